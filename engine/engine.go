@@ -1,0 +1,152 @@
+// Package engine is the contract between a graph and whoever uses it: what can be
+// asked of a graph, what comes back, and how it fails. An engine is an
+// implementation of [Graph]; package embedded is the default one.
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// MainBranch is the branch that every graph has.
+const MainBranch = "main"
+
+// Graph is one graph. All methods may be called concurrently. Every method stops
+// with the context's error when the context ends.
+type Graph interface {
+	// Schema returns the schema in force at the target.
+	Schema(ctx context.Context, at Target) (*Schema, error)
+
+	// Snapshot says which commit a target is and how many entities it has.
+	Snapshot(ctx context.Context, at Target) (*Snapshot, error)
+
+	// Branches lists the branches in name order.
+	Branches(ctx context.Context) ([]Branch, error)
+
+	// Bind checks that a plan fits the schema at the target, without running it. The
+	// error is a *SchemaMismatch naming what does not fit.
+	Bind(ctx context.Context, q *plan.Query, at Target) error
+
+	// Query runs a read on one immutable snapshot of the target. The caller closes
+	// the result. An engine may keep what it derives from q for as long as q lives:
+	// q must not change after its first use.
+	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
+
+	// Mutate runs a mutation as one commit, or as none when it changes nothing.
+	Mutate(ctx context.Context, q *plan.Query, args Args, opts WriteOptions) (Change, error)
+
+	// Load reads NDJSON and applies it as one commit. When any line is bad nothing
+	// is loaded and the error is a *LoadErrors.
+	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
+
+	// Close waits for the calls under way and releases the graph.
+	Close() error
+}
+
+// Args are the arguments of a query by position in its Params: null for an optional
+// parameter that is left out. Values must be of the declared kinds.
+type Args []value.Value
+
+// Target says which state of the graph a call is about. The zero Target is the
+// head of main.
+type Target struct {
+	Branch string // empty for main
+	Commit string // a commit id, instead of a branch head
+}
+
+// Schema is a schema with its source.
+type Schema struct {
+	Source  string // the .pg text
+	Catalog *catalog.Schema
+	Digest  string // sha256:…, insensitive to layout and comments
+}
+
+// Commit is one published change of a graph.
+type Commit struct {
+	ID      string    // a ULID
+	Seq     uint64    // dense per branch, from 1; the order of commits is by Seq alone
+	Branch  string    // the branch it was made on
+	Parents []string  // none for the first, two for a merge: the branch's own first
+	Actor   string    // who made it; empty when nobody was named
+	Time    time.Time // in microseconds
+	Schema  string    // digest of the schema in force after it
+}
+
+// Branch is a named line of commits.
+type Branch struct {
+	Name string
+	Head Commit
+}
+
+// Snapshot describes one state of a graph.
+type Snapshot struct {
+	Commit Commit
+	Nodes  []TypeCount // in schema order
+	Edges  []TypeCount
+}
+
+// TypeCount is the number of entities of one type.
+type TypeCount struct {
+	Type  string
+	Count int64
+}
+
+// WriteOptions say where and as whom to write.
+type WriteOptions struct {
+	Branch string // empty for main
+	Actor  string // recorded in the commit
+}
+
+// Change is the outcome of a mutation.
+type Change struct {
+	Commit *Commit // nil when nothing changed
+	Head   Commit  // the branch head afterwards
+	Nodes  int64   // nodes inserted, updated or deleted
+	Edges  int64   // edges inserted or deleted, cascades included
+}
+
+// LoadMode says what a load does with entities that exist.
+type LoadMode uint8
+
+// The load modes. Merge replaces whole rows, Append fails on an existing id with a
+// *KeyConflict, Overwrite first removes every entity of the types that occur in the
+// input.
+const (
+	Merge LoadMode = iota
+	Append
+	Overwrite
+)
+
+// String returns merge, append or overwrite.
+func (m LoadMode) String() string { return [...]string{"merge", "append", "overwrite"}[m] }
+
+// ParseLoadMode returns the mode called name.
+func ParseLoadMode(name string) (LoadMode, bool) {
+	for m := Merge; m <= Overwrite; m++ {
+		if m.String() == name {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
+// LoadOptions say how to load.
+type LoadOptions struct {
+	WriteOptions
+	Mode LoadMode
+	// Progress, if set, is called now and then with the lines read so far.
+	Progress func(lines int64)
+}
+
+// LoadResult is the outcome of a load. Counts are of the entities in the input.
+type LoadResult struct {
+	Commit *Commit // nil when nothing changed
+	Head   Commit
+	Nodes  []TypeCount // types that occur in the input, in schema order
+	Edges  []TypeCount
+}

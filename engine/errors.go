@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Error is implemented by every error that is an engine's own.
+type Error interface {
+	error
+	// Retryable reports whether the same call may succeed later, unchanged.
+	Retryable() bool
+}
+
+// NotFound says that a graph, branch, commit or entity does not exist.
+type NotFound struct {
+	What string // "branch", "commit", "node", …
+	Name string
+}
+
+// Conflict says that something exists already or is in use.
+type Conflict struct{ Reason string }
+
+// KeyConflict says that a strict insert met an existing id.
+type KeyConflict struct {
+	Entity string // "node" or "edge"
+	Type   string
+	ID     string
+}
+
+// ConstraintViolation says that a write would break a rule of the schema.
+type ConstraintViolation struct {
+	Entity   string // "node" or "edge"
+	Type     string
+	ID       string // of the offending entity, if it has one
+	Property string // empty when the rule is about the entity
+	Rule     string // "required", "type", "endpoint", "unique", "range", "check", "enum", "cardinality", "key"
+	Detail   string // what was found and what was wanted
+}
+
+// BadArgument says that an argument of a query does not fit its parameter.
+type BadArgument struct {
+	Param  string
+	Detail string
+}
+
+// SchemaMismatch says that a plan does not fit the schema of a target.
+type SchemaMismatch struct{ Detail string }
+
+// TooLarge says that a limit was passed.
+type TooLarge struct {
+	Resource      string
+	Limit, Actual int64
+}
+
+// Unavailable says that the graph cannot be used now.
+type Unavailable struct{ Reason string }
+
+// Indeterminate says that the outcome of a commit is unknown: it may or may not have
+// become durable.
+type Indeterminate struct{ Err error }
+
+// Corrupt says that stored data is not what was written.
+type Corrupt struct {
+	Object string // file or record
+	Detail string
+}
+
+// LoadErrors are the bad lines of a load, at most a hundred.
+type LoadErrors struct {
+	Lines []LineError
+	More  bool // there are more than the hundred
+}
+
+// LineError is one bad line of a load.
+type LineError struct {
+	Line  int64  // from 1
+	Field string // the member at fault, such as data.age; empty for the whole line
+	Err   error
+}
+
+func (e *NotFound) Error() string { return fmt.Sprintf("%s %q not found", e.What, e.Name) }
+func (e *Conflict) Error() string { return e.Reason }
+func (e *KeyConflict) Error() string {
+	return fmt.Sprintf("%s %s %q exists already", e.Entity, e.Type, e.ID)
+}
+func (e *ConstraintViolation) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", e.Entity, e.Type)
+	if e.ID != "" {
+		fmt.Fprintf(&b, " %q", e.ID)
+	}
+	if e.Property != "" {
+		fmt.Fprintf(&b, ", property %s", e.Property)
+	}
+	fmt.Fprintf(&b, ": %s (%s)", e.Detail, e.Rule)
+	return b.String()
+}
+func (e *BadArgument) Error() string    { return fmt.Sprintf("parameter $%s: %s", e.Param, e.Detail) }
+func (e *SchemaMismatch) Error() string { return "the query does not fit the schema: " + e.Detail }
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
+}
+func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
+func (e *Indeterminate) Error() string {
+	return "the outcome of the commit is unknown: " + e.Err.Error()
+}
+func (e *Corrupt) Error() string { return fmt.Sprintf("%s is corrupt: %s", e.Object, e.Detail) }
+func (e *LoadErrors) Error() string {
+	var b strings.Builder
+	for i := range e.Lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.Lines[i].Error())
+	}
+	if e.More {
+		b.WriteString("\n(more lines are bad)")
+	}
+	return b.String()
+}
+func (e *LineError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("line %d, %s: %v", e.Line, e.Field, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Unwrap returns the errors of the lines.
+func (e *LoadErrors) Unwrap() []error {
+	errs := make([]error, len(e.Lines))
+	for i := range e.Lines {
+		errs[i] = &e.Lines[i]
+	}
+	return errs
+}
+
+// Unwrap returns the cause.
+func (e *Indeterminate) Unwrap() error { return e.Err }
+
+func (*NotFound) Retryable() bool            { return false }
+func (*Conflict) Retryable() bool            { return false }
+func (*KeyConflict) Retryable() bool         { return false }
+func (*ConstraintViolation) Retryable() bool { return false }
+func (*BadArgument) Retryable() bool         { return false }
+func (*SchemaMismatch) Retryable() bool      { return false }
+func (*TooLarge) Retryable() bool            { return false }
+func (*Unavailable) Retryable() bool         { return true }
+func (*Indeterminate) Retryable() bool       { return false }
+func (*Corrupt) Retryable() bool             { return false }
+func (*LoadErrors) Retryable() bool          { return false }
+
+// IsRetryable reports whether err is an engine's error that says so.
+func IsRetryable(err error) bool {
+	var e Error
+	return errors.As(err, &e) && e.Retryable()
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Result is the answer of a read: columns in batches. It is used by one goroutine.
+type Result interface {
+	// Columns are the plan's columns.
+	Columns() []plan.Column
+
+	// Commit is the id of the commit that was read.
+	Commit() string
+
+	// Next returns the next batch, or nil at the end. The batch and all that it
+	// refers to are valid until the next call of Next or Close.
+	Next(ctx context.Context) (*Batch, error)
+
+	// Close releases the result. Closing twice is allowed.
+	Close() error
+}
+
+// Batch is a run of rows as columns.
+type Batch struct {
+	Len     int // rows
+	Columns []Column
+}
+
+// Column is one column of a batch. By its type one of the slices is set, with an
+// entry for each row, null rows included:
+//
+//	Bool, I32, I64, U32, Date, DateTime   Ints (Bool as 0 and 1)
+//	U64                                   Ints, as two's complement
+//	F32, F64                              Floats
+//	String                                Strings
+//	Blob                                  Strings, raw bytes
+//	Vector(n)                             Vectors
+//	[T]                                   Lists
+//	a whole node                          Fields, a column a field
+type Column struct {
+	Type    value.Type
+	Valid   Bitmap // nil when no row is null
+	Ints    []int64
+	Floats  []float64
+	Strings []string // may point into memory of the engine: clone what outlives the batch
+	Vectors [][]float32
+	Lists   []value.Value // null, or a list
+	Fields  []Column
+}
+
+// IsNull reports whether row i is null.
+func (c *Column) IsNull(i int) bool { return c.Valid != nil && !c.Valid.Get(i) }
+
+// Value returns row i of a column without Fields. Strings still point into the
+// engine's memory.
+func (c *Column) Value(i int) value.Value {
+	switch {
+	case c.IsNull(i):
+		return value.Null
+	case c.Type.List:
+		return c.Lists[i]
+	}
+	switch c.Type.Kind {
+	case value.String:
+		return value.OfString(c.Strings[i])
+	case value.Blob:
+		return value.OfBlob([]byte(c.Strings[i]))
+	case value.Bool:
+		return value.OfBool(c.Ints[i] != 0)
+	case value.I32:
+		return value.OfI32(int32(c.Ints[i]))
+	case value.I64:
+		return value.OfI64(c.Ints[i])
+	case value.U32:
+		return value.OfU32(uint32(c.Ints[i]))
+	case value.U64:
+		return value.OfU64(uint64(c.Ints[i]))
+	case value.F32:
+		return value.OfF32(float32(c.Floats[i]))
+	case value.F64:
+		return value.OfF64(c.Floats[i])
+	case value.Date:
+		return value.OfDate(value.DateValue(c.Ints[i]))
+	case value.DateTime:
+		return value.OfDateTime(value.DateTimeValue(c.Ints[i]))
+	case value.Vector:
+		return value.OfVector(c.Vectors[i])
+	}
+	panic("engine: column of type " + c.Type.String())
+}
+
+// Bitmap is a set of row numbers, least significant bit first.
+type Bitmap []uint64
+
+// NewBitmap returns an empty bitmap for n rows.
+func NewBitmap(n int) Bitmap { return make(Bitmap, (n+63)/64) }
+
+// Get reports whether bit i is set.
+func (b Bitmap) Get(i int) bool { return b[i>>6]>>(i&63)&1 != 0 }
+
+// Set sets bit i.
+func (b Bitmap) Set(i int) { b[i>>6] |= 1 << (i & 63) }
+
+// Clear clears bit i.
+func (b Bitmap) Clear(i int) { b[i>>6] &^= 1 << (i & 63) }

@@ -1,0 +1,141 @@
+// Package catalog holds the resolved schema of a graph: the types, properties
+// and constraints that a .pg source declares, with every name resolved.
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Schema is a resolved schema. It is immutable once built; make one with Build or
+// Decode, which index the names.
+type Schema struct {
+	Interfaces []*Interface `json:"interfaces,omitempty"` // in source order, like Nodes and Edges
+	Nodes      []*Node      `json:"nodes"`
+	Edges      []*Edge      `json:"edges"`
+
+	nodes map[string]*Node
+	edges map[string]*Edge // by lower-cased name
+}
+
+// Interface is a named set of properties that node types share. Properties of an
+// interface are copied into the nodes that implement it.
+type Interface struct {
+	Name       string      `json:"name"`
+	Properties []*Property `json:"properties"`
+}
+
+// Node is a node type.
+type Node struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"`
+	Implements  []string     `json:"implements,omitempty"`
+	Properties  []*Property  `json:"properties"`       // those of its interfaces first, in their order, then its own
+	Key         []string     `json:"key,omitempty"`    // property names, sorted; nil without a key
+	Unique      [][]string   `json:"unique,omitempty"` // property names as written
+	Index       [][]string   `json:"index,omitempty"`
+	Ranges      []Range      `json:"ranges,omitempty"`
+	Checks      []Check      `json:"checks,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"`
+
+	byName map[string]*Property
+}
+
+// Edge is an edge type.
+type Edge struct {
+	Name        string       `json:"name"`
+	From        string       `json:"from"` // node type names
+	To          string       `json:"to"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"`
+	Properties  []*Property  `json:"properties,omitempty"`
+	Unique      [][]string   `json:"unique,omitempty"` // property names, "src" and "dst"
+	Index       [][]string   `json:"index,omitempty"`
+	Card        *Cardinality `json:"card,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"`
+
+	byName map[string]*Property
+}
+
+// Property is a property of a node, an edge or an interface.
+type Property struct {
+	Name        string       `json:"name"`
+	Type        value.Type   `json:"type"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"`
+	Embed       *Embed       `json:"embed,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"` // those without a meaning of their own
+}
+
+// Embed says that a Vector property is the embedding of a String property.
+type Embed struct {
+	Source string `json:"source"`
+	Model  string `json:"model,omitempty"`
+}
+
+// Cardinality bounds the edges of one type per source node. Max is -1 without a bound.
+type Cardinality struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+// Range bounds a numeric or date property, both ends included; a nil end is open.
+type Range struct {
+	Property string       `json:"property"`
+	Min      *value.Value `json:"min,omitempty"`
+	Max      *value.Value `json:"max,omitempty"`
+}
+
+// Check requires a String property to match a regular expression (RE2 syntax,
+// unanchored).
+type Check struct {
+	Property string `json:"property"`
+	Pattern  string `json:"pattern"`
+}
+
+// Annotation is an annotation that is kept and not interpreted.
+type Annotation struct {
+	Name string   `json:"name"`
+	Args []string `json:"args,omitempty"` // as written
+}
+
+// Node returns the node type called name, or nil.
+func (s *Schema) Node(name string) *Node { return s.nodes[name] }
+
+// Edge returns the edge type called name in any case, or nil.
+func (s *Schema) Edge(name string) *Edge { return s.edges[strings.ToLower(name)] }
+
+// Property returns the property called name, or nil.
+func (n *Node) Property(name string) *Property { return n.byName[name] }
+
+// Property returns the property called name, or nil.
+func (e *Edge) Property(name string) *Property { return e.byName[name] }
+
+// IsKey reports whether the property called name is a member of the key.
+func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
+
+// Index makes the name tables of a schema whose lists are complete. Build and
+// Decode call it; names must be unique.
+func (s *Schema) Index() {
+	s.nodes = make(map[string]*Node, len(s.Nodes))
+	for _, n := range s.Nodes {
+		s.nodes[n.Name] = n
+		n.byName = byName(n.Properties)
+	}
+	s.edges = make(map[string]*Edge, len(s.Edges))
+	for _, e := range s.Edges {
+		s.edges[strings.ToLower(e.Name)] = e
+		e.byName = byName(e.Properties)
+	}
+}
+
+func byName(props []*Property) map[string]*Property {
+	m := make(map[string]*Property, len(props))
+	for _, p := range props {
+		m[p.Name] = p
+	}
+	return m
+}

@@ -1,0 +1,95 @@
+// Package diag holds what the language tools have to say about a source text:
+// positions, spans and coded diagnostics, and their renderings.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Pos is a place in a source text. Lines and columns count from 1, columns in
+// Unicode code points; offsets count bytes from 0.
+type Pos struct {
+	Offset int `json:"offset"`
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Span is the text from Start up to, not including, End in the file named File.
+type Span struct {
+	File  string `json:"file"`
+	Start Pos    `json:"start"`
+	End   Pos    `json:"end"`
+}
+
+// String returns file:line:column of the start.
+func (s Span) String() string { return fmt.Sprintf("%s:%d:%d", s.File, s.Start.Line, s.Start.Column) }
+
+// Severity says what a diagnostic stops.
+type Severity uint8
+
+// The severities. An Error fails a run; a Warning fails it past --max-warnings.
+const (
+	Error Severity = iota
+	Warning
+	Note
+)
+
+// String returns error, warning or note.
+func (s Severity) String() string { return [...]string{"error", "warning", "note"}[s] }
+
+// MarshalText writes the severity's name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Code is the stable code of a kind of diagnostic: a letter (P parse, S schema,
+// T types, L lint) and a number.
+type Code string
+
+// Diagnostic is one fault or remark.
+type Diagnostic struct {
+	Code     Code     `json:"code"`
+	Severity Severity `json:"severity"`
+	Span     Span     `json:"span"`
+	Message  string   `json:"message"`
+	Help     string   `json:"help,omitempty"` // how to fix it
+}
+
+// List is a set of diagnostics, usable as an error when one of them is an Error.
+type List []Diagnostic
+
+// HasErrors reports whether any diagnostic is an Error.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort orders the list by file, position and code.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Start.Offset, b.Span.Start.Offset),
+			cmp.Compare(a.Code, b.Code))
+	})
+}
+
+// Error renders the list one line a diagnostic, without source lines.
+func (l List) Error() string {
+	var b []byte
+	for i, d := range l {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = fmt.Appendf(b, "%s: %s %s: %s", d.Span, d.Severity, d.Code, d.Message)
+		if d.Help != "" {
+			b = fmt.Appendf(b, " (help: %s)", d.Help)
+		}
+	}
+	return string(b)
+}
+
+// Err returns the list as an error if it has errors, nil otherwise.
+func (l List) Err() error {
+	if l.HasErrors() {
+		return l
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package value
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+const (
+	dateLayout     = "2006-01-02"
+	dateTimeLayout = "2006-01-02T15:04:05.000Z"
+	dayMillis      = 24 * 60 * 60 * 1000
+
+	// The years 0001 to 9999, the range that RFC 3339 can write.
+	minDay, maxDay       = -719162, 2932896
+	minMillis, maxMillis = minDay * dayMillis, (maxDay+1)*dayMillis - 1
+)
+
+// DateValue is a day of the proleptic Gregorian calendar, in days since 1970-01-01.
+type DateValue int32
+
+// DateTimeValue is an instant in milliseconds since 1970-01-01T00:00:00Z.
+type DateTimeValue int64
+
+// ParseDate reads YYYY-MM-DD.
+func ParseDate(s string) (DateValue, error) {
+	t, err := time.Parse(dateLayout, s)
+	if err != nil || t.Year() < 1 {
+		return 0, fmt.Errorf("%q is no date; write it as YYYY-MM-DD", s)
+	}
+	return DateValue(floorDiv(t.Unix(), 86400)), nil
+}
+
+// DateFromDays returns the day n days after 1970-01-01; the years 0001 to 9999 are valid.
+func DateFromDays(n int64) (DateValue, error) {
+	if n < minDay || n > maxDay {
+		return 0, fmt.Errorf("day number %d is outside the years 0001 to 9999", n)
+	}
+	return DateValue(n), nil
+}
+
+// Time returns midnight UTC of the day.
+func (d DateValue) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
+
+// String returns the day as YYYY-MM-DD.
+func (d DateValue) String() string { return d.Time().Format(dateLayout) }
+
+// Append appends the day as YYYY-MM-DD to dst.
+func (d DateValue) Append(dst []byte) []byte { return d.Time().AppendFormat(dst, dateLayout) }
+
+// MarshalJSON writes the day as a string.
+func (d DateValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads a string YYYY-MM-DD.
+func (d *DateValue) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("a date is a string: %w", err)
+	}
+	v, err := ParseDate(s)
+	if err != nil {
+		return err
+	}
+	*d = v
+	return nil
+}
+
+// ParseDateTime reads an RFC 3339 instant; digits past the milliseconds are cut.
+func ParseDateTime(s string) (DateTimeValue, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.Year() < 1 {
+		return 0, fmt.Errorf("%q is no instant; write it as RFC 3339, such as 2024-05-01T12:30:00Z", s)
+	}
+	return DateTimeFromMillis(floorDiv(t.UnixMicro(), 1000))
+}
+
+// DateTimeFromMillis returns the instant ms milliseconds after the epoch; the years
+// 0001 to 9999 are valid.
+func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
+	if ms < minMillis || ms > maxMillis {
+		return 0, fmt.Errorf("%d milliseconds lies outside the years 0001 to 9999", ms)
+	}
+	return DateTimeValue(ms), nil
+}
+
+// DateTimeOf returns t cut to milliseconds.
+func DateTimeOf(t time.Time) DateTimeValue { return DateTimeValue(floorDiv(t.UnixMicro(), 1000)) }
+
+// Time returns the instant in UTC.
+func (t DateTimeValue) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// String returns the instant as RFC 3339 in UTC with milliseconds.
+func (t DateTimeValue) String() string { return t.Time().Format(dateTimeLayout) }
+
+// Append appends the instant as RFC 3339 in UTC with milliseconds to dst.
+func (t DateTimeValue) Append(dst []byte) []byte { return t.Time().AppendFormat(dst, dateTimeLayout) }
+
+// MarshalJSON writes the instant as a string.
+func (t DateTimeValue) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// UnmarshalJSON reads an RFC 3339 string.
+func (t *DateTimeValue) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("an instant is a string: %w", err)
+	}
+	v, err := ParseDateTime(s)
+	if err != nil {
+		return err
+	}
+	*t = v
+	return nil
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,220 @@
+package value
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Value is a scalar, a list of scalars, a vector, or null. The zero Value is null.
+// Values are immutable; accessors panic when asked for another kind than the
+// value has.
+type Value struct {
+	kind Kind
+	list bool
+	bits uint64 // Bool, the integers (two's complement), float64 bits, Date, DateTime
+	str  string // String; Blob as raw bytes
+	ref  any    // []Value of a list, []float32 of a Vector
+}
+
+// Null is the null value.
+var Null = Value{}
+
+// OfString returns a String value.
+func OfString(s string) Value { return Value{kind: String, str: s} }
+
+// OfBool returns a Bool value.
+func OfBool(b bool) Value {
+	if b {
+		return Value{kind: Bool, bits: 1}
+	}
+	return Value{kind: Bool}
+}
+
+// OfI32 returns an I32 value.
+func OfI32(n int32) Value { return Value{kind: I32, bits: uint64(int64(n))} }
+
+// OfI64 returns an I64 value.
+func OfI64(n int64) Value { return Value{kind: I64, bits: uint64(n)} }
+
+// OfU32 returns a U32 value.
+func OfU32(n uint32) Value { return Value{kind: U32, bits: uint64(n)} }
+
+// OfU64 returns a U64 value.
+func OfU64(n uint64) Value { return Value{kind: U64, bits: n} }
+
+// OfF32 returns an F32 value.
+func OfF32(f float32) Value { return Value{kind: F32, bits: math.Float64bits(float64(f))} }
+
+// OfF64 returns an F64 value.
+func OfF64(f float64) Value { return Value{kind: F64, bits: math.Float64bits(f)} }
+
+// OfDate returns a Date value.
+func OfDate(d DateValue) Value { return Value{kind: Date, bits: uint64(int64(d))} }
+
+// OfDateTime returns a DateTime value.
+func OfDateTime(t DateTimeValue) Value { return Value{kind: DateTime, bits: uint64(t)} }
+
+// OfBlob returns a Blob value holding a copy of b.
+func OfBlob(b []byte) Value { return Value{kind: Blob, str: string(b)} }
+
+// OfVector returns a Vector value. It keeps v, which must not change afterwards.
+func OfVector(v []float32) Value { return Value{kind: Vector, ref: v} }
+
+// OfList returns a list whose elements are scalars of kind k. It keeps elems,
+// which must not change afterwards.
+func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref: elems} }
+
+// Kind returns the scalar kind; of a list, the kind of its elements; of null, Invalid.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull reports whether v is null.
+func (v Value) IsNull() bool { return v.kind == Invalid }
+
+// IsList reports whether v is a list.
+func (v Value) IsList() bool { return v.list }
+
+func (v Value) want(ok bool) {
+	if v.list || !ok {
+		panic("value: wrong accessor for " + v.Type().String())
+	}
+}
+
+// Str returns the text of a String.
+func (v Value) Str() string { v.want(v.kind == String); return v.str }
+
+// Bool returns the truth of a Bool.
+func (v Value) Bool() bool { v.want(v.kind == Bool); return v.bits != 0 }
+
+// Int returns the number of an I32, I64 or U32, the days of a Date, or the
+// milliseconds of a DateTime.
+func (v Value) Int() int64 {
+	v.want(v.kind.IsInteger() && v.kind != U64 || v.kind == Date || v.kind == DateTime)
+	return int64(v.bits)
+}
+
+// Uint returns the number of a U32 or U64.
+func (v Value) Uint() uint64 { v.want(v.kind == U32 || v.kind == U64); return v.bits }
+
+// Float returns the number of an F32 or F64.
+func (v Value) Float() float64 { v.want(v.kind.IsFloat()); return math.Float64frombits(v.bits) }
+
+// Bytes returns the bytes of a Blob.
+func (v Value) Bytes() []byte { v.want(v.kind == Blob); return []byte(v.str) }
+
+// Vector returns the components of a Vector; the caller must not change them.
+func (v Value) Vector() []float32 { v.want(v.kind == Vector); return v.ref.([]float32) }
+
+// Elems returns the elements of a list; the caller must not change them.
+func (v Value) Elems() []Value {
+	if !v.list {
+		panic("value: Elems of " + v.Type().String())
+	}
+	return v.ref.([]Value)
+}
+
+// Bits returns the fixed-width payload of a Bool, number, Date or DateTime: the
+// two's complement of integers, the bits of the float64 of floats.
+func (v Value) Bits() uint64 { return v.bits }
+
+// Type returns the type of a value that is not null; enum values are not known to it.
+func (v Value) Type() Type {
+	t := Type{Kind: v.kind, List: v.list}
+	if v.kind == Vector && !v.list {
+		t.Dim = len(v.ref.([]float32))
+	}
+	return t
+}
+
+// Equal reports whether two values are identical: same kind, same list-ness, same
+// content. NaN equals NaN, and null equals null; it is identity, not the
+// languages' =, which is [Compare].
+func Equal(a, b Value) bool {
+	if a.kind != b.kind || a.list != b.list || a.bits != b.bits || a.str != b.str {
+		return false
+	}
+	if a.list {
+		return slices.EqualFunc(a.Elems(), b.Elems(), Equal)
+	}
+	if a.kind == Vector {
+		return slices.EqualFunc(a.Vector(), b.Vector(), func(x, y float32) bool {
+			return math.Float32bits(x) == math.Float32bits(y)
+		})
+	}
+	return true
+}
+
+// Compare orders two scalars of the same kind, or two numbers of any kinds
+// exactly, by their mathematical values. ok is false when either is null or NaN,
+// or when the kinds cannot be compared: no comparison then holds.
+func Compare(a, b Value) (order int, ok bool) {
+	if a.list || b.list {
+		return 0, false
+	}
+	switch {
+	case a.kind.IsNumeric() && b.kind.IsNumeric():
+		return compareNumbers(a, b)
+	case a.kind != b.kind:
+		return 0, false
+	}
+	switch a.kind {
+	case String:
+		return cmp.Compare(a.str, b.str), true
+	case Bool:
+		return cmp.Compare(a.bits, b.bits), true
+	case Date, DateTime:
+		return cmp.Compare(int64(a.bits), int64(b.bits)), true
+	default:
+		return 0, false
+	}
+}
+
+func compareNumbers(a, b Value) (int, bool) {
+	switch {
+	case a.kind.IsFloat() && b.kind.IsFloat():
+		x, y := a.Float(), b.Float()
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return 0, false
+		}
+		return cmp.Compare(x, y), true
+	case a.kind.IsFloat():
+		c, ok := compareIntFloat(b, a.Float())
+		return -c, ok
+	case b.kind.IsFloat():
+		return compareIntFloat(a, b.Float())
+	}
+	aNeg, bNeg := a.kind != U64 && int64(a.bits) < 0, b.kind != U64 && int64(b.bits) < 0
+	switch {
+	case aNeg && bNeg:
+		return cmp.Compare(int64(a.bits), int64(b.bits)), true
+	case aNeg:
+		return -1, true
+	case bNeg:
+		return 1, true
+	}
+	return cmp.Compare(a.bits, b.bits), true
+}
+
+// compareIntFloat orders an integer and a float without rounding the integer.
+func compareIntFloat(n Value, f float64) (int, bool) {
+	switch {
+	case math.IsNaN(f):
+		return 0, false
+	case f >= 1<<64:
+		return -1, true
+	case f < -(1 << 63):
+		return 1, true
+	}
+	whole := math.Floor(f)
+	var m Value
+	if whole < 0 {
+		m = OfI64(int64(whole))
+	} else {
+		m = OfU64(uint64(whole))
+	}
+	c, _ := compareNumbers(n, m)
+	if c == 0 && f > whole {
+		c = -1
+	}
+	return c, true
+}

@@ -1,0 +1,55 @@
+package value
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// BigInt is an I64 as it travels in JSON: a decimal string, because a JSON number
+// loses precision past 2^53. It reads a JSON integer too.
+type BigInt int64
+
+// BigUint is a U64 as it travels in JSON: a decimal string. It reads a JSON integer too.
+type BigUint uint64
+
+// BlobValue is a Blob as it travels in JSON: base64 with padding.
+type BlobValue []byte
+
+// MarshalJSON writes the number as a decimal string.
+func (n BigInt) MarshalJSON() ([]byte, error) {
+	return strconv.AppendQuote(nil, strconv.FormatInt(int64(n), 10)), nil
+}
+
+// UnmarshalJSON reads a decimal string or a JSON integer.
+func (n *BigInt) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseInt(unquoteNumber(b), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no 64-bit integer", b)
+	}
+	*n = BigInt(v)
+	return nil
+}
+
+// MarshalJSON writes the number as a decimal string.
+func (n BigUint) MarshalJSON() ([]byte, error) {
+	return strconv.AppendQuote(nil, strconv.FormatUint(uint64(n), 10)), nil
+}
+
+// UnmarshalJSON reads a decimal string or a JSON integer.
+func (n *BigUint) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseUint(unquoteNumber(b), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no unsigned 64-bit integer", b)
+	}
+	*n = BigUint(v)
+	return nil
+}
+
+func unquoteNumber(b []byte) string {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		return s
+	}
+	return string(b)
+}

@@ -1,0 +1,160 @@
+// Package tool says what a tool of the catalog is: a descriptor that clients read,
+// a decoder of arguments, and a call. Generated and built-in tools are the same to
+// whoever lists and calls them. It knows no transport.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Action is what a policy allows or denies.
+type Action string
+
+// The actions on a graph.
+const (
+	Read         Action = "read"
+	Export       Action = "export"
+	Change       Action = "change"
+	SchemaApply  Action = "schema_apply"
+	BranchCreate Action = "branch_create"
+	BranchDelete Action = "branch_delete"
+	BranchMerge  Action = "branch_merge"
+	InvokeQuery  Action = "invoke_query"
+	Admin        Action = "admin"
+)
+
+// Via says whether a read or change is asked for by a stored query or by anything else.
+type Via string
+
+// The ways to a read or a change.
+const (
+	AdHoc  Via = "adhoc"
+	Stored Via = "stored"
+)
+
+// Grant is a permission that a call requires.
+type Grant struct {
+	Action Action
+	Branch string // for actions on a branch; empty for main
+	Query  string // the stored query, for InvokeQuery and for Via Stored
+	Via    Via    // for Read and Change
+}
+
+// Descriptor is what clients read of a tool.
+type Descriptor struct {
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  json.RawMessage // a JSON Schema object; see the profile in docs
+	OutputSchema json.RawMessage // nil when the tool declares none
+	ReadOnly     bool
+	Destructive  bool
+	Idempotent   bool
+}
+
+// Tool is one tool. Implementations hold no state of a call.
+type Tool interface {
+	Descriptor() *Descriptor
+
+	// Gates are the grants of which a caller needs all, on some branch, to see the
+	// tool at all. None means that every caller sees it.
+	Gates() []Grant
+
+	// Decode reads the arguments, nil or a JSON object. The error is an *ArgumentError.
+	Decode(args json.RawMessage) (Call, error)
+}
+
+// Call is a decoded call.
+type Call interface {
+	// Grants are what the caller needs for this very call.
+	Grants() []Grant
+
+	// Run does the work. It is called once, after all Grants were given.
+	Run(ctx context.Context, env *Env) (*Outcome, error)
+}
+
+// Env is what a call runs in.
+type Env struct {
+	Graph engine.Graph
+	Actor string // recorded in commits
+}
+
+// Outcome is what a call yields: exactly one field is set.
+type Outcome struct {
+	Read   *ReadOutcome
+	Change *ChangeOutcome
+	Value  any // marshalled by encoding/json
+}
+
+// ReadOutcome is the answer of a read, still in columns. Whoever receives it closes
+// the result.
+type ReadOutcome struct {
+	Query  string // name of the query
+	Target engine.Target
+	Result engine.Result
+}
+
+// ChangeOutcome is the answer of a mutation.
+type ChangeOutcome struct {
+	Query  string
+	Branch string
+	Change engine.Change
+}
+
+// StoredQuery is a tool that serves a stored query; REST reaches it by the query's
+// name with an envelope of its own.
+type StoredQuery interface {
+	Tool
+
+	// Info is the part of the contract that is not the descriptor's.
+	Info() *QueryInfo
+
+	// Plan is the query's plan. It is the same pointer at every call.
+	Plan() *plan.Query
+
+	// DecodeParams reads the query's own parameters, nil or a JSON object, into its
+	// typed struct and checks them. The error is an *ArgumentError whose path is
+	// relative to the object.
+	DecodeParams(params json.RawMessage) (engine.Args, error)
+}
+
+// QueryInfo is what the catalog knows of a stored query beside its descriptor.
+type QueryInfo struct {
+	Name        string // of the query; the tool may be called otherwise
+	Exposed     bool   // on MCP and in catalogs
+	Description string // @description alone
+	Instruction string
+	Mutation    bool
+	ParamDocs   []string // a description or "" for each parameter of the plan
+	File        string   // the source, relative to the module
+}
+
+// Catalog is the generated tools of one graph, in source order.
+type Catalog struct {
+	Graph        string
+	Queries      []StoredQuery
+	SchemaDigest string // of the schema that the plans were checked against
+	SourceDigest string // of the query sources
+}
+
+// ArgumentError says what is wrong with an argument.
+type ArgumentError struct {
+	Path   string // such as params.depth; empty for the whole object
+	Detail string // what was found and what was wanted
+	Help   string // how to mend it, or ""
+}
+
+func (e *ArgumentError) Error() string {
+	s := e.Detail
+	if e.Path != "" {
+		s = e.Path + ": " + s
+	}
+	if e.Help != "" {
+		s += "; " + e.Help
+	}
+	return s
+}

@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package omnigraph pins the tools that development needs.
+package omnigraph
+
+//go:generate go run ./cmd/gq generate

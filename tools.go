@@ -1,4 +1,4 @@
-//go:build tools
+//go:build tools || generate
 
 // Package omnigraph pins the tools that development needs.
 package omnigraph

@@ -1,0 +1,177 @@
+// Package gocode reads a Go module into the nodes and edges of the graph that
+// queries/code describes: modules, packages, files, symbols, and how they refer to
+// one another.
+package gocode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// Options say what to read.
+type Options struct {
+	Dir      string   // where the patterns are resolved; empty for the current directory
+	Patterns []string // package patterns as the go command takes them; none for ./...
+	Env      []string // environment of the go command; nil for this process's
+
+	// Progress, if set, is called as stages begin and advance. Total is 0 where the
+	// amount of work is not known.
+	Progress func(stage string, done, total int)
+}
+
+// Graph is a Go module as nodes and edges, each list sorted by key.
+type Graph struct {
+	Modules  []Module
+	Packages []Package
+	Files    []File
+	Symbols  []Symbol
+
+	Requires  []Requires
+	Provides  []Link // module -> package
+	Imports   []Link // package -> package
+	Declares  []Link // file -> symbol
+	Holds     []Link // package -> symbol
+	Calls     []Calls
+	Satisfies []Link // type -> interface
+}
+
+// Module is the module that was read, or one that it requires.
+type Module struct {
+	Path    string
+	Version string // empty for the main module
+	Main    bool
+}
+
+// Package is a package of the module, or one that such a package imports directly;
+// the symbols of the latter are left out.
+type Package struct {
+	Path  string
+	Name  string
+	Doc   string
+	Files int // Go files for this platform, tests left out
+	Lines int // of those files
+}
+
+// File is a source file of the module.
+type File struct {
+	Path  string // relative to the module's root, with slashes
+	Lines int
+}
+
+// Kind is the kind of a symbol.
+type Kind string
+
+// The kinds of symbol.
+const (
+	Func      Kind = "func"
+	Method    Kind = "method"
+	Type      Kind = "type"
+	Interface Kind = "interface"
+	Const     Kind = "const"
+	Var       Kind = "var"
+)
+
+// Symbol is a package-level declaration, a method, or a method of an interface.
+type Symbol struct {
+	Path      string // importpath.Name or importpath.Type.Name
+	Name      string
+	Kind      Kind
+	Exported  bool
+	Signature string
+	Doc       string
+	Line      int
+	Words     string
+}
+
+// Link joins two nodes by their keys.
+type Link struct{ From, To string }
+
+// Requires says that one module requires another.
+type Requires struct {
+	Link
+	Indirect bool
+}
+
+// Calls says that the declaration From refers Count times to the function or method To.
+type Calls struct {
+	Link
+	Count int
+}
+
+// LoadError says why packages could not be read.
+type LoadError struct{ Problems []packages.Error }
+
+func (e *LoadError) Error() string {
+	const most = 10
+	var b strings.Builder
+	fmt.Fprintf(&b, "the packages do not compile; `go build` them first (%d problems)", len(e.Problems))
+	for i, p := range e.Problems {
+		if i == most {
+			fmt.Fprintf(&b, "\n… and %d more", len(e.Problems)-most)
+			break
+		}
+		fmt.Fprintf(&b, "\n%s", p.Error())
+	}
+	return b.String()
+}
+
+const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
+
+// Read type-checks the packages that the patterns name and returns their graph. It
+// runs the go command. Packages that do not compile are a *LoadError.
+func Read(ctx context.Context, opts Options) (*Graph, error) {
+	if opts.Progress == nil {
+		opts.Progress = func(string, int, int) {}
+	}
+	if len(opts.Patterns) == 0 {
+		opts.Patterns = []string{"./..."}
+	}
+	opts.Progress("type-checking packages", 0, 0)
+	pkgs, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}, opts.Patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("reading packages: %w", err)
+	}
+	var faults LoadError
+	for _, p := range pkgs {
+		faults.Problems = append(faults.Problems, p.Errors...)
+	}
+	if len(faults.Problems) > 0 {
+		return nil, &faults
+	}
+	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return p.Module == nil || !p.Module.Main })
+	if len(pkgs) == 0 {
+		return nil, errors.New("no package of a Go module matches; run it inside a module, with patterns such as ./...")
+	}
+	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
+
+	r := newReader(pkgs)
+	for i, p := range pkgs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		opts.Progress("reading symbols", i, len(pkgs))
+		if err := r.readPackage(p); err != nil {
+			return nil, err
+		}
+	}
+	for i, p := range pkgs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		opts.Progress("reading references", i, len(pkgs))
+		r.readReferences(p)
+	}
+	opts.Progress("matching interfaces", 0, 0)
+	r.readSatisfies()
+	if err := r.readModules(); err != nil {
+		return nil, err
+	}
+	return r.finish(), nil
+}

@@ -1,0 +1,102 @@
+package gocode
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// env keeps the go command off the network and away from a workspace around the tests.
+func env() []string { return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off") }
+
+func TestReadGolden(t *testing.T) {
+	var out [2]bytes.Buffer
+	for i := range out {
+		g, err := Read(t.Context(), Options{Dir: "testdata/shop", Env: env()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := g.WriteNDJSON(&out[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Count(out[i].Bytes(), []byte{'\n'}); got != lines {
+			t.Errorf("WriteNDJSON says %d lines and wrote %d", lines, got)
+		}
+	}
+	if !bytes.Equal(out[0].Bytes(), out[1].Bytes()) {
+		t.Error("reading the same module twice gives two graphs")
+	}
+	// Lines of code of the standard library differ between releases.
+	var stable []string
+	for line := range strings.Lines(out[0].String()) {
+		if strings.Contains(line, `"type":"Package"`) && !strings.Contains(line, "example.com") {
+			continue
+		}
+		stable = append(stable, line)
+	}
+	golden.Check(t, "testdata/shop.ndjson", []byte(strings.Join(stable, "")))
+}
+
+func TestReadProgress(t *testing.T) {
+	var stages []string
+	_, err := Read(t.Context(), Options{Dir: "testdata/shop", Env: env(), Progress: func(stage string, done, total int) {
+		if done == 0 {
+			stages = append(stages, stage)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(stages, ", "); got != "type-checking packages, reading symbols, reading references, matching interfaces" {
+		t.Errorf("stages: %s", got)
+	}
+}
+
+func TestReadFaults(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Read(t.Context(), Options{Dir: dir, Env: env()}); err == nil {
+		t.Error("a folder without a module was read")
+	}
+	write("go.mod", "module example.com/broken\n\ngo 1.26\n")
+	write("broken.go", "package broken\n\nvar x int = \"text\"\n")
+	_, err := Read(t.Context(), Options{Dir: dir, Env: env()})
+	var load *LoadError
+	if !errors.As(err, &load) {
+		t.Fatalf("got %v, want a *LoadError", err)
+	}
+	if !strings.Contains(err.Error(), "broken.go:3:13") {
+		t.Errorf("the error names no place: %v", err)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"HTTPServer", "http server"},
+		{"parseURL", "parse url"},
+		{"minHTTPID", "min httpid"},
+		{"Vector2D", "vector 2 d"},
+		{"snake_case", "snake case"},
+		{"x", "x"},
+		{"", ""},
+		{"ÄrgerÜber", "ärger über"},
+		{"ABc", "a bc"},
+	} {
+		if got := words(c.in); got != c.want {
+			t.Errorf("words(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	if got := words("stock", "", "Find"); got != "stock find" {
+		t.Errorf("words of several identifiers: %q", got)
+	}
+}

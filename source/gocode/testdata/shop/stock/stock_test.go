@@ -1,0 +1,3 @@
+package stock
+
+func helperOfTests() { Twice(Standard, "x") }

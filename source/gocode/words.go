@@ -1,0 +1,44 @@
+package gocode
+
+import (
+	"strings"
+	"unicode"
+)
+
+// words splits identifiers at case changes, digits and underscores, and joins the
+// words in lower case with spaces: HTTPServer2 gives http server 2.
+func words(identifiers ...string) string {
+	var out []string
+	for _, id := range identifiers {
+		out = append(out, split(id)...)
+	}
+	return strings.Join(out, " ")
+}
+
+func split(id string) []string {
+	var out []string
+	rs := []rune(id)
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			out = append(out, strings.ToLower(string(rs[start:end])))
+		}
+		start = end
+	}
+	for i, c := range rs {
+		switch {
+		case c == '_' || c == '.':
+			flush(i)
+			start = i + 1
+		case i == start:
+		case unicode.IsDigit(c) != unicode.IsDigit(rs[i-1]):
+			flush(i)
+		case unicode.IsUpper(c) && !unicode.IsUpper(rs[i-1]):
+			flush(i)
+		case unicode.IsLower(c) && i >= 2 && unicode.IsUpper(rs[i-1]) && unicode.IsUpper(rs[i-2]) && i-1 > start:
+			flush(i - 1) // the S of HTTPServer begins a word
+		}
+	}
+	flush(len(rs))
+	return out
+}

@@ -1,0 +1,129 @@
+package omnigraph
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// imports says which packages of this module a package may import. A pattern that
+// ends in /** stands for a package and all below it; the first row that matches a
+// package is its rule. Tests may import more; what ships may not.
+var imports = []struct {
+	pkg     string
+	allowed []string
+}{
+	// The language is pure.
+	{"gq/value", nil},
+	{"gq/diag", nil},
+	{"gq/plan", []string{"gq/value"}},
+	{"gq/syntax", []string{"gq/diag"}},
+	{"gq/**", []string{"gq/**"}},
+
+	// Code generation knows the language only.
+	{"codegen/golang", []string{"codegen/model", "gq/**"}},
+	{"codegen/**", []string{"codegen/**", "gq/**"}},
+
+	// Generated code knows what it is called with and what it calls.
+	{"generated/**", []string{"engine", "gq/plan", "gq/value", "server/tool"}},
+
+	// Engines know plans, not texts.
+	{"engine/embedded/fs", nil},
+	{"engine/embedded/store", []string{"engine", "engine/embedded/fs"}},
+	{"engine/text", nil},
+	{"engine/**", []string{"engine/**", "gq/catalog", "gq/diag", "gq/plan", "gq/value"}},
+
+	{"source/**", nil},
+
+	// The server: tools and operations know no transport; a transport knows no other.
+	{"server/tool", []string{"engine", "gq/plan", "gq/value"}},
+	{"server/service", []string{"engine", "gq", "gq/**", "server/tool"}},
+	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
+	{"server/mcp", []string{"engine", "gq/**", "server/service", "server/tool"}},
+	{"server/rest", []string{"engine", "gq/**", "server/service", "server/tool"}},
+	{"server/auth", []string{"server/service", "server/tool"}},
+	{"server/guard", nil},
+	{"server/policy", []string{"gq/diag", "server/service", "server/tool"}},
+	{"server/cluster", []string{"gq/diag"}},
+	{"server", []string{"engine/**", "gq/**", "server/**"}},
+
+	// Commands wire everything; nobody imports them.
+	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "server", "server/**", "source/**"}},
+	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "server", "server/**"}},
+	{"internal/**", nil},
+}
+
+const module = "github.com/omnigraph-go/omnigraph"
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportMap(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if name == "" || strings.Contains(name, "/internal/") {
+			continue
+		}
+		seen++
+		rule := slices.IndexFunc(imports, func(r struct {
+			pkg     string
+			allowed []string
+		}) bool {
+			return matches(r.pkg, name)
+		})
+		if rule < 0 {
+			t.Errorf("%s is in no row of the import map: add one that says what it may import", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			dep, own := strings.CutPrefix(imp, module+"/")
+			if !own || strings.Contains(dep, "/internal/") {
+				continue
+			}
+			if !slices.ContainsFunc(imports[rule].allowed, func(pattern string) bool { return matches(pattern, dep) }) {
+				t.Errorf("%s imports %s, which the import map does not allow (row %q)", name, dep, imports[rule].pkg)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("the module lists %d packages; the test saw too few to mean anything", seen)
+	}
+}
+
+func TestNoVagueNames(t *testing.T) {
+	out, err := exec.Command("go", "list", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		last := path[strings.LastIndex(path, "/")+1:]
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "misc", "types"}, last) {
+			t.Errorf("package %s: the name says nothing; name it after what it holds", path)
+		}
+	}
+}
+
+func matches(pattern, name string) bool {
+	if base, ok := strings.CutSuffix(pattern, "/**"); ok {
+		return name == base || strings.HasPrefix(name, base+"/")
+	}
+	return pattern == name
+}

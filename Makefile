@@ -1,0 +1,71 @@
+# The targets that people use; `make help` lists them.
+
+GO ?= go
+# Where `make run` listens; port 0 takes a free one.
+BIND ?= 127.0.0.1:8080
+DATA := data
+GRAPH := $(DATA)/code
+FUZZTIME ?= 30s
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: build $(GRAPH).loaded ## generate, build, index this repository, load it, serve it
+	@exec bin/omnigraph-server --cluster . --bind $(BIND) --dev
+
+reindex: build ## read this repository's code again (stop the server first)
+	@rm -f $(GRAPH).loaded
+	@$(MAKE) --no-print-directory $(GRAPH).loaded
+
+# The stamp stands for "indexed and loaded"; the graph itself is kept between runs.
+$(GRAPH).loaded:
+	@mkdir -p $(DATA)
+	@test -d $(GRAPH) || bin/omnigraph init --schema queries/code/schema.pg --store $(GRAPH)
+	@bin/omnigraph index go ./... --out $(GRAPH).ndjson
+	@bin/omnigraph load --store $(GRAPH) --data $(GRAPH).ndjson --mode overwrite
+	@touch $@
+
+generate: ## write the generated packages from queries/
+	$(GO) generate ./...
+
+build: generate ## build the three commands into bin/
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
+
+# The race detector needs a C compiler; without one the tests run all the same.
+test: ## regenerate and fail on a difference, then run every test
+	$(GO) run ./cmd/gq generate --check
+	$(GO) vet ./...
+	@cc=$$($(GO) env CC); \
+	if command -v "$${cc%% *}" >/dev/null 2>&1; then \
+		echo "$(GO) test -race -shuffle=on ./..."; CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...; \
+	else \
+		echo "no C compiler ($$cc): the tests run without the race detector"; $(GO) test -shuffle=on ./...; \
+	fi
+	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
+
+test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
+	server/mcp/testdata/typescript/run.sh
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
+	while read -r pkg target; do \
+		echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	done
+
+bench: ## measure the engine and the server
+	$(GO) test -run '^$$' -bench . -benchmem ./bench
+
+lint: ## vet, formatting, stale generated code
+	$(GO) vet ./...
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
+	$(GO) run ./cmd/gq generate --check
+
+golden: ## rewrite the golden files of the tests
+	$(GO) test $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{$$dir := .ImportPath}}{{range .TestImports}}{{if eq . "github.com/omnigraph-go/omnigraph/internal/golden"}}{{$$dir}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "github.com/omnigraph-go/omnigraph/internal/golden"}}{{$$dir}}{{end}}{{end}}{{end}}' ./... | sort -u) -update
+
+clean: ## remove what was built; the data stays
+	rm -rf bin
+
+.PHONY: help run reindex generate build test test-clients fuzz bench lint golden clean

@@ -1,0 +1,64 @@
+// Package bench measures the engine and the server on graphs that it makes itself.
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Size says how large a made-up code graph is.
+type Size struct {
+	Packages, Symbols, Calls int
+}
+
+// Medium is a graph of about 330,000 entities: a large module with its dependencies.
+var Medium = Size{Packages: 1_000, Symbols: 50_000, Calls: 200_000}
+
+// PackagePath and SymbolPath name the nodes of a made-up graph, counting from 0.
+func PackagePath(i int) string { return fmt.Sprintf("example.com/made/p%04d", i) }
+
+// SymbolPath returns the key of symbol i of a graph of the size.
+func (s Size) SymbolPath(i int) string {
+	return fmt.Sprintf("%s.Symbol%06d", PackagePath(i%s.Packages), i)
+}
+
+// Lines returns the number of lines that NDJSON writes.
+func (s Size) Lines() int { return s.Packages + s.Symbols + s.Symbols + s.Calls }
+
+// NDJSON returns a made-up code graph with the schema of queries/code: the same bytes
+// for the same size and seed. Callees follow a power law, as real ones do.
+func (s Size) NDJSON(seed uint64) []byte {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	emit := func(v map[string]any) {
+		if err := enc.Encode(v); err != nil {
+			panic(err) // a map of strings and numbers always encodes
+		}
+	}
+	for i := range s.Packages {
+		emit(map[string]any{"type": "Package", "data": map[string]any{
+			"path": PackagePath(i), "name": fmt.Sprintf("p%04d", i), "files": 1 + rng.IntN(30), "lines": 50 + rng.IntN(5000),
+		}})
+	}
+	for i := range s.Symbols {
+		emit(map[string]any{"type": "Symbol", "data": map[string]any{
+			"path": s.SymbolPath(i), "name": fmt.Sprintf("Symbol%06d", i), "kind": []string{"func", "method", "type"}[rng.IntN(3)],
+			"exported": rng.IntN(2) == 0, "signature": "func(ctx context.Context, name string) (int, error)",
+			"doc":  fmt.Sprintf("Symbol%06d does what its %d neighbours need and says so in one sentence.", i, rng.IntN(40)),
+			"line": 1 + rng.IntN(600), "words": fmt.Sprintf("p %04d symbol %06d", i%s.Packages, i),
+		}})
+	}
+	for i := range s.Symbols {
+		emit(map[string]any{"edge": "Holds", "from": PackagePath(i % s.Packages), "to": s.SymbolPath(i),
+			"data": map[string]any{"id": fmt.Sprintf("h%07d", i)}})
+	}
+	callees := rand.NewZipf(rng, 1.3, 8, uint64(s.Symbols-1))
+	for i := range s.Calls {
+		emit(map[string]any{"edge": "Calls", "from": s.SymbolPath(rng.IntN(s.Symbols)), "to": s.SymbolPath(int(callees.Uint64())),
+			"data": map[string]any{"id": fmt.Sprintf("c%07d", i), "count": 1 + rng.IntN(9)}})
+	}
+	return out.Bytes()
+}

@@ -48,6 +48,9 @@ type BadArgument struct {
 // SchemaMismatch says that a plan does not fit the schema of a target.
 type SchemaMismatch struct{ Detail string }
 
+// Unsupported says that this engine cannot run a construct of the language.
+type Unsupported struct{ Construct string }
+
 // TooLarge says that a limit was passed.
 type TooLarge struct {
 	Resource      string
@@ -99,6 +102,7 @@ func (e *ConstraintViolation) Error() string {
 }
 func (e *BadArgument) Error() string    { return fmt.Sprintf("parameter $%s: %s", e.Param, e.Detail) }
 func (e *SchemaMismatch) Error() string { return "the query does not fit the schema: " + e.Detail }
+func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine yet" }
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
 }
@@ -148,6 +152,7 @@ func (*KeyConflict) Retryable() bool         { return false }
 func (*ConstraintViolation) Retryable() bool { return false }
 func (*BadArgument) Retryable() bool         { return false }
 func (*SchemaMismatch) Retryable() bool      { return false }
+func (*Unsupported) Retryable() bool         { return false }
 func (*TooLarge) Retryable() bool            { return false }
 func (*Unavailable) Retryable() bool         { return true }
 func (*Indeterminate) Retryable() bool       { return false }

@@ -43,7 +43,7 @@ func (s Severity) String() string { return [...]string{"error", "warning", "note
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Code is the stable code of a kind of diagnostic: a letter (P parse, S schema,
-// T types, L lint) and a number.
+// T types, L lint, G generation, C configuration) and a number.
 type Code string
 
 // Diagnostic is one fault or remark.

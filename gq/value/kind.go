@@ -3,6 +3,7 @@
 package value
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,20 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// MarshalText writes the kind as it is spelled in a schema.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a kind as it is spelled in a schema.
+func (k *Kind) UnmarshalText(b []byte) error {
+	for i, name := range kindNames {
+		if name == string(b) {
+			*k = Kind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no scalar kind", b)
 }
 
 // KindOf returns the kind that a schema spells as name, and whether there is one.

@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// typeAnnotations takes those with a meaning to their places and keeps the others.
+func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []Annotation) {
+	for _, a := range as {
+		switch a.Name.Value {
+		case "description":
+			desc = b.oneString(a)
+		case "rename_from":
+			renamed = b.oneString(a)
+		default:
+			rest = append(rest, kept(a))
+		}
+	}
+	return desc, renamed, rest
+}
+
+func (b *builder) propertyAnnotations(prop *Property, p *syntax.Property) {
+	var tr traits
+	for _, a := range p.Annotations {
+		switch a.Name.Value {
+		case "description":
+			prop.Description = b.oneString(a)
+		case "rename_from":
+			prop.RenameFrom = b.oneString(a)
+		case "embed":
+			b.embed(prop, a)
+		case "key", "unique", "index":
+			tr.key = tr.key || a.Name.Value == "key"
+			tr.unique = tr.unique || a.Name.Value == "unique"
+			tr.index = tr.index || a.Name.Value == "index"
+			tr.span = a.Span()
+		default:
+			prop.Annotations = append(prop.Annotations, kept(a))
+		}
+	}
+	b.traits[prop] = tr
+}
+
+func (b *builder) oneString(a *syntax.Annotation) string {
+	if len(a.Args) == 1 && a.Args[0].Key == nil {
+		if s, ok := stringArg(a.Args[0]); ok {
+			return s
+		}
+	}
+	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "@%s takes one string", a.Name.Value)
+	return ""
+}
+
+func (b *builder) embed(prop *Property, a *syntax.Annotation) {
+	e := &Embed{}
+	ok := len(a.Args) > 0
+	for i, arg := range a.Args {
+		s, isString := stringArg(arg)
+		switch {
+		case i == 0 && arg.Key == nil && isString:
+			e.Source = s
+		case i == 0 && arg.Key == nil && arg.Name != nil:
+			e.Source = arg.Name.Value
+		case arg.Key != nil && arg.Key.Value == "model" && isString:
+			e.Model = s
+		default:
+			ok = false
+		}
+	}
+	switch {
+	case !ok || e.Source == "":
+		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "@embed takes a property name, and a model")
+	case prop.Type.Kind != value.Vector:
+		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed on %s, which is %s and no Vector", prop.Name, prop.Type)
+	default:
+		prop.Embed = e
+	}
+}
+
+// embeds checks that the source of each embedding is a String property of the type.
+// A fault of an inherited property is reported at typ, the name of the type.
+func (b *builder) embeds(props []*Property, lookup func(string) *Property, members []syntax.Member, typ diag.Span) {
+	names := propertyNames(props)
+	for _, p := range props {
+		if p.Embed == nil {
+			continue
+		}
+		src := lookup(p.Embed.Source)
+		if src != nil && src.Type.Kind == value.String && !src.Type.List {
+			continue
+		}
+		at := embedSpan(members, p.Name, typ)
+		if src == nil {
+			b.fault(BadEmbed, at, diag.DidYouMean(p.Embed.Source, names), "unknown property %s to embed", p.Embed.Source)
+			continue
+		}
+		b.fault(BadEmbed, at, "", "property %s is %s; only a String can be embedded", src.Name, src.Type)
+	}
+}
+
+func embedSpan(members []syntax.Member, name string, otherwise diag.Span) diag.Span {
+	for _, m := range members {
+		p, ok := m.(*syntax.Property)
+		if !ok || p.Name.Value != name {
+			continue
+		}
+		for _, a := range p.Annotations {
+			if a.Name.Value == "embed" {
+				return a.Span()
+			}
+		}
+	}
+	return otherwise
+}
+
+func stringArg(arg *syntax.AnnotationArg) (string, bool) {
+	l, ok := arg.Literal.(*syntax.Literal)
+	if !ok || l.Kind != syntax.StringLiteral {
+		return "", false
+	}
+	return l.Text, true
+}
+
+// kept is an annotation that only tools outside the language know.
+func kept(a *syntax.Annotation) Annotation {
+	k := Annotation{Name: a.Name.Value}
+	for _, arg := range a.Args {
+		text := ""
+		for _, t := range arg.Tokens {
+			text += t.Value
+		}
+		k.Args = append(k.Args, text)
+	}
+	return k
+}
+
+func propertyNames(props []*Property) []string {
+	names := make([]string, len(props))
+	for i, p := range props {
+		names[i] = p.Name
+	}
+	return names
+}

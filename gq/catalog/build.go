@@ -1,0 +1,279 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Build resolves a parsed schema. It reports all faults at once; the schema is whole
+// only when none of them is an error.
+func Build(tree *syntax.Schema) (*Schema, diag.List) {
+	b := &builder{
+		schema:     &Schema{Nodes: []*Node{}, Edges: []*Edge{}},
+		interfaces: map[string]*Interface{},
+		traits:     map[*Property]traits{},
+		broken:     tree.Broken,
+	}
+	b.declare(tree)
+	for _, d := range tree.Decls {
+		if d, ok := d.(*syntax.Interface); ok {
+			b.iface(d)
+		}
+	}
+	for _, d := range tree.Decls {
+		switch d := d.(type) {
+		case *syntax.Interface:
+		case *syntax.Node:
+			b.node(d)
+		case *syntax.Edge:
+			b.edge(d)
+		}
+	}
+	b.schema.Index()
+	b.faults.Sort()
+	return b.schema, b.faults
+}
+
+type builder struct {
+	schema     *Schema
+	faults     diag.List
+	nodeNames  []string
+	interfaces map[string]*Interface
+	traits     map[*Property]traits
+	skip       map[syntax.Decl]bool // second declarations of a name
+	broken     []string             // names that are no fault, though nothing is known of them
+}
+
+// traits are the annotations of a property that constrain its type.
+type traits struct {
+	key, unique, index bool
+	span               diag.Span
+}
+
+func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
+	b.faults = append(b.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+// declare collects the names, so that types may be used before they are declared.
+func (b *builder) declare(tree *syntax.Schema) {
+	b.skip = map[syntax.Decl]bool{}
+	seen := map[string]diag.Span{}
+	for _, d := range tree.Decls {
+		var kind string
+		var name syntax.Token
+		var space string
+		switch d := d.(type) {
+		case *syntax.Interface:
+			kind, name = "interface", d.Name
+			space = name.Value
+		case *syntax.Node:
+			kind, name = "node", d.Name
+			space = name.Value
+		case *syntax.Edge:
+			kind, name = "edge", d.Name
+			space = strings.ToLower(name.Value) // queries find edges in any case
+		}
+		at := syntax.SpanOf(name)
+		if first, ok := seen[kind+" "+space]; ok {
+			b.fault(DuplicateType, at, "", "duplicate %s %s, first declared at %s", kind, name.Value, first)
+			b.skip[d] = true
+			continue
+		}
+		seen[kind+" "+space] = at
+		if kind == "node" {
+			b.nodeNames = append(b.nodeNames, name.Value)
+		}
+	}
+}
+
+func (b *builder) iface(d *syntax.Interface) {
+	if b.skip[d] {
+		return
+	}
+	i := &Interface{Name: d.Name.Value, Properties: []*Property{}}
+	seen := map[string]bool{}
+	for _, p := range d.Properties {
+		if prop := b.property(p, seen); prop != nil {
+			i.Properties = append(i.Properties, prop)
+		}
+	}
+	b.interfaces[i.Name] = i
+	b.schema.Interfaces = append(b.schema.Interfaces, i)
+}
+
+func (b *builder) node(d *syntax.Node) {
+	if b.skip[d] {
+		return
+	}
+	n := &Node{Name: d.Name.Value, Properties: []*Property{}}
+	n.Description, n.RenameFrom, n.Annotations = b.typeAnnotations(d.Annotations)
+	inherited := b.inherit(d, n)
+	seen := map[string]bool{}
+	for _, m := range d.Members {
+		p, ok := m.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		prop := b.property(p, seen)
+		if prop == nil {
+			continue
+		}
+		if from, ok := inherited[prop.Name]; ok {
+			i := slices.IndexFunc(n.Properties, func(o *Property) bool { return o.Name == prop.Name })
+			if !n.Properties[i].Type.Equal(prop.Type) {
+				b.fault(InterfaceClash, syntax.SpanOf(p.Name), "declare it as "+n.Properties[i].Type.String()+", or leave it out",
+					"property %s is %s here and %s in interface %s", prop.Name, prop.Type, n.Properties[i].Type, from)
+				continue
+			}
+			n.Properties[i] = prop
+			continue
+		}
+		n.Properties = append(n.Properties, prop)
+	}
+	n.byName = byName(n.Properties)
+	b.nodeConstraints(d, n)
+	b.embeds(n.Properties, n.Property, d.Members, syntax.SpanOf(d.Name))
+	b.reservedNode(d, n)
+	b.schema.Nodes = append(b.schema.Nodes, n)
+}
+
+// inherit copies the properties of the interfaces and returns which interface each
+// came from.
+func (b *builder) inherit(d *syntax.Node, n *Node) map[string]string {
+	from := map[string]string{}
+	for _, ref := range d.Implements {
+		at, name := ref.Span(), ref.Name.Value
+		i := b.interfaces[name]
+		switch {
+		case i == nil && slices.Contains(b.broken, name):
+			continue
+		case i == nil:
+			names := make([]string, 0, len(b.interfaces))
+			for _, i := range b.schema.Interfaces {
+				names = append(names, i.Name)
+			}
+			b.fault(UnknownInterface, at, diag.DidYouMean(name, names), "unknown interface %s", name)
+			continue
+		case slices.Contains(n.Implements, name):
+			b.fault(UnknownInterface, at, "", "interface %s is listed twice", name)
+			continue
+		}
+		n.Implements = append(n.Implements, name)
+		for _, p := range i.Properties {
+			if other, ok := from[p.Name]; ok {
+				at2 := slices.IndexFunc(n.Properties, func(o *Property) bool { return o.Name == p.Name })
+				if !n.Properties[at2].Type.Equal(p.Type) {
+					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s and %s in %s",
+						p.Name, n.Properties[at2].Type, other, p.Type, name)
+				}
+				continue
+			}
+			from[p.Name] = name
+			c := *p
+			n.Properties = append(n.Properties, &c)
+			b.traits[&c] = b.traits[p]
+		}
+	}
+	return from
+}
+
+func (b *builder) edge(d *syntax.Edge) {
+	if b.skip[d] {
+		return
+	}
+	e := &Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
+	for _, end := range []syntax.Token{d.From, d.To} {
+		if !slices.Contains(b.nodeNames, end.Value) && !slices.Contains(b.broken, end.Value) {
+			b.fault(UnknownEndpoint, syntax.SpanOf(end), diag.DidYouMean(end.Value, b.nodeNames), "no node type %s", end.Value)
+		}
+	}
+	e.Description, e.RenameFrom, e.Annotations = b.typeAnnotations(d.Annotations)
+	for i, c := range d.Cards {
+		b.card(e, c, i > 0)
+	}
+	seen := map[string]bool{}
+	for _, m := range d.Members {
+		if p, ok := m.(*syntax.Property); ok {
+			if prop := b.property(p, seen); prop != nil {
+				e.Properties = append(e.Properties, prop)
+				if slices.Contains(edgeNames, prop.Name) {
+					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is what every edge calls its own", prop.Name)
+				}
+			}
+		}
+	}
+	e.byName = byName(e.Properties)
+	b.edgeConstraints(d, e)
+	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
+	b.schema.Edges = append(b.schema.Edges, e)
+}
+
+// edgeNames are the names under which queries, loads and constraints know the parts
+// that every edge has.
+var edgeNames = []string{"id", "from", "to", "src", "dst"}
+
+func (b *builder) card(e *Edge, c *syntax.Card, again bool) {
+	card := &Cardinality{Max: -1}
+	card.Min, _ = syntax.Small(c.Min)
+	if c.Max != nil {
+		card.Max, _ = syntax.Small(*c.Max)
+	}
+	switch {
+	case again:
+		b.fault(BadCardinality, c.Span(), "keep one", "edge %s has a second @card", e.Name)
+	case card.Max >= 0 && card.Min > card.Max:
+		b.fault(BadCardinality, c.Span(), fmt.Sprintf("write @card(%d..%d)", card.Max, card.Min),
+			"minimum %d above maximum %d", card.Min, card.Max)
+	}
+	e.Card = card
+}
+
+// property resolves a property, or returns nil when its name is taken.
+func (b *builder) property(p *syntax.Property, seen map[string]bool) *Property {
+	prop := &Property{Name: p.Name.Value, Type: b.typ(p.Type)}
+	if seen[prop.Name] {
+		b.fault(DuplicateProperty, syntax.SpanOf(p.Name), "", "duplicate property %s", prop.Name)
+		return nil
+	}
+	seen[prop.Name] = true
+	b.propertyAnnotations(prop, p)
+	return prop
+}
+
+func (b *builder) typ(t *syntax.Type) value.Type {
+	v := t.Value()
+	if v.Kind == value.Vector && v.Dim == 0 {
+		b.fault(EmptyVector, t.Span(), "give it the length of your embeddings", "vector of length 0")
+	}
+	if t.EnumEnd == nil {
+		return v
+	}
+	if len(v.Enum) == 0 {
+		b.fault(BadEnum, t.Span(), "list the values: enum(on, off)", "enum without values")
+	}
+	for i, e := range t.Enum {
+		if slices.Contains(v.Enum[:i], e.Text) {
+			b.fault(BadEnum, e.Span(), "", "enum value %s is listed twice", e.Text)
+		}
+	}
+	return v
+}
+
+func (b *builder) reservedNode(d *syntax.Node, n *Node) {
+	p := n.Property("id")
+	if p == nil || len(n.Key) == 1 && n.Key[0] == "id" && p.Type.Equal(value.Of(value.String)) {
+		return
+	}
+	at := syntax.SpanOf(d.Name)
+	for _, m := range d.Members {
+		if m, ok := m.(*syntax.Property); ok && m.Name.Value == "id" {
+			at = syntax.SpanOf(m.Name)
+		}
+	}
+	b.fault(ReservedName, at, "make it `id: String @key`, or choose another name", "every %s has an id of its own", n.Name)
+}

@@ -1,0 +1,167 @@
+package catalog_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+func build(t *testing.T, text string) *catalog.Schema {
+	t.Helper()
+	tree, faults := syntax.ParseSchema("x.pg", text)
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	s, faults := catalog.Build(tree)
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	return s
+}
+
+func graphText(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/graph.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestDecode: the encoding keeps everything. The golden file is what version 1 looks
+// like; stores hold it, so a difference needs a new version.
+func TestDecode(t *testing.T) {
+	s := build(t, graphText(t))
+	enc := catalog.Encode(s)
+	golden.Check(t, "testdata/version1.json", append(enc, '\n'))
+	got, err := catalog.Decode(enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := []cmp.Option{
+		cmp.Comparer(value.Equal),
+		cmpopts.IgnoreUnexported(catalog.Schema{}, catalog.Node{}, catalog.Edge{}),
+	}
+	if diff := cmp.Diff(s, got, opts...); diff != "" {
+		t.Errorf("-built +decoded:\n%s", diff)
+	}
+	if got.Node("Person").Property("email") == nil || got.Edge("WORKSAT").Property("title") == nil {
+		t.Error("the names are not indexed")
+	}
+	if string(catalog.Encode(got)) != string(enc) {
+		t.Error("encoding again gives other bytes")
+	}
+}
+
+func TestDecodeFaults(t *testing.T) {
+	var version *catalog.VersionError
+	if _, err := catalog.Decode([]byte(`{"version":2,"schema":{}}`)); !errors.As(err, &version) || version.Version != 2 {
+		t.Errorf("version 2: %v", err)
+	}
+	for _, text := range []string{"", "{", `{"version":1}`, `{"version":1,"schema":[]}`,
+		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"ranges":[{"property":"x","kind":"I32","min":"y"}]}]}}`,
+		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[{"name":"x","type":{"kind":"Int"}}]}]}}`,
+		`{"version":1,"schema":{"nodes":[null]}}`,
+		`{"version":1,"schema":{"edges":[null]}}`,
+		`{"version":1,"schema":{"interfaces":[null]}}`,
+		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[null]}]}}`,
+		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"key":["x"]}]}}`,
+		`{"version":1,"schema":{"nodes":[],"edges":[{"name":"E","from":"A","to":"A"}]}}`,
+		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[]},{"name":"A","properties":[]}]}}`,
+	} {
+		if _, err := catalog.Decode([]byte(text)); err == nil {
+			t.Errorf("%q is decoded", text)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	a := build(t, "node A { x: String @key y: I32? @range(y, 0..10) }\nedge E: A -> A")
+	same := build(t, "// c\nnode A {\n  x: String @key\n  y: I32? /* d */\n  @range(y, 0..10)\n}\n\nedge E: A->A\n")
+	if catalog.Digest(a) != catalog.Digest(same) {
+		t.Error("layout changes the digest")
+	}
+	if n := len(catalog.Digest(a)); n != len("sha256:")+64 {
+		t.Errorf("digest of %d bytes", n)
+	}
+	for _, text := range []string{
+		"node A { x: String @key y: I32? @range(y, 0..11) }\nedge E: A -> A",
+		"node A { x: String @key y: I64? @range(y, 0..10) }\nedge E: A -> A",
+		"node A { x: String y: I32? @range(y, 0..10) }\nedge E: A -> A",
+		"node A { x: String @key y: I32? @range(y, 0..10) }\nedge E: A -> A @card(0..1)",
+	} {
+		if catalog.Digest(a) == catalog.Digest(build(t, text)) {
+			t.Errorf("same digest as\n%s", text)
+		}
+	}
+}
+
+func TestBuild(t *testing.T) {
+	s := build(t, graphText(t))
+	p := s.Node("Person")
+	if diff := cmp.Diff([]string{"Named"}, p.Implements); diff != "" || p.Properties[0].Name != "name" {
+		t.Errorf("interfaces: %s first property %s", diff, p.Properties[0].Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, s.Node("Pair").Key); diff != "" {
+		t.Errorf("key: %s", diff)
+	}
+	if e := p.Property("face").Embed; e == nil || e.Source != "bio" || e.Model != "test-3" {
+		t.Errorf("embed %+v", e)
+	}
+	r := p.Ranges[0]
+	if !value.Equal(*r.Min, value.OfI32(0)) || !value.Equal(*r.Max, value.OfI32(200)) {
+		t.Errorf("range %v %v", *r.Min, *r.Max)
+	}
+	if e := s.Edge("worksAt"); e == nil || *e.Card != (catalog.Cardinality{Min: 0, Max: 1}) {
+		t.Errorf("edge %+v", e)
+	}
+	if diff := cmp.Diff([][]string{{"name", "born"}}, p.Unique); diff != "" {
+		t.Errorf("unique: %s", diff)
+	}
+	kept := build(t, `node A @team("x", since=3) { x: String @deprecated(soon) }`).Node("A")
+	want := []catalog.Annotation{{Name: "team", Args: []string{`"x"`, "since=3"}}}
+	if diff := cmp.Diff(want, kept.Annotations); diff != "" {
+		t.Errorf("annotations: %s", diff)
+	}
+	if diff := cmp.Diff([]catalog.Annotation{{Name: "deprecated", Args: []string{"soon"}}}, kept.Properties[0].Annotations); diff != "" {
+		t.Errorf("annotations: %s", diff)
+	}
+}
+
+// TestInheritedKey: an interface may bring the key along.
+func TestInheritedKey(t *testing.T) {
+	s := build(t, "interface Keyed { slug: String @key @index }\nnode A implements Keyed { x: I32 }\nnode B implements Keyed { slug: String x: I32 @index @key }")
+	if diff := cmp.Diff([]string{"slug"}, s.Node("A").Key); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"x"}, s.Node("B").Key); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	b, err := os.ReadFile("testdata/version1.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"version":1,"schema":{"nodes":[{"name":"A","properties":[{"name":"x","type":{"kind":"F32"}}],"ranges":[{"property":"x","kind":"F32","min":"1"}]}],"edges":[]}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := catalog.Decode(b)
+		if err != nil {
+			return
+		}
+		again, err := catalog.Decode(catalog.Encode(s))
+		if err != nil || catalog.Digest(again) != catalog.Digest(s) {
+			t.Errorf("encoding what was decoded: %v", err)
+		}
+	})
+}

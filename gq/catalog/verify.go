@@ -1,0 +1,91 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// verify checks what the users of a schema rely on: no hole in a list, names that are
+// unique, and names in constraints and endpoints that exist. What Build made passes;
+// damaged bytes need not.
+func (s *Schema) verify() error {
+	nodes, edges := map[string]bool{}, map[string]bool{}
+	for _, i := range s.Interfaces {
+		if i == nil {
+			return fmt.Errorf("an empty interface")
+		}
+		if _, err := verifyProperties("interface "+i.Name, i.Properties); err != nil {
+			return err
+		}
+	}
+	for _, n := range s.Nodes {
+		if n == nil || nodes[n.Name] {
+			return fmt.Errorf("an empty or repeated node type")
+		}
+		nodes[n.Name] = true
+		if err := n.verify(); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.Edges {
+		if e == nil || edges[strings.ToLower(e.Name)] {
+			return fmt.Errorf("an empty or repeated edge type")
+		}
+		edges[strings.ToLower(e.Name)] = true
+		if !nodes[e.From] || !nodes[e.To] {
+			return fmt.Errorf("edge %s leads from %q to %q, which are not both node types", e.Name, e.From, e.To)
+		}
+		names, err := verifyProperties("edge "+e.Name, e.Properties)
+		if err != nil {
+			return err
+		}
+		if err := verifyNames("edge "+e.Name, append(names, "src", "dst"), append(slices.Clone(e.Unique), e.Index...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) verify() error {
+	where := "node " + n.Name
+	names, err := verifyProperties(where, n.Properties)
+	if err != nil {
+		return err
+	}
+	lists := slices.Concat(n.Unique, n.Index, [][]string{n.Key})
+	for _, r := range n.Ranges {
+		lists = append(lists, []string{r.Property})
+	}
+	for _, c := range n.Checks {
+		lists = append(lists, []string{c.Property})
+	}
+	return verifyNames(where, names, lists)
+}
+
+func verifyProperties(where string, props []*Property) ([]string, error) {
+	var names []string
+	for _, p := range props {
+		switch {
+		case p == nil || slices.Contains(names, p.Name):
+			return nil, fmt.Errorf("%s has an empty or repeated property", where)
+		case p.Type.Kind == value.Invalid, p.Type.Kind == value.Vector && p.Type.Dim < 1:
+			return nil, fmt.Errorf("%s has a property %s of no type", where, p.Name)
+		}
+		names = append(names, p.Name)
+	}
+	return names, nil
+}
+
+func verifyNames(where string, names []string, lists [][]string) error {
+	for _, list := range lists {
+		for _, name := range list {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("%s has a constraint on %q, which is no property", where, name)
+			}
+		}
+	}
+	return nil
+}

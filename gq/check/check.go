@@ -1,0 +1,184 @@
+// Package check resolves parsed queries against a schema: it finds every name and
+// type, reports what does not fit, and lowers what does to a plan.
+package check
+
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Info holds what checking found out about places in the source, beside the plan.
+type Info struct {
+	Params   []Symbol     // by parameter index
+	Vars     []Symbol     // by plan.VarID
+	Compares []Comparison // in source order
+}
+
+// Symbol is a parameter or a variable.
+type Symbol struct {
+	Span  diag.Span // where it is declared, or first used
+	Uses  int       // how often it occurs besides
+	Inner bool      // bound inside a not block
+}
+
+// Comparison is an inline condition or a filter.
+type Comparison struct {
+	Span diag.Span
+	Cond plan.Compare
+}
+
+// Query checks a query and lowers it. The plan is nil when the list has errors.
+func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
+	c := &checker{
+		schema: s,
+		plan:   &plan.Query{Name: q.Name.Value},
+		params: map[string]int{},
+		uses:   map[useKey]int{},
+		failed: map[string]bool{},
+		info:   &Info{},
+	}
+	c.declare(q.Params)
+	switch b := q.Body.(type) {
+	case *syntax.Read:
+		c.readQuery(b)
+	case *syntax.Mutation:
+		c.mutation(b)
+	}
+	c.faults.Sort()
+	if c.faults.HasErrors() {
+		return nil, c.info, c.faults
+	}
+	return c.plan, c.info, c.faults
+}
+
+type checker struct {
+	schema *catalog.Schema
+	plan   *plan.Query
+	read   *plan.Read // of a read
+	limit  bool       // the read has a limit
+	params map[string]int
+	uses   map[useKey]int  // index in plan.Uses
+	failed map[string]bool // columns that have been reported
+	info   *Info
+	faults diag.List
+}
+
+type useKey struct {
+	entity     plan.Entity
+	typ, value string
+}
+
+func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
+	c.faults = append(c.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+func (c *checker) declare(params []*syntax.Param) {
+	for _, p := range params {
+		name := p.Var.Value[1:]
+		at := syntax.SpanOf(p.Var)
+		if name == "_" {
+			c.fault(DuplicateName, at, "give it a name", "a parameter cannot be called $_")
+			continue
+		}
+		if first, ok := c.params[name]; ok {
+			c.fault(DuplicateName, at, "", "duplicate parameter $%s, first declared at %s", name, c.info.Params[first].Span)
+			continue
+		}
+		t := p.Type.Value()
+		if t.Kind == value.Vector && t.Dim == 0 {
+			c.fault(BadOperand, p.Type.Span(), "", "vector of length 0")
+		}
+		c.params[name] = len(c.plan.Params)
+		c.plan.Params = append(c.plan.Params, plan.Param{Name: name, Type: t})
+		c.info.Params = append(c.info.Params, Symbol{Span: at})
+	}
+}
+
+// param resolves a $name that can only be a parameter.
+func (c *checker) param(t syntax.Token) (typed, bool) {
+	name := t.Value[1:]
+	i, ok := c.params[name]
+	if !ok {
+		c.fault(UndeclaredParam, syntax.SpanOf(t), c.suggestParam(name), "undeclared parameter $%s", name)
+		return typed{}, false
+	}
+	c.info.Params[i].Uses++
+	return typed{expr: plan.ParamRef{Index: i}, typ: c.plan.Params[i].Type}, true
+}
+
+func (c *checker) suggestParam(name string) string {
+	if n := diag.Nearest(name, c.paramNames()); n != "" {
+		return "did you mean $" + n + "?"
+	}
+	return "declare it: ($" + name + ": String)"
+}
+
+func (c *checker) paramNames() []string {
+	names := make([]string, len(c.plan.Params))
+	for i, p := range c.plan.Params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// useType records that the query touches a type.
+func (c *checker) useType(entity plan.Entity, typ string, write bool) {
+	u := plan.Use{Entity: entity, Type: typ, Write: write}
+	if entity == plan.Edge {
+		e := c.schema.Edge(typ)
+		u.From, u.To = e.From, e.To
+	}
+	c.use(u)
+}
+
+// useProp records that the query touches a property.
+func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, write bool) {
+	c.use(plan.Use{Entity: entity, Type: typ, Property: p.Name, Value: p.Type, Write: write})
+}
+
+func (c *checker) use(u plan.Use) {
+	key := useKey{u.Entity, u.Type, u.Property}
+	if i, ok := c.uses[key]; ok {
+		c.plan.Uses[i].Write = c.plan.Uses[i].Write || u.Write
+		return
+	}
+	c.uses[key] = len(c.plan.Uses)
+	c.plan.Uses = append(c.plan.Uses, u)
+}
+
+func nodeNames(s *catalog.Schema) []string {
+	names := make([]string, len(s.Nodes))
+	for i, n := range s.Nodes {
+		names[i] = n.Name
+	}
+	return names
+}
+
+// edgeNames spells the edges as queries do.
+func edgeNames(s *catalog.Schema) []string {
+	names := make([]string, len(s.Edges))
+	for i, e := range s.Edges {
+		names[i] = lowerFirst(e.Name)
+	}
+	return names
+}
+
+func propNames(props []*catalog.Property) []string {
+	names := make([]string, len(props))
+	for i, p := range props {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func lowerFirst(s string) string {
+	if s != "" && s[0] >= 'A' && s[0] <= 'Z' {
+		return string(s[0]+'a'-'A') + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,226 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// typed is a lowered operand. A literal keeps its source, so that it can still be
+// converted to the type that the other side of a comparison has.
+type typed struct {
+	expr plan.Expr
+	typ  value.Type // of a scalar, list or vector
+	node string     // node type, of a whole node
+	lit  *syntax.Literal
+}
+
+// String says what the operand is, for messages.
+func (t typed) String() string {
+	switch {
+	case t.node != "":
+		return "a " + t.node
+	case t.lit != nil:
+		return describe(t.lit)
+	}
+	return withoutNull(t.typ)
+}
+
+// operand resolves an operand. ok is false when it has been reported, or rests on
+// something that has.
+func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
+	switch o := o.(type) {
+	case *syntax.Literal:
+		v, err := natural(o)
+		if err != nil {
+			c.fault(Incomparable, o.Span(), "", "%v", err)
+			return typed{}, false
+		}
+		return typed{expr: plan.Lit{Value: v}, typ: v.Type(), lit: o}, true
+	case *syntax.Now:
+		return typed{expr: plan.Now{}, typ: value.Of(value.DateTime)}, true
+	case *syntax.VarRef:
+		return c.variable(o, sc)
+	case *syntax.PropRef:
+		return c.property(o, sc)
+	case *syntax.AliasRef:
+		c.fault(Unbound, o.Span(), "write $variable."+o.Tokens[0].Value, "%s names nothing here", o.Tokens[0].Value)
+		return typed{}, false
+	case *syntax.Call:
+		return c.call(o, sc)
+	}
+	panic("check: operand of no kind")
+}
+
+func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
+	tok := o.Tokens[0]
+	name := tok.Value[1:]
+	id, ok := sc.find(name)
+	if !ok {
+		if _, isParam := c.params[name]; isParam {
+			return c.param(tok)
+		}
+		c.unbound(tok, sc)
+		return typed{}, false
+	}
+	c.info.Vars[id].Uses++
+	v := c.read.Vars[id]
+	if v.Entity == plan.Edge {
+		c.fault(EdgeBindingMisuse, o.Span(), "name a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which is no value", tok.Value)
+		return typed{}, false
+	}
+	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
+}
+
+func (c *checker) unbound(tok syntax.Token, sc *scope) {
+	name := tok.Value[1:]
+	if name == "_" {
+		c.fault(Unbound, syntax.SpanOf(tok), "give the binding a name", "$_ binds nothing")
+		return
+	}
+	names := slices.Concat(sc.names(), c.paramNames())
+	slices.Sort(names)
+	help := ""
+	if n := diag.Nearest(name, names); n != "" {
+		help = "did you mean $" + n + "?"
+	}
+	c.fault(Unbound, syntax.SpanOf(tok), help, "unbound variable $%s", name)
+}
+
+func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
+	name := o.Var.Value[1:]
+	id, ok := sc.find(name)
+	if !ok {
+		if _, isParam := c.params[name]; isParam {
+			c.fault(Unbound, syntax.SpanOf(o.Prop), "", "$%s is a parameter and has no properties", name)
+			return typed{}, false
+		}
+		c.unbound(o.Var, sc)
+		return typed{}, false
+	}
+	c.info.Vars[id].Uses++
+	v := c.read.Vars[id]
+	if v.Type == "" {
+		return typed{}, false
+	}
+	id2 := value.Of(value.String)
+	if v.Entity == plan.Edge {
+		switch o.Prop.Value {
+		case "id":
+			return typed{expr: plan.ID{Var: id}, typ: id2}, true
+		case "from":
+			return typed{expr: plan.Endpoint{Var: id}, typ: id2}, true
+		case "to":
+			return typed{expr: plan.Endpoint{Var: id, To: true}, typ: id2}, true
+		}
+		e := c.schema.Edge(v.Type)
+		p := e.Property(o.Prop.Value)
+		if p == nil {
+			c.noProperty(o, v.Type, slices.Concat(propNames(e.Properties), []string{"id", "from", "to"}))
+			return typed{}, false
+		}
+		c.useProp(plan.Edge, e.Name, p, false)
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+	}
+	n := c.schema.Node(v.Type)
+	p := n.Property(o.Prop.Value)
+	switch {
+	case p != nil:
+		c.useProp(plan.Node, n.Name, p, false)
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+	case o.Prop.Value == "id":
+		return typed{expr: plan.ID{Var: id}, typ: id2}, true
+	}
+	c.noProperty(o, v.Type, propNames(n.Properties))
+	return typed{}, false
+}
+
+func (c *checker) noProperty(o *syntax.PropRef, typ string, names []string) {
+	c.fault(Unbound, syntax.SpanOf(o.Prop), diag.DidYouMean(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
+}
+
+// value resolves an operand of return or order, where blobs are none.
+func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
+	t, ok := c.operand(o, sc)
+	if ok && t.typ.Kind == value.Blob {
+		c.fault(BlobValue, o.Source().Span(), "", "a blob is no value")
+		return t, false
+	}
+	return t, ok
+}
+
+func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
+	switch o.Name.Value {
+	case "count", "sum", "avg", "min", "max":
+		c.fault(BadAggregate, o.Span(), "aggregates stand alone in return and order", "%s inside another expression or a condition", o.Name.Value)
+		return typed{}, false
+	case "search", "match_text", "fuzzy":
+		m, ok := c.textMatch(o, sc)
+		return typed{expr: plan.Matched{Match: m}, typ: value.Of(value.Bool)}, ok
+	case "bm25":
+		e, ok := c.bm25(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	case "nearest":
+		if !c.limit {
+			c.fault(NearestLimit, o.Span(), "add limit 10", "nearest without a limit")
+		}
+		e, ok := c.nearest(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	case "rrf":
+		e, ok := c.rrf(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	}
+	panic("check: the parser let through function " + o.Name.Value)
+}
+
+var aggregates = map[string]plan.AggFunc{"count": plan.Count, "sum": plan.Sum, "avg": plan.Avg, "min": plan.Min, "max": plan.Max}
+
+// aggregate resolves an operand that may be an aggregate.
+func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
+	call, isCall := o.(*syntax.Call)
+	if !isCall {
+		return c.value(o, sc)
+	}
+	f, isAgg := aggregates[call.Name.Value]
+	if !isAgg {
+		return c.value(o, sc)
+	}
+	if len(call.Args) != 1 {
+		c.fault(BadAggregate, call.Span(), "", "%s of %d arguments, want 1", f, len(call.Args))
+		return typed{}, false
+	}
+	arg, ok := c.value(call.Args[0], sc)
+	if !ok {
+		return typed{}, false
+	}
+	t := typed{expr: plan.Agg{Func: f, Arg: arg.expr}, typ: value.Of(value.I64)}
+	at := call.Args[0].Source().Span()
+	switch arg.expr.(type) {
+	case plan.Lit, plan.ParamRef, plan.Now:
+		c.fault(BadAggregate, at, "", "%s of a constant", f)
+		return t, false
+	}
+	scalar := arg.node == "" && !arg.typ.List
+	k := arg.typ.Kind
+	switch f {
+	case plan.Count:
+		return t, true
+	case plan.Sum, plan.Avg:
+		ok = scalar && k.IsNumeric()
+		t.typ = value.Of(value.F64).Optional()
+	case plan.Min, plan.Max:
+		ok = scalar && (k.IsNumeric() || k == value.String || k == value.Date || k == value.DateTime)
+		t.typ = arg.typ.Optional()
+	}
+	if !ok {
+		want := "a number"
+		if f == plan.Min || f == plan.Max {
+			want = "a number, a String or a date"
+		}
+		c.fault(BadAggregate, at, "", "%s of %s, want %s", f, arg, want)
+	}
+	return t, ok
+}

@@ -1,0 +1,243 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// natural returns the value that a literal has by itself: an integer is an I64, or a
+// U64 when it is too large for that; a decimal an F64; a list has elements of one
+// kind, F64 when integers and decimals are mixed.
+func natural(l *syntax.Literal) (value.Value, error) {
+	switch l.Kind {
+	case syntax.StringLiteral:
+		return value.OfString(l.Text), nil
+	case syntax.BoolLiteral:
+		return value.OfBool(l.Text == "true"), nil
+	case syntax.DateLiteral:
+		d, err := value.ParseDate(l.Text)
+		return value.OfDate(d), err
+	case syntax.DateTimeLiteral:
+		t, err := value.ParseDateTime(l.Text)
+		return value.OfDateTime(t), err
+	case syntax.IntLiteral:
+		if n, err := strconv.ParseInt(l.Text, 10, 64); err == nil {
+			return value.OfI64(n), nil
+		}
+		if n, err := strconv.ParseUint(l.Text, 10, 64); err == nil {
+			return value.OfU64(n), nil
+		}
+		return value.Null, fmt.Errorf("%s is out of range of every integer type", l.Text)
+	case syntax.FloatLiteral:
+		f, err := strconv.ParseFloat(l.Text, 64)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s is out of range of F64", l.Text)
+		}
+		return value.OfF64(f), nil
+	case syntax.ListLiteral:
+		return naturalList(l)
+	}
+	panic("check: literal of no kind")
+}
+
+func naturalList(l *syntax.Literal) (value.Value, error) {
+	elems := make([]value.Value, len(l.Elems))
+	kind := value.Invalid
+	for i, e := range l.Elems {
+		v, err := natural(e)
+		if err != nil {
+			return value.Null, err
+		}
+		if v.IsList() {
+			return value.Null, errors.New("a list in a list")
+		}
+		elems[i] = v
+		switch {
+		case kind == value.Invalid || kind == v.Kind():
+			kind = v.Kind()
+		case kind.IsNumeric() && v.Kind().IsNumeric():
+			kind = value.F64
+		default:
+			return value.Null, fmt.Errorf("a list of %s and %s", kind, v.Kind())
+		}
+	}
+	if kind == value.Invalid {
+		kind = value.String
+	}
+	for i, e := range elems {
+		if e.Kind() != kind {
+			v, err := convert(l.Elems[i], value.Of(kind))
+			if err != nil {
+				return value.Null, err
+			}
+			elems[i] = v
+		}
+	}
+	return value.OfList(kind, elems), nil
+}
+
+// errFraction says that a decimal stands where only an integer can.
+var errFraction = errors.New("a decimal")
+
+// convert returns a literal as a value of type t. Strings are never taken for dates.
+func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
+	switch {
+	case t.Kind == value.Vector:
+		return convertVector(l, t)
+	case t.List != (l.Kind == syntax.ListLiteral):
+		return value.Null, mismatch(l, t)
+	case t.List:
+		elems := make([]value.Value, len(l.Elems))
+		for i, e := range l.Elems {
+			v, err := convert(e, t.Elem())
+			if err != nil {
+				return value.Null, err
+			}
+			elems[i] = v
+		}
+		return value.OfList(t.Kind, elems), nil
+	}
+	number := l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral
+	switch {
+	case t.Kind.IsInteger() && l.Kind == syntax.IntLiteral:
+		if v, ok := integer(l.Text, t.Kind); ok {
+			return v, nil
+		}
+		return value.Null, fmt.Errorf("%s is out of range of %s", l.Text, t.Kind)
+	case t.Kind.IsInteger() && l.Kind == syntax.FloatLiteral:
+		return value.Null, errFraction
+	case t.Kind == value.F32 && number:
+		f, err := strconv.ParseFloat(l.Text, 32)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s is out of range of F32", l.Text)
+		}
+		return value.OfF32(float32(f)), nil
+	case t.Kind == value.F64 && number:
+		f, err := strconv.ParseFloat(l.Text, 64)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s is out of range of F64", l.Text)
+		}
+		return value.OfF64(f), nil
+	}
+	if literalKinds[l.Kind] != t.Kind {
+		return value.Null, mismatch(l, t)
+	}
+	return natural(l)
+}
+
+var literalKinds = map[syntax.LiteralKind]value.Kind{
+	syntax.StringLiteral: value.String, syntax.BoolLiteral: value.Bool, syntax.DateLiteral: value.Date, syntax.DateTimeLiteral: value.DateTime,
+}
+
+func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
+	if l.Kind != syntax.ListLiteral {
+		return value.Null, mismatch(l, t)
+	}
+	if len(l.Elems) != t.Dim {
+		return value.Null, fmt.Errorf("%d components, want %d", len(l.Elems), t.Dim)
+	}
+	vec := make([]float32, len(l.Elems))
+	for i, e := range l.Elems {
+		v, err := convert(e, value.Of(value.F32))
+		if err != nil {
+			return value.Null, err
+		}
+		vec[i] = float32(v.Float())
+	}
+	return value.OfVector(vec), nil
+}
+
+func integer(s string, k value.Kind) (value.Value, bool) {
+	if k == value.U64 {
+		n, err := strconv.ParseUint(s, 10, 64)
+		return value.OfU64(n), err == nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return value.Null, false
+	}
+	switch k {
+	case value.I32:
+		return value.OfI32(int32(n)), n >= math.MinInt32 && n <= math.MaxInt32
+	case value.U32:
+		return value.OfU32(uint32(n)), n >= 0 && n <= math.MaxUint32
+	}
+	return value.OfI64(n), true
+}
+
+// mismatchError says that a literal is of another type than its place wants.
+type mismatchError struct {
+	lit  *syntax.Literal
+	want value.Type
+}
+
+func mismatch(l *syntax.Literal, want value.Type) error { return &mismatchError{l, want} }
+
+func (e *mismatchError) Error() string {
+	return "found " + describe(e.lit) + ", want " + withoutNull(e.want)
+}
+
+func describe(l *syntax.Literal) string {
+	return map[syntax.LiteralKind]string{
+		syntax.StringLiteral: "a String", syntax.IntLiteral: "an integer", syntax.FloatLiteral: "a decimal", syntax.BoolLiteral: "a Bool",
+		syntax.DateLiteral: "a Date", syntax.DateTimeLiteral: "a DateTime", syntax.ListLiteral: "a list",
+	}[l.Kind]
+}
+
+func withoutNull(t value.Type) string { return t.Required().String() }
+
+// literalHelp tells how to write the value that was probably meant.
+func literalHelp(l *syntax.Literal, t value.Type) string {
+	switch {
+	case l.Kind == syntax.StringLiteral && t.Kind == value.Date && !t.List:
+		return `write date("2024-05-01")`
+	case l.Kind == syntax.StringLiteral && t.Kind == value.DateTime && !t.List:
+		return `write datetime("2024-05-01T12:30:00Z")`
+	case l.Kind == syntax.StringLiteral && t.Kind.IsNumeric():
+		return "drop the quotes"
+	case (l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral) && t.Kind == value.String:
+		return "put it in quotes"
+	case t.List && l.Kind != syntax.ListLiteral:
+		return "put it in brackets"
+	}
+	return ""
+}
+
+// assignable converts a literal to the type of the property it is for, enum values
+// checked.
+func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code diag.Code) (value.Value, bool) {
+	v, err := convert(l, t)
+	var mm *mismatchError
+	switch {
+	case err == errFraction:
+		c.fault(code, l.Span(), "drop the fraction", "found a decimal for %s, want %s", prop, withoutNull(t))
+		return v, false
+	case errors.As(err, &mm):
+		c.fault(code, l.Span(), literalHelp(l, t), "found %s for %s, want %s", describe(mm.lit), prop, withoutNull(t))
+		return v, false
+	case err != nil:
+		c.fault(code, l.Span(), "", "bad value for %s: %v", prop, err)
+		return v, false
+	}
+	if t.Enum != nil && !t.List && !slices.Contains(t.Enum, v.Str()) {
+		help := diag.DidYouMean(v.Str(), t.Enum)
+		c.fault(code, l.Span(), help, "%s takes %s, not %q", prop, withoutNull(t), v.Str())
+		return v, false
+	}
+	return v, true
+}
+
+// fits reports whether a value of one type can be given to a property of another.
+func fits(from, to value.Type) bool {
+	if from.List != to.List || from.Dim != to.Dim {
+		return false
+	}
+	return from.Kind == to.Kind || from.Kind.IsNumeric() && to.Kind.IsNumeric()
+}

@@ -1,0 +1,193 @@
+package check
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+func (c *checker) readQuery(r *syntax.Read) {
+	c.read = &plan.Read{Limit: plan.NoLimit}
+	c.plan.Read = c.read
+	if r.Limit != nil {
+		c.limit = true
+		c.read.Limit, _ = syntax.Large(*r.Limit)
+	}
+	sc := &scope{vars: map[string]plan.VarID{}}
+	c.read.Match = c.block(r.Match, sc)
+	c.columns(r.Returns, sc)
+	c.order(r.Order, sc)
+	c.ties()
+}
+
+// columns lowers the projections.
+func (c *checker) columns(ps []*syntax.Projection, sc *scope) {
+	taken := map[string]bool{}
+	for _, p := range ps {
+		t, ok := c.aggregate(p.Expr, sc)
+		name, named := columnName(p)
+		at := p.Expr.Source().Span()
+		switch {
+		case !named && ok:
+			c.fault(DuplicateColumn, at, "add as and a name", "column without a name")
+			continue
+		case taken[name]:
+			if p.Alias != nil {
+				at = syntax.SpanOf(*p.Alias)
+			}
+			c.fault(DuplicateColumn, at, "give one of them another name with as", "duplicate column %s", name)
+			continue
+		}
+		taken[name] = named
+		if !ok {
+			c.failed[name] = true
+			continue
+		}
+		if _, agg := t.expr.(plan.Agg); agg {
+			c.read.Grouped = true
+		}
+		col := plan.Column{Name: name, Expr: t.expr, Type: t.typ}
+		if t.node != "" {
+			n := c.schema.Node(t.node)
+			col.Fields = wholeFields(n)
+			for _, f := range n.Properties {
+				if f.Type.Kind != value.Blob {
+					c.useProp(plan.Node, n.Name, f, false)
+				}
+			}
+		}
+		c.read.Columns = append(c.read.Columns, col)
+	}
+}
+
+// wholeFields are the members of a node as an object. A property called id is the
+// key, and so the id itself.
+func wholeFields(n *catalog.Node) []plan.Field {
+	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
+	for _, p := range n.Properties {
+		if p.Type.Kind != value.Blob && p.Name != "id" {
+			fields = append(fields, plan.Field{Name: p.Name, Type: p.Type})
+		}
+	}
+	return fields
+}
+
+func columnName(p *syntax.Projection) (string, bool) {
+	if p.Alias != nil {
+		return p.Alias.Value, true
+	}
+	return operandName(p.Expr)
+}
+
+func operandName(o syntax.Operand) (string, bool) {
+	switch o := o.(type) {
+	case *syntax.VarRef:
+		return o.Tokens[0].Value[1:], true
+	case *syntax.PropRef:
+		return o.Var.Value[1:] + "." + o.Prop.Value, true
+	case *syntax.AliasRef:
+		return o.Tokens[0].Value, true
+	case *syntax.Now:
+		return "now", true
+	case *syntax.Call:
+		if _, agg := aggregates[o.Name.Value]; agg && len(o.Args) == 1 {
+			return operandName(o.Args[0])
+		}
+		return o.Name.Value, true
+	case *syntax.Literal:
+		return "", false
+	}
+	panic("check: operand of no kind")
+}
+
+// order lowers the sort keys.
+func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
+	for _, k := range keys {
+		t, ok := c.sortKey(k.Expr, sc)
+		if !ok {
+			continue
+		}
+		at := k.Expr.Source().Span()
+		if t.node != "" || t.typ.List || t.typ.Kind == value.Vector {
+			c.fault(Incomparable, at, "order by a scalar, such as a property", "%s cannot be ordered", t)
+			continue
+		}
+		_, agg := t.expr.(plan.Agg)
+		switch {
+		case agg && !c.read.Grouped:
+			c.fault(Uncorrelated, at, "return an aggregate too", "order by an aggregate of rows that are not grouped")
+			continue
+		case c.read.Grouped && !agg && !c.isColumn(t.expr):
+			c.fault(Uncorrelated, at, "return it as a grouping key, or order by an aggregate", "order by an expression that is not grouped")
+			continue
+		}
+		c.read.Order = append(c.read.Order, plan.Order{Expr: t.expr, Desc: descending(k.Dir, t.expr)})
+	}
+}
+
+// sortKey resolves a sort key: a bare name is a column.
+func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
+	alias, ok := o.(*syntax.AliasRef)
+	if !ok {
+		return c.aggregate(o, sc)
+	}
+	name := alias.Tokens[0].Value
+	var names []string
+	for _, col := range c.read.Columns {
+		if col.Name != name {
+			names = append(names, col.Name)
+			continue
+		}
+		t := typed{expr: col.Expr, typ: col.Type}
+		if w, whole := col.Expr.(plan.Whole); whole {
+			t.node = c.read.Vars[w.Var].Type
+		}
+		return t, true
+	}
+	if !c.failed[name] {
+		c.fault(Unbound, alias.Span(), diag.DidYouMean(name, names), "no column %s", name)
+	}
+	return typed{}, false
+}
+
+func (c *checker) isColumn(e plan.Expr) bool {
+	return slices.ContainsFunc(c.read.Columns, func(col plan.Column) bool { return reflect.DeepEqual(col.Expr, e) })
+}
+
+// descending: relevance is best first unless a direction is written.
+func descending(dir *syntax.Token, e plan.Expr) bool {
+	if dir != nil {
+		return dir.Value == "desc"
+	}
+	switch e.(type) {
+	case plan.BM25, plan.RRF:
+		return true
+	}
+	return false
+}
+
+func (c *checker) ties() {
+	for i := range c.read.Vars {
+		if !c.info.Vars[i].Inner {
+			c.read.Ties = append(c.read.Ties, plan.VarID(i))
+		}
+	}
+	slices.SortStableFunc(c.read.Ties, func(a, b plan.VarID) int {
+		na, nb := c.read.Vars[a].Name, c.read.Vars[b].Name
+		switch {
+		case na == "_" && nb == "_":
+			return cmp.Compare(c.info.Vars[a].Span.Start.Offset, c.info.Vars[b].Span.Start.Offset)
+		case na == "_":
+			return 1
+		case nb == "_":
+			return -1
+		}
+		return cmp.Compare(na, nb)
+	})
+}

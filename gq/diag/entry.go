@@ -1,0 +1,9 @@
+package diag
+
+// Entry documents a code.
+type Entry struct {
+	Code        Code
+	Title       string
+	Explanation string
+	Example     string // a source text that yields the code; empty when no text can
+}

@@ -1,0 +1,57 @@
+package diag
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Nearest returns the candidate that name is most likely a misspelling of, the first
+// of several, or "" when none is near: case apart, at most a third of the letters,
+// and of two or more at least one, may be wrong, missing, extra or swapped with a
+// neighbour.
+func Nearest(name string, candidates []string) string {
+	letters := utf8.RuneCountInString(name)
+	best, bestDist := "", max(min(letters-1, 1), letters/3)+1
+	lower := []rune(strings.ToLower(name))
+	for _, c := range candidates {
+		if d := distance(lower, []rune(strings.ToLower(c)), bestDist); d < bestDist {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is the help line for a misspelt name, or "" when no candidate is near.
+func DidYouMean(name string, candidates []string) string {
+	if n := Nearest(name, candidates); n != "" {
+		return "did you mean " + n + "?"
+	}
+	return ""
+}
+
+// distance is the optimal string alignment distance (Damerau's without crossing
+// edits), or limit when it is at least that.
+func distance(a, b []rune, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return min(prev[len(b)], limit)
+}

@@ -1,0 +1,55 @@
+package diag_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// at finds the nth piece of text in src, counting columns by code points.
+func at(src, piece string) diag.Span {
+	off := strings.Index(src, piece)
+	pos := func(off int) diag.Pos {
+		before := src[:off]
+		return diag.Pos{
+			Offset: off, Line: 1 + strings.Count(before, "\n"),
+			Column: 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:])),
+		}
+	}
+	return diag.Span{File: "a.gq", Start: pos(off), End: pos(off + len(piece))}
+}
+
+func TestRender(t *testing.T) {
+	const src = "query q() {\n\tmatch\t{ $p: Persn }\n  \"日本語\" x \"é\" y\r\n  a b\x1b[31m c \"two\nlines\"\n}"
+	list := diag.List{
+		{Code: "T1", Span: at(src, "Persn"), Message: "unknown node type Persn", Help: "did you mean Person?"},
+		{Code: "P7", Span: at(src, "x"), Message: "after wide runes"},
+		{Code: "P7", Span: at(src, "日本語"), Message: "wide runes"},
+		{Code: "L1", Severity: diag.Warning, Span: at(src, "y\r")},
+		{Code: "L2", Severity: diag.Note, Span: at(src, "c \"two"), Message: "after a control character"},
+		{Code: "L3", Span: at(src, "\"two\nlines\""), Message: "over two lines"},
+		{Code: "P7", Span: diag.Span{File: "a.gq", Start: diag.Pos{Offset: len(src), Line: 6, Column: 2}, End: diag.Pos{Offset: len(src), Line: 6, Column: 2}}, Message: "at the end"},
+		{Code: "P7", Span: diag.Span{File: "gone.gq", Start: diag.Pos{Line: 3, Column: 4}}, Message: "without a text", Help: "none"},
+	}
+	var b strings.Builder
+	for _, color := range []bool{false, true} {
+		if err := diag.Render(&b, list, map[string]string{"a.gq": src}, color); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden.Check(t, "testdata/render.txt", []byte(b.String()))
+}
+
+func TestNearest(t *testing.T) {
+	tests := []struct{ name, want string }{
+		{"Persn", "Person"}, {"person", "Person"}, {"Peron", "Person"}, {"Preson", "Person"}, {"Perosn", "Person"},
+		{"Companies", "Company"}, {"x", ""}, {"p", "P"}, {"", ""}, {"Zebra", ""},
+	}
+	for _, test := range tests {
+		if got := diag.Nearest(test.name, []string{"Person", "Company", "P", "q"}); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+// Package gq compiles graph schemas (.pg) and stored queries (.gq): it is the front
+// door of the packages below it.
+package gq
+
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/check"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// Source is a text with the name that diagnostics call it by.
+type Source struct{ Name, Text string }
+
+// Query is a checked query with what its source says about it.
+type Query struct {
+	Plan *plan.Query
+	Info *check.Info // where its parameters and variables stand
+	File string
+	Span diag.Span
+	Text string // source of this query alone
+
+	Description, Instruction string
+	ParamDocs                []string // by parameter, "" without a @description
+	Expose                   bool     // true unless @mcp(expose: false)
+	ToolName, Title          string   // of @mcp, or ""
+	Idempotent               *bool    // of @mcp, or nil
+}
+
+// CompileSchema parses and resolves a schema. The schema is nil when the list has
+// errors.
+func CompileSchema(src Source) (*catalog.Schema, diag.List) {
+	tree, faults := syntax.ParseSchema(src.Name, src.Text)
+	s, more := catalog.Build(tree)
+	faults = append(faults, more...)
+	faults.Sort()
+	if faults.HasErrors() {
+		return nil, faults
+	}
+	return s, faults
+}
+
+// CompileQueries parses and checks the queries of a graph, in source order. Queries
+// with errors are left out, and all errors of all sources are listed, sorted by file
+// and position.
+func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, diag.List) {
+	var out []*Query
+	var all diag.List
+	first := map[string]diag.Span{}
+	for _, src := range sources {
+		file, faults := syntax.ParseQueries(src.Name, src.Text)
+		all = append(all, faults...)
+		for _, q := range file.Queries {
+			at := syntax.SpanOf(q.Name)
+			other, again := first[q.Name.Value]
+			if again {
+				all = append(all, diag.Diagnostic{
+					Code: check.DuplicateName, Span: at,
+					Message: fmt.Sprintf("duplicate query %s, first declared at %s", q.Name.Value, other),
+					Help:    "rename one of them",
+				})
+			} else {
+				first[q.Name.Value] = at
+			}
+			p, info, faults := check.Query(s, q)
+			all = append(all, faults...)
+			if p != nil && !again {
+				out = append(out, describe(src, q, p, info))
+			}
+		}
+	}
+	all.Sort()
+	return out, all
+}
+
+// describe collects what the annotations of a query say.
+func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Query {
+	at := q.Span()
+	d := &Query{
+		Plan: p, Info: info, File: src.Name, Span: at, Expose: true,
+		Text:      src.Text[at.Start.Offset:at.End.Offset],
+		ParamDocs: make([]string, len(q.Params)),
+	}
+	for i, prm := range q.Params {
+		for _, doc := range prm.Docs {
+			d.ParamDocs[i] = syntax.Text(doc.Text)
+		}
+	}
+	for _, a := range q.Annotations {
+		switch a.Name.Value {
+		case "description":
+			d.Description = syntax.Text(a.Text)
+		case "instruction":
+			d.Instruction = syntax.Text(a.Text)
+		}
+		for _, arg := range a.MCP {
+			flag := arg.Flag.Value == "true"
+			switch {
+			case arg.Key.Value == "expose":
+				d.Expose = flag
+			case arg.Key.Value == "idempotent":
+				d.Idempotent = &flag
+			case arg.TKey.Value == "tool_name":
+				d.ToolName = syntax.Text(arg.Value)
+			case arg.TKey.Value == "title":
+				d.Title = syntax.Text(arg.Value)
+			}
+		}
+	}
+	return d
+}

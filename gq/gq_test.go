@@ -1,0 +1,138 @@
+package gq_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/check"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// TestCodeExamples runs the example of every documented code: it yields that code,
+// and nothing else.
+func TestCodeExamples(t *testing.T) {
+	s, faults := gq.CompileSchema(gq.Source{Name: "example.pg", Text: check.ExampleSchema})
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	seen := map[diag.Code]bool{}
+	for _, entries := range [][]diag.Entry{syntax.Codes, catalog.Codes, check.Codes} {
+		for _, e := range entries {
+			t.Run(string(e.Code), func(t *testing.T) {
+				if seen[e.Code] {
+					t.Fatal("documented twice")
+				}
+				seen[e.Code] = true
+				if e.Title == "" || e.Explanation == "" {
+					t.Error("no title or explanation")
+				}
+				if e.Code == syntax.NoParser {
+					return
+				}
+				var faults diag.List
+				if e.Code[0] == 'S' {
+					_, faults = gq.CompileSchema(gq.Source{Name: "x.pg", Text: e.Example})
+				} else {
+					_, faults = gq.CompileQueries(s, gq.Source{Name: "x.gq", Text: e.Example})
+				}
+				if len(faults) == 0 {
+					t.Error("the example is fine")
+				}
+				for _, d := range faults {
+					if d.Code != e.Code {
+						t.Errorf("the example yields %v", diag.List{d})
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	const text = `
+// Not part of the query.
+query find($name: String @description("Whom."), $min: I32?)
+  @description("Finds\na person.")
+  @instruction("Ask first.")
+  @mcp(expose: false, tool_name = "find_it", title: "Find", idempotent: true,)
+{ match { $p: Person { name: $name } $p.age >= $min? } return { $p.name } } // nor this
+query plain() { match { $p: Person } return { $p.name } }
+`
+	qs, faults := gq.CompileQueries(graph(t), gq.Source{Name: "a.gq", Text: text})
+	if faults != nil || len(qs) != 2 {
+		t.Fatal(len(qs), faults)
+	}
+	q := *qs[0]
+	yes := true
+	if !strings.HasPrefix(q.Text, "query find(") || !strings.HasSuffix(q.Text, "{ $p.name } }") {
+		t.Errorf("text %q", q.Text)
+	}
+	if q.Span.String() != "a.gq:3:1" || q.Span.End.Line != 7 {
+		t.Errorf("span %v to %v", q.Span, q.Span.End)
+	}
+	q.Plan, q.Info, q.Text, q.Span = nil, nil, "", diag.Span{}
+	want := gq.Query{
+		File: "a.gq", Description: "Finds\na person.", Instruction: "Ask first.", ParamDocs: []string{"Whom.", ""},
+		Expose: false, ToolName: "find_it", Title: "Find", Idempotent: &yes,
+	}
+	if diff := cmp.Diff(want, q); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if p := qs[1]; !p.Expose || p.Idempotent != nil || p.ToolName != "" {
+		t.Errorf("plain: %+v", p)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	const text = `query q($used: String, $unused: I32?) {
+  match { $p: Person { name: $used } $q: Company not { $r knows $p } $p.age > $unused }
+  return { $p }
+}`
+	qs, faults := gq.CompileQueries(graph(t), gq.Source{Name: "a.gq", Text: text})
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	type use struct {
+		Name, Span string
+		Uses       int
+		Inner      bool
+	}
+	info, p := qs[0].Info, qs[0].Plan
+	var got []use
+	for i, s := range info.Params {
+		got = append(got, use{p.Params[i].Name, s.Span.String(), s.Uses, s.Inner})
+	}
+	for i, s := range info.Vars {
+		got = append(got, use{p.Read.Vars[i].Name, s.Span.String(), s.Uses, s.Inner})
+	}
+	want := []use{
+		{"used", "a.gq:1:9", 1, false}, {"unused", "a.gq:1:24", 1, false},
+		{"p", "a.gq:2:11", 3, false}, {"q", "a.gq:2:38", 0, false}, {"r", "a.gq:2:56", 0, true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if len(info.Compares) != 2 || info.Compares[1].Span.String() != "a.gq:2:70" {
+		t.Errorf("compares %+v", info.Compares)
+	}
+}
+
+// TestRealQueries compiles the queries that this repository serves.
+func TestRealQueries(t *testing.T) {
+	s, faults := gq.CompileSchema(readFile(t, "../queries/code/schema.pg"))
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	var sources []gq.Source
+	for _, path := range glob(t, "../queries/code/*.gq") {
+		sources = append(sources, readFile(t, path))
+	}
+	if _, faults := gq.CompileQueries(s, sources...); faults != nil {
+		t.Error(faults)
+	}
+}

@@ -1,0 +1,275 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Format prints a plan for people, one clause, column, sort key or statement a line.
+// Variables stand as $name, numbered when several not blocks use a name; parameters
+// stand as $name too.
+func Format(q *Query) string {
+	p := &printer{q: q}
+	p.names()
+	p.line("query %s(%s)", q.Name, p.params())
+	p.depth++
+	switch {
+	case q.Read != nil:
+		p.read(q.Read)
+	case q.Mutation != nil:
+		for _, st := range q.Mutation.Statements {
+			p.statement(st)
+		}
+	}
+	for _, u := range q.Uses {
+		p.use(u)
+	}
+	return p.b.String()
+}
+
+type printer struct {
+	q     *Query
+	b     strings.Builder
+	depth int
+	vars  []string // by VarID
+}
+
+func (p *printer) line(format string, args ...any) {
+	p.b.WriteString(strings.Repeat("  ", p.depth))
+	fmt.Fprintf(&p.b, format, args...)
+	p.b.WriteByte('\n')
+}
+
+// names tells apart variables that share a name: those of separate not blocks, and
+// the anonymous ones.
+func (p *printer) names() {
+	if p.q.Read == nil {
+		return
+	}
+	count := map[string]int{}
+	for _, v := range p.q.Read.Vars {
+		count[v.Name]++
+		name := "$" + v.Name
+		if v.Name == "_" || count[v.Name] > 1 {
+			name += "#" + strconv.Itoa(count[v.Name])
+		}
+		p.vars = append(p.vars, name)
+	}
+}
+
+func (p *printer) params() string {
+	list := make([]string, len(p.q.Params))
+	for i, prm := range p.q.Params {
+		list[i] = "$" + prm.Name + ": " + prm.Type.String()
+	}
+	return strings.Join(list, ", ")
+}
+
+func (p *printer) read(r *Read) {
+	for i, v := range r.Vars {
+		p.line("var %s: %s %s", p.vars[i], v.Entity, v.Type)
+	}
+	p.match(r.Match)
+	for _, c := range r.Columns {
+		p.line("column %s: %s = %s", strconv.Quote(c.Name), p.columnType(c), p.expr(c.Expr))
+	}
+	if r.Grouped {
+		p.line("grouped")
+	}
+	for _, o := range r.Order {
+		dir := "asc"
+		if o.Desc {
+			dir = "desc"
+		}
+		p.line("order %s %s", p.expr(o.Expr), dir)
+	}
+	ties := make([]string, len(r.Ties))
+	for i, v := range r.Ties {
+		ties[i] = p.vars[v]
+	}
+	p.line("ties %s", strings.Join(ties, " "))
+	if r.Limit != NoLimit {
+		p.line("limit %d", r.Limit)
+	}
+}
+
+func (p *printer) columnType(c Column) string {
+	if c.Fields == nil {
+		return c.Type.String()
+	}
+	fields := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		fields[i] = f.Name + ": " + f.Type.String()
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+func (p *printer) match(clauses []Clause) {
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case Bind:
+			p.line("bind %s", p.vars[c.Var])
+		case Traverse:
+			p.traverse(c)
+		case Filter:
+			p.line("filter %s", p.cond(c.Cond))
+		case Not:
+			p.line("not")
+			p.depth++
+			p.match(c.Match)
+			p.depth--
+		}
+	}
+}
+
+func (p *printer) traverse(t Traverse) {
+	edge := t.Edge
+	if t.EdgeVar != NoVar {
+		edge = p.vars[t.EdgeVar] + ":" + edge
+	}
+	if t.Min != 1 || t.Max != 1 {
+		edge += fmt.Sprintf("{%d,%d}", t.Min, t.Max)
+	}
+	arrow := "->"
+	if t.Undirected {
+		arrow = "-"
+	}
+	p.line("traverse %s -[%s]%s %s", p.vars[t.From], edge, arrow, p.vars[t.To])
+}
+
+func (p *printer) cond(c Cond) string {
+	switch c := c.(type) {
+	case Compare:
+		s := p.expr(c.Left) + " " + c.Op.String() + " " + p.expr(c.Right)
+		if c.Unless != NoParam {
+			s += " unless $" + p.q.Params[c.Unless].Name + " is null"
+		}
+		return s
+	case TextMatch:
+		return p.textMatch(c)
+	}
+	panic("plan: unknown condition")
+}
+
+func (p *printer) textMatch(m TextMatch) string {
+	s := m.Kind.String() + "(" + p.expr(m.Prop) + ", " + p.expr(m.Query)
+	if m.MaxEdits != nil {
+		s += ", " + p.expr(m.MaxEdits)
+	}
+	return s + ")"
+}
+
+func (p *printer) expr(e Expr) string {
+	switch e := e.(type) {
+	case Lit:
+		return formatValue(e.Value)
+	case ParamRef:
+		return "$" + p.q.Params[e.Index].Name
+	case Prop:
+		return p.vars[e.Var] + "." + e.Name
+	case ID:
+		return "id(" + p.vars[e.Var] + ")"
+	case Endpoint:
+		if e.To {
+			return "to(" + p.vars[e.Var] + ")"
+		}
+		return "from(" + p.vars[e.Var] + ")"
+	case Whole:
+		return p.vars[e.Var]
+	case Now:
+		return "now()"
+	case Agg:
+		return e.Func.String() + "(" + p.expr(e.Arg) + ")"
+	case Matched:
+		return p.textMatch(e.Match)
+	case BM25:
+		return "bm25(" + p.expr(e.Prop) + ", " + p.expr(e.Query) + ")"
+	case Nearest:
+		return "nearest(" + p.expr(e.Prop) + ", " + p.expr(e.Vector) + ")"
+	case RRF:
+		s := "rrf(" + p.expr(e.First) + ", " + p.expr(e.Second)
+		if e.K != nil {
+			s += ", " + p.expr(e.K)
+		}
+		return s + ")"
+	}
+	panic("plan: unknown expression")
+}
+
+// formatValue spells a value with its kind where the language would leave it open.
+func formatValue(v value.Value) string {
+	switch {
+	case v.IsNull():
+		return "null"
+	case v.IsList():
+		elems := make([]string, len(v.Elems()))
+		for i, e := range v.Elems() {
+			elems[i] = formatValue(e)
+		}
+		return "[" + strings.Join(elems, ", ") + "]"
+	case v.Kind() == value.Vector:
+		elems := make([]string, len(v.Vector()))
+		for i, f := range v.Vector() {
+			elems[i] = value.Text(value.OfF32(f))
+		}
+		return "Vector[" + strings.Join(elems, ", ") + "]"
+	case v.Kind() == value.String:
+		return strconv.Quote(v.Str())
+	case v.Kind() == value.Bool:
+		return value.Text(v)
+	}
+	return v.Kind().String() + "(" + value.Text(v) + ")"
+}
+
+func (p *printer) statement(st Statement) {
+	switch st := st.(type) {
+	case Insert:
+		p.line("insert %s %s", st.Entity, st.Type)
+		p.depth++
+		for _, own := range []struct {
+			name string
+			expr Expr
+		}{{"id", st.ID}, {"from", st.From}, {"to", st.To}} {
+			if own.expr != nil {
+				p.line("%s = %s", own.name, p.expr(own.expr))
+			}
+		}
+		p.assigns(st.Set)
+		p.depth--
+	case Update:
+		p.line("update node %s where %s", st.Type, p.pred(st.Where))
+		p.depth++
+		p.assigns(st.Set)
+		p.depth--
+	case Delete:
+		p.line("delete %s %s where %s", st.Entity, st.Type, p.pred(st.Where))
+	}
+}
+
+func (p *printer) assigns(as []Assign) {
+	for _, a := range as {
+		p.line("%s: %s = %s", a.Name, a.Type, p.expr(a.Value))
+	}
+}
+
+func (p *printer) pred(pr Pred) string {
+	return pr.Name + " " + pr.Op.String() + " " + p.expr(pr.Value)
+}
+
+func (p *printer) use(u Use) {
+	verb := "reads"
+	if u.Write {
+		verb = "writes"
+	}
+	switch {
+	case u.Property != "":
+		p.line("%s %s %s.%s: %s", verb, u.Entity, u.Type, u.Property, u.Value)
+	case u.Entity == Edge:
+		p.line("%s edge %s: %s -> %s", verb, u.Type, u.From, u.To)
+	default:
+		p.line("%s node %s", verb, u.Type)
+	}
+}

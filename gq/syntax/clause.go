@@ -1,0 +1,198 @@
+package syntax
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+var bindingParser = build[Binding](operands)
+
+// parseClause looks at up to four tokens to tell which production a clause is. Clauses
+// are most of a query; all but bindings are read by hand, because a grammar that tries
+// one production after the other is slower, and its error that of the last one tried.
+func parseClause(lex *lexer.PeekingLexer) (Clause, error) {
+	var ahead [4]Token
+	start := lex.MakeCheckpoint()
+	for i := range ahead {
+		ahead[i] = *lex.Next()
+	}
+	lex.LoadCheckpoint(start)
+	first, second := ahead[0], ahead[1]
+	switch {
+	case first.Type == Name && first.Value == "not" && second.Value == "{":
+		return parseNot(lex)
+	case first.Type == Name && isTextFunction(first.Value) && second.Value == "(":
+		return parseText(lex)
+	case first.Type == Var && second.Value == ":":
+		return parseBinding(lex)
+	case first.Type == Var && startsTraversal(ahead):
+		return parseTraversal(lex)
+	case startsOperand(first):
+		return parseFilter(lex)
+	}
+	return nil, participle.NextMatch
+}
+
+func isTextFunction(name string) bool {
+	return name == "search" || name == "match_text" || name == "fuzzy"
+}
+
+// startsTraversal tells a traversal from a filter that starts with a bare variable.
+// An edge may be called contains or starts_with; a variable alone must follow then.
+func startsTraversal(t [4]Token) bool {
+	switch {
+	case t[1].Type == Var:
+		return true
+	case t[1].Value == "<":
+		return t[2].Type == Name && t[3].Value == ">"
+	case t[1].Type != Name:
+		return false
+	case t[1].Value == "contains" || t[1].Value == "starts_with":
+		return t[2].Value == "{" || t[2].Type == Var && t[3].Value != "."
+	}
+	return true
+}
+
+func startsOperand(t Token) bool {
+	switch t.Type {
+	case Name, Var, Int, Float, String:
+		return true
+	}
+	return t.Value == "["
+}
+
+func parseBinding(lex *lexer.PeekingLexer) (Clause, error) {
+	b, err := bindingParser().ParseFromLexer(lex, participle.AllowTrailing(true))
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func parseTraversal(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor()}
+	t := &Traversal{From: *lex.Next()}
+	var err error
+	if tok := *lex.Peek(); tok.Type == Var {
+		t.EdgeVar = &tok
+		lex.Next()
+		if err = p.want(":"); err != nil {
+			return nil, err
+		}
+	}
+	t.Undirected = p.takes(Relation, "<")
+	if t.Edge, err = p.token(Name, "the name of an edge"); err != nil {
+		return nil, err
+	}
+	if t.Undirected && !p.takes(Relation, ">") {
+		return nil, unexpected(*lex.Peek(), "`>`")
+	}
+	if t.Bounds, err = parseBounds(lex); err != nil {
+		return nil, err
+	}
+	if t.To, err = p.token(Var, "a $variable"); err != nil {
+		return nil, err
+	}
+	t.Range = p.taken()
+	return t, nil
+}
+
+func parseBounds(lex *lexer.PeekingLexer) (*Bounds, error) {
+	p := operandParser{lex, lex.RawCursor()}
+	if !p.takes(Punct, "{") {
+		return nil, nil
+	}
+	b := &Bounds{}
+	var err error
+	if b.Min, err = p.token(Int, "an integer"); err != nil {
+		return nil, err
+	}
+	if err = p.want(","); err != nil {
+		return nil, err
+	}
+	if tok := *lex.Peek(); tok.Type == Int {
+		b.Max = &tok
+		lex.Next()
+	}
+	if err = p.want("}"); err != nil {
+		return nil, err
+	}
+	b.Range = p.taken()
+	return b, nil
+}
+
+func parseText(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor()}
+	t := &TextClause{}
+	var err error
+	if t.Call, err = parseOperand(lex); err != nil {
+		return nil, err
+	}
+	if op := *lex.Peek(); isComparison(op) {
+		lex.Next()
+		t.Op = &op
+		if t.Right, t.Optional, err = p.right(); err != nil {
+			return nil, err
+		}
+	}
+	t.Range = p.taken()
+	return t, nil
+}
+
+func parseFilter(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor()}
+	f := &Filter{}
+	var err error
+	if f.Left, err = parseOperand(lex); err != nil {
+		return nil, err
+	}
+	if f.Op = *lex.Peek(); !isComparison(f.Op) {
+		return nil, unexpected(f.Op, "`=`, `!=`, `<`, `<=`, `>`, `>=`, `contains` or `starts_with`")
+	}
+	lex.Next()
+	if f.Right, f.Optional, err = p.right(); err != nil {
+		return nil, err
+	}
+	f.Range = p.taken()
+	return f, nil
+}
+
+// right reads what follows the operator of a comparison.
+func (p operandParser) right() (o Operand, optional bool, err error) {
+	at := *p.Peek()
+	if o, err = parseOperand(p.PeekingLexer); err != nil {
+		return nil, false, required(err, at)
+	}
+	return o, p.takes(Punct, "?"), nil
+}
+
+func isComparison(t Token) bool {
+	return t.Type == Relation || t.Type == Name && (t.Value == "contains" || t.Value == "starts_with")
+}
+
+func parseNot(lex *lexer.PeekingLexer) (Clause, error) {
+	from := lex.RawCursor()
+	lex.Next()
+	lex.Next()
+	n := &Not{}
+	for {
+		c, err := parseClause(lex)
+		if err == participle.NextMatch {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.Match = append(n.Match, c)
+	}
+	end := *lex.Peek()
+	switch {
+	case len(n.Match) == 0:
+		return nil, unexpected(end, "a clause")
+	case end.Type != Punct || end.Value != "}":
+		return nil, unexpected(end, "a clause or `}`")
+	}
+	lex.Next()
+	n.Tokens = lex.Range(from, lex.RawCursor())
+	return n, nil
+}

@@ -1,0 +1,165 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+)
+
+// show quotes a token for a message, cut to a readable length.
+func show(t Token) string {
+	if t.EOF() {
+		return "end of the declaration"
+	}
+	const most = 40
+	v := t.Value
+	if len(v) > most {
+		v = strings.ToValidUTF8(v[:most], "") + "…"
+	}
+	if t.Type == String {
+		return v
+	}
+	return "`" + v + "`"
+}
+
+// helpFor returns the fix when the token alone tells it.
+func helpFor(t Token) string {
+	if t.Value == "-" {
+		return "a number is written without a space after its sign"
+	}
+	return ""
+}
+
+// wanted says what the grammar could go on with. The library spells the rest of the
+// production as EBNF; a reader needs its first terms only.
+func wanted(u *participle.UnexpectedTokenError) string {
+	if u.Expect != "" {
+		return ", want " + u.Expect
+	}
+	_, rest, ok := strings.Cut(u.Message(), "(expected ")
+	if !ok {
+		return ""
+	}
+	terms := firstTerms(strings.TrimSuffix(rest, ")"))
+	if len(terms) == 0 {
+		return ""
+	}
+	return ", want " + or(terms)
+}
+
+// firstTerms returns, as phrases, the terms with which an EBNF sequence can start.
+func firstTerms(ebnf string) []string {
+	var out []string
+	for ebnf = strings.TrimSpace(ebnf); ebnf != ""; ebnf = strings.TrimSpace(ebnf) {
+		n := termLen(ebnf)
+		term := ebnf[:n]
+		ebnf = ebnf[n:]
+		optional := false
+		for ebnf != "" && strings.IndexByte("?*+!", ebnf[0]) >= 0 {
+			optional = optional || ebnf[0] == '?' || ebnf[0] == '*'
+			ebnf = ebnf[1:]
+		}
+		switch {
+		case strings.HasPrefix(term, "(?"):
+			continue
+		case term == "|":
+			continue
+		case term[0] == '(':
+			for _, alt := range alternatives(term[1 : len(term)-1]) {
+				out = append(out, firstTerms(alt)...)
+			}
+		default:
+			out = append(out, phrase(term))
+		}
+		if !optional {
+			break
+		}
+	}
+	return out
+}
+
+// termLen returns the length of the first term of an EBNF text.
+func termLen(s string) int {
+	switch s[0] {
+	case '"':
+		if end := strings.IndexByte(s[1:], '"'); end >= 0 {
+			return end + 2
+		}
+		return len(s)
+	case '(':
+		depth := 0
+		for i := 0; i < len(s); i++ {
+			switch s[i] {
+			case '"':
+				i += termLen(s[i:]) - 1
+			case '(':
+				depth++
+			case ')':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(s)
+	}
+	if n := strings.IndexAny(s, " ?*+!"); n > 0 {
+		return n
+	}
+	return len(s)
+}
+
+// alternatives splits the inside of a group at its bars.
+func alternatives(s string) []string {
+	var out []string
+	start := 0
+	for i := 0; i < len(s); {
+		if s[i] == '|' {
+			out = append(out, s[start:i])
+			start = i + 1
+		}
+		if s[i] == '(' || s[i] == '"' {
+			i += termLen(s[i:])
+			continue
+		}
+		i++
+	}
+	return append(out, s[start:])
+}
+
+func phrase(term string) string {
+	if term[0] == '"' {
+		return "`" + strings.Trim(term, `"`) + "`"
+	}
+	if p, ok := phrases[term]; ok {
+		return p
+	}
+	return term
+}
+
+// phrases name the tokens and productions that can stand first.
+var phrases = map[string]string{
+	"<name>": "a name", "<typename>": "a type name", "<var>": "a $variable", "<int>": "an integer", "<float>": "a number",
+	"<string>": "a string", "<relation>": "`=`, `!=`, `<`, `<=`, `>`, `>=`", "Operand": "an expression", "Type": "a type", "Body": "`match`, `insert`, `update` or `delete`",
+	"Clause": "a clause", "Projection": "an expression", "Ordering": "an expression", "Param": "a $parameter",
+	"PropMatch": "a property name", "Assign": "a property name", "Pred": "a property name", "Property": "a property name",
+	"Member": "a property name, a constraint", "NameRef": "a property name", "TypeRef": "a type name",
+	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "Doc": "`@description`", "Card": "`@card`",
+	"MCPArg": "`expose`, `idempotent`, `tool_name` or `title`", "AnnotationArg": "a literal or a name", "Bounds": "`{`",
+	"Statement": "`insert`, `update` or `delete`",
+}
+
+// or joins phrases, each once.
+func or(words []string) string {
+	seen := map[string]bool{}
+	var uniq []string
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			uniq = append(uniq, w)
+		}
+	}
+	if n := len(uniq); n > 1 {
+		return strings.Join(uniq[:n-1], ", ") + " or " + uniq[n-1]
+	}
+	return uniq[0]
+}

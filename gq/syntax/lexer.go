@@ -1,0 +1,251 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+// scanner cuts a text into tokens. Faults are collected; the scanner goes on after
+// each, so that the declarations around a fault are still parsed.
+type scanner struct {
+	file, text string
+	off        int
+	line       int
+	lineStart  int // offset of the first byte of the line
+	wide       int // bytes on the line so far that continue a code point
+
+	tokens   []Token
+	comments []Comment
+	faults   diag.List
+}
+
+func scan(file, text string) *scanner {
+	s := &scanner{file: file, text: text, line: 1}
+	if !s.readable() {
+		return s
+	}
+	s.tokens = make([]Token, 0, len(text)/4+8)
+	if strings.HasPrefix(text, "\uFEFF") {
+		s.off, s.wide = 3, 2
+	}
+	for s.skipSpace() {
+		s.next()
+	}
+	return s
+}
+
+// readable reports whether the text is UTF-8 without NUL; otherwise it says where
+// it is not, and nothing else in the text is worth a remark.
+func (s *scanner) readable() bool {
+	nul := strings.IndexByte(s.text, 0)
+	if nul < 0 && utf8.ValidString(s.text) {
+		return true
+	}
+	for i, r := range s.text {
+		if r == 0 {
+			s.faultAt(i, i+1, NUL, "a NUL byte in the text", "remove it; the source must be text")
+			return false
+		}
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s.text[i:]); n == 1 {
+				s.faultAt(i, i+1, InvalidUTF8, "invalid UTF-8", "save the file as UTF-8")
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
+	s.faults = append(s.faults, diag.Diagnostic{
+		Code: code, Message: msg, Help: help,
+		Span: diag.Span{File: s.file, Start: s.locate(from), End: s.locate(to)},
+	})
+}
+
+// locate finds the position of an offset by counting from the start of the text:
+// only faults need it.
+func (s *scanner) locate(off int) diag.Pos {
+	before := s.text[:off]
+	nl := strings.LastIndexByte(before, '\n')
+	return diag.Pos{Offset: off, Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(before[nl+1:])}
+}
+
+func (s *scanner) pos() lexer.Position {
+	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.wide + 1}
+}
+
+// advance moves to the offset to, counting lines and code points on the way.
+func (s *scanner) advance(to int) {
+	for ; s.off < to; s.off++ {
+		switch c := s.text[s.off]; {
+		case c == '\n':
+			s.line++
+			s.lineStart, s.wide = s.off+1, 0
+		case c&0xC0 == 0x80:
+			s.wide++
+		}
+	}
+}
+
+// skipSpace moves to the next token, keeping comments; it reports whether there is one.
+func (s *scanner) skipSpace() bool {
+	for s.off < len(s.text) {
+		switch c := s.text[s.off]; {
+		case c == '\n':
+			s.advance(s.off + 1)
+		case c == ' ' || c == '\t' || c == '\r':
+			s.off++
+		case c == '/' && strings.HasPrefix(s.text[s.off:], "//"):
+			end := len(s.text)
+			if nl := strings.IndexByte(s.text[s.off:], '\n'); nl >= 0 {
+				end = s.off + nl
+			}
+			s.comment(end)
+		case c == '/' && strings.HasPrefix(s.text[s.off:], "/*"):
+			end := strings.Index(s.text[s.off+2:], "*/")
+			if end < 0 {
+				s.faultAt(s.off, s.off+2, OpenComment, "comment without an end", "close it with */")
+				s.advance(len(s.text))
+				return false
+			}
+			s.comment(s.off + 2 + end + 2)
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scanner) comment(end int) {
+	start := posOf(s.pos())
+	text := s.text[s.off:end]
+	s.advance(end)
+	s.comments = append(s.comments, Comment{
+		Span: diag.Span{File: s.file, Start: start, End: posOf(s.pos())},
+		Text: strings.TrimRight(text, "\r"),
+	})
+}
+
+// next scans one token, or reports a character that starts none.
+func (s *scanner) next() {
+	c := s.text[s.off]
+	rest := s.text[s.off:]
+	switch {
+	case c >= 'a' && c <= 'z' || c == '_':
+		s.emit(Name, wordLen(rest))
+	case c >= 'A' && c <= 'Z':
+		s.emit(TypeName, wordLen(rest))
+	case c == '$':
+		n := wordLen(rest[1:])
+		switch {
+		case n == 0:
+			s.faultAt(s.off, s.off+1, BadCharacter, "$ without a name", "write $name, or $_ for a binding without a name")
+			s.off++
+			return
+		case !startsLower(rest[1]):
+			s.faultAt(s.off, s.off+1+n, BadCharacter, "a variable starts with a lower-case letter or _, not as in "+rest[:1+n], "")
+		}
+		s.emit(Var, 1+n)
+	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):
+		s.number(rest)
+	case c == '"':
+		s.str(rest)
+	default:
+		if n := relationLen(rest); n > 0 {
+			s.emit(Relation, n)
+			return
+		}
+		if n := punctLen(rest); n > 0 {
+			s.emit(Punct, n)
+			return
+		}
+		r, n := utf8.DecodeRuneInString(rest)
+		s.faultAt(s.off, s.off+n, BadCharacter, "unexpected character "+strings.TrimSpace(string(r)), "")
+		s.advance(s.off + n)
+	}
+}
+
+// emit adds a token of n bytes that holds no line end and only ASCII.
+func (s *scanner) emit(t lexer.TokenType, n int) {
+	s.tokens = append(s.tokens, Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
+	s.off += n
+}
+
+func (s *scanner) number(rest string) {
+	n := 1
+	for n < len(rest) && isDigit(rest[n]) {
+		n++
+	}
+	// A point makes a decimal only when a digit follows: 0..200 is a range.
+	if n+1 < len(rest) && rest[n] == '.' && isDigit(rest[n+1]) {
+		for n++; n < len(rest) && isDigit(rest[n]); n++ {
+		}
+		s.emit(Float, n)
+		return
+	}
+	s.emit(Int, n)
+}
+
+func (s *scanner) str(rest string) {
+	n := 1
+	bad := false
+	for ; n < len(rest) && rest[n] != '"'; n++ {
+		if rest[n] != '\\' {
+			continue
+		}
+		n++
+		if n < len(rest) && !strings.ContainsRune(`"\nrt`, rune(rest[n])) {
+			_, size := utf8.DecodeRuneInString(rest[n:])
+			s.faultAt(s.off+n-1, s.off+n+size, BadEscape, "unknown escape "+rest[n-1:n+size], `the escapes are \" \\ \n \r \t`)
+			bad = true
+		}
+	}
+	if n >= len(rest) {
+		s.faultAt(s.off, s.off+1, OpenString, "string without an end", `close it with "`)
+		s.advance(len(s.text))
+		return
+	}
+	n++
+	t := Token{Type: String, Value: rest[:n], Pos: s.pos()}
+	if bad {
+		t.Value = strings.ReplaceAll(t.Value, `\`, `/`) // Text may assume good escapes; the length stays
+	}
+	s.tokens = append(s.tokens, t)
+	s.advance(s.off + n)
+}
+
+func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+func startsLower(c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }
+
+func wordLen(s string) int {
+	n := 0
+	for n < len(s) && (startsLower(s[n]) || s[n] >= 'A' && s[n] <= 'Z' || n > 0 && isDigit(s[n])) {
+		n++
+	}
+	return n
+}
+
+func relationLen(s string) int {
+	switch {
+	case len(s) >= 2 && s[1] == '=' && (s[0] == '<' || s[0] == '>' || s[0] == '!'):
+		return 2
+	case s[0] == '=' || s[0] == '<' || s[0] == '>':
+		return 1
+	}
+	return 0
+}
+
+func punctLen(s string) int {
+	if strings.HasPrefix(s, "->") || strings.HasPrefix(s, "..") {
+		return 2
+	}
+	if strings.IndexByte("{}()[],:.?@-", s[0]) >= 0 {
+		return 1
+	}
+	return 0
+}

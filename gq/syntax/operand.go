@@ -1,0 +1,234 @@
+package syntax
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Operand is what the grammar of queries calls an expression: one of *Literal,
+// *VarRef, *PropRef, *AliasRef, *Now and *Call.
+type Operand interface {
+	operand()
+	Source() Range
+}
+
+// LiteralKind tells literals apart.
+type LiteralKind uint8
+
+// The kinds of literal.
+const (
+	StringLiteral LiteralKind = iota
+	IntLiteral
+	FloatLiteral
+	BoolLiteral
+	DateLiteral
+	DateTimeLiteral
+	ListLiteral
+)
+
+// Literal is a constant.
+type Literal struct {
+	Range
+	Kind  LiteralKind
+	Text  string // of a String, Date or DateTime unquoted, of others as written
+	Elems []*Literal
+}
+
+// VarRef is a variable or parameter alone.
+type VarRef struct{ Range }
+
+// PropRef is a property of a variable.
+type PropRef struct {
+	Range
+	Var, Prop Token
+}
+
+// AliasRef is a bare name.
+type AliasRef struct{ Range }
+
+// Now is now().
+type Now struct{ Range }
+
+// Call is a function or an aggregate with its arguments.
+type Call struct {
+	Range
+	Name Token
+	Args []Operand
+}
+
+func (*Literal) operand()  {}
+func (*VarRef) operand()   {}
+func (*PropRef) operand()  {}
+func (*AliasRef) operand() {}
+func (*Now) operand()      {}
+func (*Call) operand()     {}
+
+// Source returns the tokens of the operand.
+func (r Range) Source() Range { return r }
+
+// Functions names what a Call can call.
+var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
+
+// operandParser reads operands by hand: the first token decides among all forms but
+// those that start with a name, and there the second does.
+type operandParser struct {
+	*lexer.PeekingLexer
+	from lexer.RawCursor
+}
+
+func parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
+	p := operandParser{lex, lex.RawCursor()}
+	t := *lex.Peek()
+	switch t.Type {
+	case Var:
+		lex.Next()
+		if !p.punct(".") {
+			return &VarRef{p.taken()}, nil
+		}
+		prop := *lex.Peek()
+		if prop.Type != Name {
+			return nil, unexpected(prop, "a property name")
+		}
+		lex.Next()
+		return &PropRef{p.taken(), t, prop}, nil
+	case Name:
+		return p.named(t)
+	}
+	return p.literal(t)
+}
+
+func (p operandParser) named(t Token) (Operand, error) {
+	p.Next()
+	if t.Value == "true" || t.Value == "false" {
+		return &Literal{Range: p.taken(), Kind: BoolLiteral, Text: t.Value}, nil
+	}
+	if !p.punct("(") {
+		return &AliasRef{p.taken()}, nil
+	}
+	switch t.Value {
+	case "now":
+		if err := p.want(")"); err != nil {
+			return nil, err
+		}
+		return &Now{p.taken()}, nil
+	case "date":
+		return p.dated(DateLiteral)
+	case "datetime":
+		return p.dated(DateTimeLiteral)
+	}
+	c := &Call{Name: t}
+	for {
+		arg, err := parseOperand(p.PeekingLexer)
+		if err != nil {
+			return nil, required(err, *p.Peek())
+		}
+		c.Args = append(c.Args, arg)
+		if !p.punct(",") {
+			break
+		}
+	}
+	if err := p.want(")"); err != nil {
+		return nil, err
+	}
+	c.Range = p.taken()
+	return c, nil
+}
+
+// dated reads the rest of date("…") or datetime("…").
+func (p operandParser) dated(kind LiteralKind) (Operand, error) {
+	t := *p.Peek()
+	if t.Type != String {
+		return nil, unexpected(t, "a string")
+	}
+	p.Next()
+	if err := p.want(")"); err != nil {
+		return nil, err
+	}
+	return &Literal{Range: p.taken(), Kind: kind, Text: Text(t)}, nil
+}
+
+func (p operandParser) literal(t Token) (Operand, error) {
+	l := &Literal{Text: t.Value}
+	switch {
+	case t.Type == String:
+		l.Kind, l.Text = StringLiteral, Text(t)
+	case t.Type == Int:
+		l.Kind = IntLiteral
+	case t.Type == Float:
+		l.Kind = FloatLiteral
+	case t.Type == Punct && t.Value == "[":
+		return p.list()
+	default:
+		return nil, participle.NextMatch
+	}
+	p.Next()
+	l.Range = p.taken()
+	return l, nil
+}
+
+func (p operandParser) list() (Operand, error) {
+	l := &Literal{Kind: ListLiteral}
+	p.Next()
+	for !p.punct("]") {
+		if len(l.Elems) > 0 {
+			if err := p.want(","); err != nil {
+				return nil, err
+			}
+		}
+		at := *p.Peek()
+		e, err := parseOperand(p.PeekingLexer)
+		if err != nil {
+			return nil, required(err, at)
+		}
+		elem, ok := e.(*Literal)
+		if !ok {
+			return nil, unexpected(at, "a literal")
+		}
+		l.Elems = append(l.Elems, elem)
+	}
+	l.Range = p.taken()
+	return l, nil
+}
+
+// taken returns the tokens since the operand began.
+func (p operandParser) taken() Range { return Range{p.Range(p.from, p.RawCursor())} }
+
+func (p operandParser) punct(s string) bool { return p.takes(Punct, s) }
+
+// takes consumes the next token if it is the one wanted.
+func (p operandParser) takes(typ lexer.TokenType, s string) bool {
+	if t := p.Peek(); t.Type != typ || t.Value != s {
+		return false
+	}
+	p.Next()
+	return true
+}
+
+func (p operandParser) want(s string) error {
+	if !p.punct(s) {
+		return unexpected(*p.Peek(), "`"+s+"`")
+	}
+	return nil
+}
+
+// token consumes a token of a kind, called what in the error when it is another.
+func (p operandParser) token(typ lexer.TokenType, what string) (Token, error) {
+	t := *p.Peek()
+	if t.Type != typ {
+		return t, unexpected(t, what)
+	}
+	p.Next()
+	return t, nil
+}
+
+// required turns the absence of an operand into an error.
+func required(err error, at Token) error {
+	if err == participle.NextMatch {
+		return unexpected(at, "an expression")
+	}
+	return err
+}
+
+func unexpected(t Token, want string) error {
+	return &participle.UnexpectedTokenError{Unexpected: t, Expect: want}
+}

@@ -1,0 +1,208 @@
+package syntax
+
+import "github.com/alecthomas/participle/v2"
+
+// File is a parsed .gq file: the queries that follow the grammar, in source order.
+type File struct {
+	Name, Text string
+	Queries    []*Query
+	Comments   []Comment
+}
+
+// Query is a query with its parameters.
+type Query struct {
+	Range
+	Name        Token              `parser:"'query' @Name '('"`
+	Params      []*Param           `parser:"( @@ ( ',' @@ )* )? ')'"`
+	Annotations []*QueryAnnotation `parser:"@@* '{'"`
+	Body        Body               `parser:"@@ '}'"`
+}
+
+// Param declares a parameter.
+type Param struct {
+	Range
+	Var  Token  `parser:"@Var ':'"`
+	Type *Type  `parser:"@@"`
+	Docs []*Doc `parser:"@@*"`
+}
+
+// Doc is a @description.
+type Doc struct {
+	Range
+	Text Token `parser:"'@' 'description' '(' @String ')'"`
+}
+
+// QueryAnnotation is @description, @instruction or @mcp.
+type QueryAnnotation struct {
+	Range
+	Name Token     `parser:"'@' ( @('description' | 'instruction')"`
+	Text Token     `parser:"  '(' @String ')'"`
+	MCP  []*MCPArg `parser:"| 'mcp' '(' @@ ( (?! ',' ')') ',' @@ )* ','? ')' )"`
+}
+
+// MCPArg is an argument of @mcp. The value is a String token, or the name true or false.
+type MCPArg struct {
+	Range
+	Key   Token `parser:"( @('expose' | 'idempotent')"`
+	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"`
+	TKey  Token `parser:"| @('tool_name' | 'title')"`
+	Value Token `parser:"  (':' | '=') @String )"`
+}
+
+// Body is one of *Read and *Mutation.
+type Body interface{ body() }
+
+// Read matches a pattern and returns rows.
+type Read struct {
+	Range
+	Match   []Clause      `parser:"'match' '{' @@+ '}'"`
+	Returns []*Projection `parser:"'return' '{' @@ ( (?! ',' '}') ','? @@ )* ','? '}'"`
+	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"`
+	Limit   *Token        `parser:"( 'limit' @Int )?"`
+}
+
+// Mutation is a list of statements.
+type Mutation struct {
+	Range
+	Statements []Statement `parser:"@@+"`
+}
+
+func (*Read) body()     {}
+func (*Mutation) body() {}
+
+// Clause is one of *Not, *Binding, *Traversal, *TextClause and *Filter.
+type Clause interface{ clause() }
+
+// Not is a block without a match.
+type Not struct {
+	Range
+	Match []Clause
+}
+
+// Binding says which type a node variable ranges over.
+type Binding struct {
+	Range
+	Var   Token        `parser:"@Var ':'"`
+	Type  Token        `parser:"@TypeName"`
+	Props []*PropMatch `parser:"( '{' ( @@ ( (?! ',' '}') ',' @@ )* ','? )? '}' )?"`
+}
+
+// PropMatch is an inline condition: a Literal, a VarRef or Now.
+type PropMatch struct {
+	Range
+	Name     Token   `parser:"@Name ':'"`
+	Value    Operand `parser:"@@"`
+	Optional bool    `parser:"@'?'?"`
+}
+
+// Traversal follows an edge: $from [ $edge ":" ] ( name | "<" name ">" ) [ bounds ] $to.
+// EdgeVar is nil without an edge binding.
+type Traversal struct {
+	Range
+	From       Token
+	EdgeVar    *Token
+	Undirected bool
+	Edge       Token // its name as written
+	Bounds     *Bounds
+	To         Token
+}
+
+// Bounds are the hops of a walk: "{" min "," [ max ] "}". Max is nil when it is not written.
+type Bounds struct {
+	Range
+	Min Token
+	Max *Token
+}
+
+// TextClause is search, match_text or fuzzy: call [ op right [ "?" ] ]. Op is nil when
+// it stands alone; otherwise its truth is compared with Right.
+type TextClause struct {
+	Range
+	Call     Operand
+	Op       *Token
+	Right    Operand
+	Optional bool
+}
+
+// Filter is a comparison: left op right [ "?" ].
+type Filter struct {
+	Range
+	Left     Operand
+	Op       Token
+	Right    Operand
+	Optional bool
+}
+
+func (*Not) clause()        {}
+func (*Binding) clause()    {}
+func (*Traversal) clause()  {}
+func (*TextClause) clause() {}
+func (*Filter) clause()     {}
+
+// Projection is a column.
+type Projection struct {
+	Range
+	Expr  Operand `parser:"@@"`
+	Alias *Token  `parser:"( 'as' @Name )?"`
+}
+
+// Ordering is a sort key. Dir is asc, desc, or nil.
+type Ordering struct {
+	Range
+	Expr Operand `parser:"@@"`
+	Dir  *Token  `parser:"@('asc' | 'desc')?"`
+}
+
+// Statement is one of *Insert, *Update and *Delete.
+type Statement interface{ statement() }
+
+// Insert adds a node or an edge.
+type Insert struct {
+	Range
+	Type Token     `parser:"'insert' @TypeName"`
+	Set  []*Assign `parser:"'{' @@* '}'"`
+}
+
+// Update changes the nodes for which the predicate holds.
+type Update struct {
+	Range
+	Type  Token     `parser:"'update' @TypeName"`
+	Set   []*Assign `parser:"'set' '{' @@* '}'"`
+	Where *Pred     `parser:"'where' @@"`
+}
+
+// Delete removes the nodes or edges for which the predicate holds.
+type Delete struct {
+	Range
+	Type  Token `parser:"'delete' @TypeName"`
+	Where *Pred `parser:"'where' @@"`
+}
+
+func (*Insert) statement() {}
+func (*Update) statement() {}
+func (*Delete) statement() {}
+
+// Assign gives a property a value: a Literal, a VarRef or Now.
+type Assign struct {
+	Range
+	Name  Token   `parser:"@Name ':'"`
+	Value Operand `parser:"@@ ','?"`
+}
+
+// Pred compares a property with a value: a Literal, a VarRef or Now.
+type Pred struct {
+	Range
+	Name  Token   `parser:"@Name"`
+	Op    Token   `parser:"@Relation"`
+	Value Operand `parser:"@@"`
+}
+
+var (
+	clauses     = participle.ParseTypeWith(parseClause)
+	queryParser = build[Query](
+		operands,
+		clauses,
+		participle.Union[Body](&Read{}, &Mutation{}),
+		participle.Union[Statement](&Insert{}, &Update{}, &Delete{}),
+	)
+)

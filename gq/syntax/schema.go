@@ -1,0 +1,206 @@
+package syntax
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Schema is a parsed .pg file: the declarations that follow the grammar, in source order.
+type Schema struct {
+	Name, Text string
+	Decls      []Decl
+	Broken     []string // names of the types whose declarations do not
+	Comments   []Comment
+}
+
+// Decl is one of *Interface, *Node and *Edge.
+type Decl interface{ decl() }
+
+// Interface declares properties that nodes share.
+type Interface struct {
+	Range
+	Name       Token       `parser:"'interface' @TypeName '{'"`
+	Properties []*Property `parser:"@@* '}'"`
+}
+
+// Node declares a node type.
+type Node struct {
+	Range
+	Name        Token         `parser:"'node' @TypeName"`
+	Annotations []*Annotation `parser:"@@*"`
+	Implements  []*TypeRef    `parser:"( 'implements' @@ ( ',' @@ )* )? '{'"`
+	Members     []Member      `parser:"@@* '}'"`
+}
+
+// Edge declares an edge type.
+type Edge struct {
+	Range
+	Name        Token         `parser:"'edge' @TypeName ':'"`
+	From        Token         `parser:"@TypeName '->'"`
+	To          Token         `parser:"@TypeName"`
+	Cards       []*Card       `parser:"( @@"`
+	Annotations []*Annotation `parser:"| @@ )*"`
+	Members     []Member      `parser:"( '{' @@* '}' )?"`
+}
+
+func (*Interface) decl() {}
+func (*Node) decl()      {}
+func (*Edge) decl()      {}
+
+// TypeRef is the name of a type in a list.
+type TypeRef struct {
+	Range
+	Name Token `parser:"@TypeName"`
+}
+
+// Card bounds the edges per source: @card(min..max).
+type Card struct {
+	Range
+	Min Token  `parser:"(?= '@' 'card') '@' 'card' '(' @Int '..'"`
+	Max *Token `parser:"@Int? ')'"`
+}
+
+// Member is one of *Property, *ListConstraint, *RangeConstraint and *CheckConstraint.
+type Member interface{ member() }
+
+// Property declares a property.
+type Property struct {
+	Range
+	Name        Token         `parser:"@Name ':'"`
+	Type        *Type         `parser:"@@"`
+	Annotations []*Annotation `parser:"@@*"`
+}
+
+// ListConstraint is @key, @unique or @index over properties.
+type ListConstraint struct {
+	Range
+	Kind  Token      `parser:"(?= '@' ('key'|'unique'|'index')) '@' @Name '('"`
+	Names []*NameRef `parser:"@@ ( ',' @@ )* ')'"`
+}
+
+// RangeConstraint is @range(property, min..max), both ends included.
+type RangeConstraint struct {
+	Range
+	Name Token  `parser:"(?= '@' 'range') '@' 'range' '(' @Name ','"`
+	Min  *Token `parser:"@(Int|Float)? '..'"`
+	Max  *Token `parser:"@(Int|Float)? ')'"`
+}
+
+// CheckConstraint is @check(property, "regular expression").
+type CheckConstraint struct {
+	Range
+	Name    Token `parser:"(?= '@' 'check') '@' 'check' '(' @Name ','"`
+	Pattern Token `parser:"@String ')'"`
+}
+
+func (*Property) member()        {}
+func (*ListConstraint) member()  {}
+func (*RangeConstraint) member() {}
+func (*CheckConstraint) member() {}
+
+// Type is the type of a property or a parameter. Exactly one of List, Name.Value and
+// Enum is set: the element of a list, a scalar or Vector, or an enum.
+type Type struct {
+	Range
+	List     *Token       `parser:"( '[' @TypeName ']'"`
+	Name     Token        `parser:"| @TypeName"`
+	Dim      *Token       `parser:"  ( '(' @Int ')' )?"`
+	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
+	EnumEnd  *Token       `parser:"  @')' )"`
+	Nullable bool         `parser:"@'?'?"`
+}
+
+// Value returns the type that t spells. The parser has checked the names; a Vector
+// may still have length 0 and an enum unfit values.
+func (t *Type) Value() value.Type {
+	v := value.Type{Nullable: t.Nullable}
+	switch {
+	case t.List != nil:
+		v.List = true
+		v.Kind, _ = value.KindOf(t.List.Value)
+	case t.EnumEnd != nil:
+		v.Kind, v.Enum = value.String, []string{}
+		for _, e := range t.Enum {
+			v.Enum = append(v.Enum, e.Text)
+		}
+	case t.Name.Value == "Vector":
+		v.Kind = value.Vector
+		v.Dim, _ = Small(*t.Dim)
+	default:
+		v.Kind, _ = value.KindOf(t.Name.Value)
+	}
+	return v
+}
+
+// EnumValue is one or more letters, digits, _ and -, which need not be one token.
+type EnumValue struct {
+	Range
+	Text string
+}
+
+// Parse takes the tokens that stand without a gap between them.
+func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
+	from := lex.RawCursor()
+	end := lex.Peek().Pos.Offset
+	var b strings.Builder
+	for t := lex.Peek(); enumPart(*t) && t.Pos.Offset == end; t = lex.Peek() {
+		b.WriteString(t.Value)
+		end += len(t.Value)
+		lex.Next()
+	}
+	if b.Len() == 0 {
+		return participle.NextMatch
+	}
+	e.Tokens, e.Text = lex.Range(from, lex.RawCursor()), b.String()
+	return nil
+}
+
+func enumPart(t Token) bool {
+	return t.Type == Name || t.Type == TypeName || t.Type == Int || t.Type == Punct && t.Value == "-"
+}
+
+// Annotation is @name or @name(arguments) on a type or a property. Constraints that
+// follow a property in a body are no annotations of it.
+type Annotation struct {
+	Range
+	Name Token            `parser:"(?! '@' ('range' | 'check' | ('key' | 'unique' | 'index') '(')) '@' @Name"`
+	Args []*AnnotationArg `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+}
+
+// AnnotationArg is a literal or a name, or a literal given by name.
+type AnnotationArg struct {
+	Range
+	Key     *Token  `parser:"( (?= Name '=') @Name '=' )?"`
+	Literal Operand `parser:"( (?= 'true' | 'false' | 'date' '(' | 'datetime' '(' | String | Int | Float | '[') @@"`
+	Name    *Token  `parser:"| @(Name | TypeName) )"`
+}
+
+// NameRef is the name of a property in a list.
+type NameRef struct {
+	Range
+	Name Token `parser:"@Name"`
+}
+
+var (
+	interfaceParser = build[Interface](operands)
+	nodeParser      = build[Node](members, operands)
+	edgeParser      = build[Edge](members, operands)
+
+	members  = participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
+	operands = participle.ParseTypeWith(parseOperand)
+)
+
+// build makes a parser that never goes back over a token it has taken: an error is
+// reported where it is, and parsing takes linear time. What one token does not
+// decide, lookahead groups in the grammars do. It is made at its first use, so that
+// programs that parse nothing do not pay for it.
+func build[G any](opts ...participle.Option) func() *participle.Parser[G] {
+	return sync.OnceValue(func() *participle.Parser[G] {
+		return participle.MustBuild[G](append(opts, participle.Lexer(definition{}), participle.UseLookahead(0))...)
+	})
+}

@@ -1,0 +1,190 @@
+package fs
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+// OpKind is a kind of operation on a file system or file.
+type OpKind uint8
+
+// The kinds of operations.
+const (
+	OpCreate OpKind = iota
+	OpOpen
+	OpOpenWrite
+	OpRename
+	OpRemove
+	OpList
+	OpMkdirAll
+	OpSyncDir
+	OpLock
+	OpRead
+	OpWrite
+	OpSync
+)
+
+// Op is one operation, as it is about to be carried out.
+type Op struct {
+	N    int // from 1, in the order of the operations on one Faulty
+	Kind OpKind
+	Name string // of the file or directory; the old name for OpRename
+	Len  int    // bytes, for OpRead and OpWrite
+}
+
+// Fault is a failure of an operation.
+type Fault struct {
+	Err   error // what the caller gets
+	Write int   // OpWrite: so many bytes are written first
+	Apply bool  // the operation is carried out, only its reply is lost
+
+	// Lose makes a failing OpSync on a [Mem] drop what was written without a trace:
+	// it reads back, and a later Sync succeeds without making it durable.
+	Lose bool
+}
+
+// Faulty is a file system whose operations fail on demand.
+type Faulty struct {
+	base   FS
+	inject func(Op) *Fault
+	ops    atomic.Int64
+}
+
+// NewFaulty returns base with failures: inject is called before each operation, possibly
+// concurrently, and returns nil to let it pass.
+func NewFaulty(base FS, inject func(Op) *Fault) *Faulty {
+	return &Faulty{base: base, inject: inject}
+}
+
+// Ops returns the number of operations so far.
+func (s *Faulty) Ops() int { return int(s.ops.Load()) }
+
+// Create implements [FS].
+func (s *Faulty) Create(name string) (File, error) {
+	return s.file(Op{Kind: OpCreate, Name: name}, s.base.Create)
+}
+
+// Open implements [FS].
+func (s *Faulty) Open(name string) (File, error) {
+	return s.file(Op{Kind: OpOpen, Name: name}, s.base.Open)
+}
+
+// OpenWrite implements [FS].
+func (s *Faulty) OpenWrite(name string) (File, error) {
+	return s.file(Op{Kind: OpOpenWrite, Name: name}, s.base.OpenWrite)
+}
+
+// Rename implements [FS].
+func (s *Faulty) Rename(oldName, newName string) error {
+	return s.do(Op{Kind: OpRename, Name: oldName}, func() error { return s.base.Rename(oldName, newName) })
+}
+
+// Remove implements [FS].
+func (s *Faulty) Remove(name string) error {
+	return s.do(Op{Kind: OpRemove, Name: name}, func() error { return s.base.Remove(name) })
+}
+
+// List implements [FS].
+func (s *Faulty) List(dir string) (names []string, err error) {
+	err = s.do(Op{Kind: OpList, Name: dir}, func() error {
+		names, err = s.base.List(dir)
+		return err
+	})
+	return names, err
+}
+
+// MkdirAll implements [FS].
+func (s *Faulty) MkdirAll(dir string) error {
+	return s.do(Op{Kind: OpMkdirAll, Name: dir}, func() error { return s.base.MkdirAll(dir) })
+}
+
+// SyncDir implements [FS].
+func (s *Faulty) SyncDir(dir string) error {
+	return s.do(Op{Kind: OpSyncDir, Name: dir}, func() error { return s.base.SyncDir(dir) })
+}
+
+// Lock implements [FS].
+func (s *Faulty) Lock(name string) (lock io.Closer, err error) {
+	fault := s.next(Op{Kind: OpLock, Name: name})
+	if fault != nil {
+		return nil, fault.Err
+	}
+	return s.base.Lock(name)
+}
+
+func (s *Faulty) next(op Op) *Fault {
+	op.N = int(s.ops.Add(1))
+	return s.inject(op)
+}
+
+func (s *Faulty) do(op Op, f func() error) error {
+	fault := s.next(op)
+	if fault == nil {
+		return f()
+	}
+	if fault.Apply {
+		// The failure that is reported stands for any other.
+		_ = f()
+	}
+	return fault.Err
+}
+
+func (s *Faulty) file(op Op, open func(string) (File, error)) (File, error) {
+	fault := s.next(op)
+	if fault != nil && !fault.Apply {
+		return nil, fault.Err
+	}
+	f, err := open(op.Name)
+	if err != nil {
+		return nil, err
+	}
+	if fault != nil {
+		f.Close()
+		return nil, fault.Err
+	}
+	return &faultyFile{File: f, fs: s, name: op.Name}, nil
+}
+
+type faultyFile struct {
+	File
+	fs   *Faulty
+	name string
+}
+
+func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
+	if fault := f.fs.next(Op{Kind: OpRead, Name: f.name, Len: len(p)}); fault != nil {
+		return 0, fault.Err
+	}
+	return f.File.ReadAt(p, off)
+}
+
+func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
+	fault := f.fs.next(Op{Kind: OpWrite, Name: f.name, Len: len(p)})
+	if fault == nil {
+		return f.File.WriteAt(p, off)
+	}
+	part := p[:min(fault.Write, len(p))]
+	if fault.Apply {
+		part = p
+	}
+	n := 0
+	if len(part) > 0 {
+		n, _ = f.File.WriteAt(part, off)
+	}
+	return n, fault.Err
+}
+
+func (f *faultyFile) Sync() error {
+	fault := f.fs.next(Op{Kind: OpSync, Name: f.name})
+	if fault == nil {
+		return f.File.Sync()
+	}
+	if m, ok := f.File.(*memFile); ok && fault.Lose {
+		m.loseDirty()
+		return fault.Err
+	}
+	if fault.Apply {
+		_ = f.File.Sync()
+	}
+	return fault.Err
+}

@@ -1,0 +1,243 @@
+package fs
+
+import (
+	"errors"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// ErrCrashed is what every operation of a [Mem] returns once its world has stopped.
+var ErrCrashed = errors.New("the power is cut")
+
+// Mem is a file system in memory. It knows of each file and directory what a power
+// failure would leave; see [Mem.Crash].
+type Mem struct {
+	mu    sync.Mutex
+	dirs  map[string]*memDir
+	locks map[string]bool
+	ops   int
+	limit int // the number of durable operations that are carried out, -1 for all
+}
+
+// memDir is a directory: its names, those that are durable, and the changes that lead
+// from these to those.
+type memDir struct {
+	names, durable map[string]*inode
+	pending        []change
+}
+
+// change is one change of a directory, there whole or not at all after a crash. Either
+// side may be empty.
+type change struct {
+	remove string
+	add    string
+	file   *inode // what add names
+}
+
+// NewMem returns an empty file system.
+func NewMem() *Mem {
+	return &Mem{dirs: map[string]*memDir{}, locks: map[string]bool{}, limit: -1}
+}
+
+// Create implements [FS].
+func (m *Mem) Create(name string) (File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, base, err := m.parent("create", name)
+	if err != nil {
+		return nil, err
+	}
+	if d.names[base] != nil {
+		return nil, &iofs.PathError{Op: "create", Path: name, Err: iofs.ErrExist}
+	}
+	if err := m.durableOp(); err != nil {
+		return nil, err
+	}
+	f := &inode{dirty: map[int]struct{}{}}
+	d.apply(change{add: base, file: f})
+	return &memFile{fs: m, node: f, name: name, writable: true}, nil
+}
+
+// Open implements [FS].
+func (m *Mem) Open(name string) (File, error) { return m.open(name, false) }
+
+// OpenWrite implements [FS].
+func (m *Mem) OpenWrite(name string) (File, error) { return m.open(name, true) }
+
+// Rename implements [FS].
+func (m *Mem) Rename(oldName, newName string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, oldBase, err := m.parent("rename", oldName)
+	if err != nil {
+		return err
+	}
+	d2, newBase, err := m.parent("rename", newName)
+	if err != nil {
+		return err
+	}
+	f := d.names[oldBase]
+	if f == nil {
+		return &iofs.PathError{Op: "rename", Path: oldName, Err: iofs.ErrNotExist}
+	}
+	if d != d2 {
+		return &iofs.PathError{Op: "rename", Path: newName, Err: iofs.ErrInvalid}
+	}
+	if err := m.durableOp(); err != nil {
+		return err
+	}
+	d.apply(change{remove: oldBase, add: newBase, file: f})
+	return nil
+}
+
+// Remove implements [FS].
+func (m *Mem) Remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, base, err := m.parent("remove", name)
+	if err != nil {
+		return err
+	}
+	if d.names[base] == nil {
+		return &iofs.PathError{Op: "remove", Path: name, Err: iofs.ErrNotExist}
+	}
+	if err := m.durableOp(); err != nil {
+		return err
+	}
+	d.apply(change{remove: base})
+	return nil
+}
+
+// List implements [FS]. Directories within dir are left out.
+func (m *Mem) List(dir string) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.alive(); err != nil {
+		return nil, err
+	}
+	d := m.dirs[filepath.Clean(dir)]
+	if d == nil {
+		return nil, &iofs.PathError{Op: "list", Path: dir, Err: iofs.ErrNotExist}
+	}
+	return slices.Sorted(maps.Keys(d.names)), nil
+}
+
+// MkdirAll implements [FS].
+func (m *Mem) MkdirAll(dir string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.durableOp(); err != nil {
+		return err
+	}
+	for dir = filepath.Clean(dir); m.dirs[dir] == nil; dir = filepath.Dir(dir) {
+		m.dirs[dir] = &memDir{names: map[string]*inode{}, durable: map[string]*inode{}}
+	}
+	return nil
+}
+
+// SyncDir implements [FS].
+func (m *Mem) SyncDir(dir string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.dirs[filepath.Clean(dir)]
+	if d == nil {
+		return &iofs.PathError{Op: "sync", Path: dir, Err: iofs.ErrNotExist}
+	}
+	if err := m.durableOp(); err != nil {
+		return err
+	}
+	d.durable = maps.Clone(d.names)
+	d.pending = nil
+	return nil
+}
+
+// Lock implements [FS]. The lock file does not show in List.
+func (m *Mem) Lock(name string) (io.Closer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, _, err := m.parent("lock", name); err != nil {
+		return nil, err
+	}
+	name = filepath.Clean(name)
+	if m.locks[name] {
+		return nil, &LockedError{Name: name, PID: os.Getpid()}
+	}
+	m.locks[name] = true
+	return &memLock{fs: m, name: name}, nil
+}
+
+func (m *Mem) open(name string, writable bool) (File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, base, err := m.parent("open", name)
+	if err != nil {
+		return nil, err
+	}
+	f := d.names[base]
+	if f == nil {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
+	}
+	return &memFile{fs: m, node: f, name: name, writable: writable}, nil
+}
+
+// parent returns the directory of name and its last element.
+func (m *Mem) parent(op, name string) (*memDir, string, error) {
+	if err := m.alive(); err != nil {
+		return nil, "", err
+	}
+	d := m.dirs[filepath.Dir(filepath.Clean(name))]
+	if d == nil {
+		return nil, "", &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+	}
+	return d, filepath.Base(name), nil
+}
+
+func (m *Mem) alive() error {
+	if m.limit >= 0 && m.ops >= m.limit {
+		return ErrCrashed
+	}
+	return nil
+}
+
+// durableOp counts an operation that changes what a crash would leave.
+func (m *Mem) durableOp() error {
+	if err := m.alive(); err != nil {
+		return err
+	}
+	m.ops++
+	return nil
+}
+
+func (d *memDir) apply(c change) {
+	c.applyTo(d.names)
+	d.pending = append(d.pending, c)
+}
+
+func (c change) applyTo(names map[string]*inode) {
+	if c.remove != "" {
+		delete(names, c.remove)
+	}
+	if c.add != "" {
+		names[c.add] = c.file
+	}
+}
+
+type memLock struct {
+	fs   *Mem
+	name string
+	once sync.Once
+}
+
+func (l *memLock) Close() error {
+	l.once.Do(func() {
+		l.fs.mu.Lock()
+		delete(l.fs.locks, l.name)
+		l.fs.mu.Unlock()
+	})
+	return nil
+}

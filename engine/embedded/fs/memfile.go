@@ -1,0 +1,188 @@
+package fs
+
+import (
+	"bytes"
+	"io"
+	iofs "io/fs"
+)
+
+const pageSize = 4096
+
+type page [pageSize]byte
+
+var zeros page
+
+// inode is the content of a file: pages, nil for zeros. A page that is in both lists
+// is shared and never written.
+type inode struct {
+	pages, durable    []*page
+	size, durableSize int64
+	dirty             map[int]struct{} // pages written since the last Sync
+}
+
+// memFile is an open file of a [Mem].
+type memFile struct {
+	fs       *Mem
+	node     *inode
+	name     string
+	writable bool
+	closed   bool
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if err := f.usable("read"); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, &iofs.PathError{Op: "read", Path: f.name, Err: iofs.ErrInvalid}
+	}
+	return f.node.readAt(p, off)
+}
+
+func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if err := f.usable("write"); err != nil {
+		return 0, err
+	}
+	if !f.writable || off < 0 {
+		return 0, &iofs.PathError{Op: "write", Path: f.name, Err: iofs.ErrInvalid}
+	}
+	if err := f.fs.durableOp(); err != nil {
+		return 0, err
+	}
+	f.node.writeAt(p, off)
+	return len(p), nil
+}
+
+func (f *memFile) Size() (int64, error) {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if err := f.usable("stat"); err != nil {
+		return 0, err
+	}
+	return f.node.size, nil
+}
+
+func (f *memFile) Sync() error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if err := f.usable("sync"); err != nil {
+		return err
+	}
+	if err := f.fs.durableOp(); err != nil {
+		return err
+	}
+	f.node.sync()
+	return nil
+}
+
+func (f *memFile) Close() error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if f.closed {
+		return &iofs.PathError{Op: "close", Path: f.name, Err: iofs.ErrClosed}
+	}
+	f.closed = true
+	return nil
+}
+
+// loseDirty is what some kernels do when a sync fails: the pages count as clean, are
+// still read back, and never reach the disk.
+func (f *memFile) loseDirty() {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	clear(f.node.dirty)
+}
+
+func (f *memFile) usable(op string) error {
+	if err := f.fs.alive(); err != nil {
+		return err
+	}
+	if f.closed {
+		return &iofs.PathError{Op: op, Path: f.name, Err: iofs.ErrClosed}
+	}
+	return nil
+}
+
+func (n *inode) readAt(p []byte, off int64) (int, error) {
+	if off >= n.size {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > n.size-off
+	if short {
+		p = p[:n.size-off]
+	}
+	for rest := p; len(rest) > 0; {
+		i, at := int(off/pageSize), int(off%pageSize)
+		part := rest[:min(len(rest), pageSize-at)]
+		if pg := n.page(i); pg != nil {
+			copy(part, pg[at:])
+		} else {
+			clear(part)
+		}
+		rest, off = rest[len(part):], off+int64(len(part))
+	}
+	if short {
+		return len(p), io.EOF
+	}
+	return len(p), nil
+}
+
+func (n *inode) writeAt(p []byte, off int64) {
+	n.size = max(n.size, off+int64(len(p)))
+	for len(p) > 0 {
+		i, at := int(off/pageSize), int(off%pageSize)
+		part := p[:min(len(p), pageSize-at)]
+		if n.page(i) != nil || !isZero(part) {
+			copy(n.own(i)[at:], part)
+			n.dirty[i] = struct{}{}
+		}
+		p, off = p[len(part):], off+int64(len(part))
+	}
+}
+
+func (n *inode) sync() {
+	for i := range n.dirty {
+		if i >= len(n.durable) {
+			n.durable = append(n.durable, make([]*page, i+1-len(n.durable))...)
+		}
+		n.durable[i] = n.pages[i]
+	}
+	clear(n.dirty)
+	n.durableSize = n.size
+}
+
+func (n *inode) page(i int) *page {
+	if i < len(n.pages) {
+		return n.pages[i]
+	}
+	return nil
+}
+
+func (n *inode) durablePage(i int) *page {
+	if i < len(n.durable) {
+		return n.durable[i]
+	}
+	return nil
+}
+
+// own returns page i for writing.
+func (n *inode) own(i int) *page {
+	if i >= len(n.pages) {
+		n.pages = append(n.pages, make([]*page, i+1-len(n.pages))...)
+	}
+	switch pg := n.pages[i]; {
+	case pg == nil:
+		n.pages[i] = new(page)
+	case pg == n.durablePage(i):
+		own := *pg
+		n.pages[i] = &own
+	}
+	return n.pages[i]
+}
+
+// isZero reports whether at most a page of bytes is all zeros.
+func isZero(p []byte) bool { return bytes.Equal(p, zeros[:len(p)]) }

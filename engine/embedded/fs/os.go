@@ -1,0 +1,115 @@
+package fs
+
+import (
+	"errors"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// OS returns the file system of the operating system. Files are readable and writable
+// by their owner alone.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+type osFile struct{ *os.File }
+
+func (osFS) Create(name string) (File, error) {
+	return open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+}
+
+func (osFS) Open(name string) (File, error) { return open(name, os.O_RDONLY) }
+
+func (osFS) OpenWrite(name string) (File, error) { return open(name, os.O_RDWR) }
+
+func (osFS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
+
+func (osFS) Remove(name string) error { return os.Remove(name) }
+
+func (osFS) List(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, nil
+}
+
+func (s osFS) MkdirAll(dir string) error {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &os.PathError{Op: "mkdir", Path: dir, Err: iofs.ErrExist}
+	case !errors.Is(err, iofs.ErrNotExist):
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := s.MkdirAll(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	return s.SyncDir(parent)
+}
+
+func (osFS) SyncDir(dir string) error { return syncDir(dir) }
+
+// Lock writes the process id into the lock file, for whoever finds it locked.
+func (osFS) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lockFile(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if held {
+		text := make([]byte, 20)
+		n, _ := f.ReadAt(text, 0)
+		f.Close()
+		// A holder that has not yet written its id leaves the text empty or stale; the
+		// id serves a message and nothing else.
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+		return nil, &LockedError{Name: name, PID: pid}
+	}
+	if err := f.Truncate(0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (f osFile) Sync() error { return syncFile(f.File) }
+
+func open(name string, flag int) (File, error) {
+	f, err := os.OpenFile(name, flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}

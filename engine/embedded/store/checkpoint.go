@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// segmentState is what is known of a segment file.
+type segmentState struct {
+	known     bool // size and crc are
+	size      int64
+	crc       uint32 // of the footer
+	manifest  uint64 // the last manifest that names it, even if it could not be written
+	recovered bool   // it was there at Open, and the manifest did not name it
+	named     uint64 // LSN of the record that was the first to name it, 0 if unknown
+}
+
+// Checkpoint makes a manifest the one in force: a payload, and the segments that it and
+// the records after upTo rely on, those excepted that these records were the first to
+// name. It holds the effect of all records up to upTo, which must be durable; upTo does
+// not go back. It then recycles the log files without later records and removes the
+// segments that are no longer needed.
+//
+// A crash at any point leaves the old manifest in force or the new one. When Checkpoint
+// fails, the old one stays in force until the next Open, which may find the new one; both
+// are true to the log. Files that cannot be removed or recycled are no failure: the next
+// checkpoint or Open tries again.
+func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if durable := s.Durable(); upTo > durable {
+		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint up to record %d: only %d are durable", upTo, durable)}
+	}
+	if err := s.usable(); err != nil {
+		return err
+	}
+	ids := slices.Clone(segments)
+	slices.Sort(ids)
+	m := manifest{upTo: upTo, payload: payload}
+	for _, id := range slices.Compact(ids) {
+		e, err := s.entry(ctx, id)
+		if err != nil {
+			return err
+		}
+		m.segments = append(m.segments, e)
+	}
+	s.mu.Lock()
+	m.next = s.nextSegment
+	m.number = s.manifests[len(s.manifests)-1] + 1
+	before := s.manifest.upTo
+	s.mu.Unlock()
+	if upTo < before {
+		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint up to record %d: there is one up to %d", upTo, before)}
+	}
+	if err := s.install(m); err != nil {
+		return err
+	}
+	// What stays behind costs space and nothing else.
+	_ = s.log.recycle(upTo)
+	s.removeManifests()
+	s.removeSegments(m)
+	return nil
+}
+
+// RemoveSegment removes a segment that no record and no manifest names or will name,
+// such as that of a load that failed.
+func (s *Store) RemoveSegment(id SegmentID) error {
+	s.mu.Lock()
+	state := s.segments[id]
+	switch {
+	case state == nil:
+		s.mu.Unlock()
+		return &engine.NotFound{What: "segment", Name: filename("", uint64(id), segmentExt)}
+	case state.manifest != 0 || state.named != 0 || state.recovered:
+		s.mu.Unlock()
+		return &engine.Conflict{Reason: fmt.Sprintf("segment %d is in use by the log or the manifest", id)}
+	}
+	delete(s.segments, id)
+	s.mu.Unlock()
+	if err := removeIfThere(s.fsys, filename(s.dir, uint64(id), segmentExt)); err != nil {
+		return unavailable(fmt.Sprintf("removing segment %d", id), err)
+	}
+	return nil
+}
+
+// entry describes a segment for a manifest.
+func (s *Store) entry(ctx context.Context, id SegmentID) (manifestEntry, error) {
+	s.mu.Lock()
+	state := s.segments[id]
+	if state == nil {
+		s.mu.Unlock()
+		return manifestEntry{}, &engine.NotFound{What: "segment", Name: filename("", uint64(id), segmentExt)}
+	}
+	e := manifestEntry{id: id, size: state.size, crc: state.crc}
+	known := state.known
+	s.mu.Unlock()
+	if known {
+		return e, nil
+	}
+	seg, err := s.OpenSegment(ctx, id)
+	if err != nil {
+		return manifestEntry{}, err
+	}
+	e.size, e.crc = seg.size, seg.crc
+	return e, seg.Close()
+}
+
+// install makes a manifest durable and then the one in force.
+func (s *Store) install(m manifest) error {
+	name := filename(s.dir, m.number, manifestExt)
+	s.mu.Lock()
+	// Whatever becomes of the attempt, its number is not used again and its segments
+	// stay: it may be what the next Open finds.
+	s.manifests = append(s.manifests, m.number)
+	for _, e := range m.segments {
+		s.segments[e.id].manifest = m.number
+	}
+	s.mu.Unlock()
+	if err := s.writeFile(name, m.encode()); err != nil {
+		return unavailable(fmt.Sprintf("writing manifest %d", m.number), err)
+	}
+	m.payload = nil
+	s.mu.Lock()
+	s.manifest = m
+	s.mu.Unlock()
+	return nil
+}
+
+// writeFile makes a file with this content, durable on return.
+func (s *Store) writeFile(name string, data []byte) (err error) {
+	temp := name + tempExt
+	f, err := s.fsys.Create(temp)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = s.fsys.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, removeIfThere(s.fsys, temp))
+	}
+	return s.fsys.SyncDir(s.dir)
+}
+
+// removeManifests removes those that are not in force.
+func (s *Store) removeManifests() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manifests = slices.DeleteFunc(s.manifests, func(number uint64) bool {
+		return number != s.manifest.number && removeIfThere(s.fsys, filename(s.dir, number, manifestExt)) == nil
+	})
+}
+
+// removeSegments removes the segments that neither the manifest nor a record after it
+// can name.
+func (s *Store) removeSegments(m manifest) {
+	var done []SegmentID
+	s.mu.Lock()
+	for id, state := range s.segments {
+		if state.manifest != m.number && (state.manifest != 0 ||
+			state.recovered && m.upTo >= s.recovered ||
+			state.named != 0 && state.named <= m.upTo) {
+			done = append(done, id)
+		}
+	}
+	s.mu.Unlock()
+	for _, id := range done {
+		if removeIfThere(s.fsys, filename(s.dir, uint64(id), segmentExt)) == nil {
+			s.mu.Lock()
+			delete(s.segments, id)
+			s.mu.Unlock()
+		}
+	}
+}
+
+func (s *Store) usable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return &engine.Unavailable{Reason: "it is closed"}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// FuzzLog reads any bytes as the frames of a log file, as they are and with their
+// checksums put right.
+func FuzzLog(f *testing.F) {
+	h := logHeader{number: 3, first: 7, salt: 11}
+	two := appendFrame(nil, frameHeader{lsn: 7, position: 1, length: 3, payloadCRC: payloadChecksum([]byte("abc"))}, h.seed(), []byte("abc"))
+	f.Add(two)
+	f.Add(appendFrame(two, frameHeader{lsn: 8, position: 2}, h.seed(), nil))
+	f.Add(appendFrame(two, frameHeader{lsn: 9, position: 2}, h.seed(), nil))
+	f.Add(append(make([]byte, 32), two...))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		scanAny(t, h, raw)
+		fixed := append([]byte(nil), raw...)
+		for rest := fixed; len(rest) >= frameHeaderSize; {
+			copy(rest, frameMagic)
+			size := frameSize(int(le.Uint32(rest[16:])))
+			if size <= int64(len(rest)) {
+				le.PutUint32(rest[24:], checksum(rest[frameHeaderSize:size]))
+			}
+			le.PutUint32(rest[28:], updateChecksum(h.seed(), rest[:28]))
+			rest = rest[min(size, int64(len(rest))):]
+		}
+		scanAny(t, h, fixed)
+	})
+}
+
+func scanAny(t *testing.T, h logHeader, frames []byte) {
+	data := append(h.encode(), frames...)
+	s, err := scanLog(data, h, "log")
+	if !onlyCorrupt(err, "log") && err != nil {
+		t.Fatal(err)
+	}
+	if s.end < logHeaderSize || s.lastWrite > s.end || s.debris < s.end || max(s.debris, s.end) > int64(len(data)) {
+		t.Fatalf("%d bytes: the last write starts at %d, the end is %d, debris to %d", len(data), s.lastWrite, s.end, s.debris)
+	}
+	if s.next != h.first+uint64(len(s.records)) {
+		t.Fatalf("%d records, the next is %d", len(s.records), s.next)
+	}
+	// What is cleared at the end is found no more, and nothing else is lost.
+	clear(data[s.end:max(s.end, s.debris)])
+	again, err := scanLog(data, h, "log")
+	if err == nil && (again.next != s.next || again.debris != again.end) {
+		t.Fatalf("records up to %d and debris to %d after clearing, before: %d", again.next, again.debris, s.next)
+	}
+}
+
+func FuzzLogHeader(f *testing.F) {
+	h := logHeader{number: 3, first: 7, salt: 11, size: 1 << 20}
+	f.Add(h.encode())
+	f.Fuzz(func(t *testing.T, page []byte) {
+		if len(page) >= logHeaderSize {
+			le.PutUint32(page[logHeaderSize-4:], checksum(page[:logHeaderSize-4]))
+		}
+		got, err := decodeLogHeader(page, 1<<20, "log", 3)
+		if err != nil && !onlyCorrupt(err, "log") {
+			t.Fatal(err)
+		}
+		if err == nil && (got.number != 3 || got.first == 0 || got.size != 1<<20) {
+			t.Fatalf("header %+v", got)
+		}
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add(manifest{number: 5, next: 1}.encode())
+	f.Add(manifest{number: 5, upTo: 9, next: 4, payload: []byte("payload"),
+		segments: []manifestEntry{{id: 1, size: 200, crc: 3}, {id: 3, size: 300, crc: 4}}}.encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) >= 4 {
+			le.PutUint32(data[len(data)-4:], checksum(data[:len(data)-4]))
+		}
+		m, err := decodeManifest(data, "manifest", 5)
+		if err != nil {
+			if !onlyCorrupt(err, "manifest") {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := decodeManifest(m.encode(), "manifest", 5)
+		if err != nil || !reflect.DeepEqual(again, m) {
+			t.Fatalf("%+v became %+v, %v", m, again, err)
+		}
+	})
+}
+
+func FuzzFooter(f *testing.F) {
+	none, _ := encodeFooter(nil, segmentHeaderSize)
+	f.Add(none, uint16(segmentHeaderSize))
+	two, _ := encodeFooter([]blockEntry{
+		{name: "a", offset: 64, length: 64, pieces: []uint32{1}},
+		{name: "b", offset: 128, length: 1, pieces: []uint32{2}},
+	}, 192)
+	f.Add(two, uint16(192))
+	f.Fuzz(func(t *testing.T, footer []byte, start uint16) {
+		size := int64(start) + int64(len(footer))
+		if n := len(footer) - segmentTrailerSize; n >= 0 {
+			le.PutUint64(footer[n:], uint64(start))
+			le.PutUint64(footer[n+8:], uint64(size))
+			le.PutUint32(footer[n+28:], checksum(footer[:n+28]))
+		}
+		blocks, _, err := decodeFooter(footer, "segment", size)
+		var corrupt *engine.Corrupt
+		if err != nil {
+			if !errors.As(err, &corrupt) {
+				t.Fatal(err)
+			}
+			return
+		}
+		end := int64(segmentHeaderSize)
+		for _, b := range blocks {
+			if b.offset != end || b.length < 0 {
+				t.Fatalf("block %+v, wanted offset %d", b, end)
+			}
+			end += pad(b.length, blockAlign)
+			if n := int64(len(b.pieces)); n != (end-b.offset+pieceSize-1)/pieceSize {
+				t.Fatalf("block %+v has %d checksums", b, n)
+			}
+		}
+		if end != int64(start) {
+			t.Fatalf("the blocks end at %d of %d", end, start)
+		}
+	})
+}

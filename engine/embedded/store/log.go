@@ -1,0 +1,261 @@
+package store
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+const (
+	// maxWrite bounds one write to the log, in bytes, unless a single record is longer.
+	maxWrite = 4 << 20
+
+	// keepBuffer is the largest write buffer that is kept for the next write.
+	keepBuffer = 1 << 20
+)
+
+// Ticket is a record that has its place in the log and waits to be written.
+type Ticket struct {
+	LSN uint64
+
+	kind    uint8
+	crc     uint32
+	payload []byte
+
+	// Guarded by wal.mu.
+	waiting bool
+	done    bool
+	err     error
+	wake    chan struct{} // capacity 1: done, or time to lead
+}
+
+// wal is the log. It has no goroutine: of the callers that wait, one at a time leads,
+// which is to write and sync what all have enqueued.
+type wal struct {
+	fsys fs.FS
+	dir  string
+	size int64 // of a log file
+	salt func() uint64
+
+	mu      sync.Mutex
+	idle    sync.Cond // signalled when a leader steps down
+	leading bool
+	closed  bool
+	failed  error // why nothing can be written until reopen
+	queue   []*Ticket
+	next    uint64    // LSN of the next record
+	durable uint64    // LSN of the last durable record
+	files   []logFile // the last one is active
+	offset  int64     // in the active file, of the next frame; only the leader changes it
+	free    []uint64  // numbers of the free files, all of the full size
+
+	// The leader's.
+	active fs.File
+	seed   uint32
+	buf    []byte
+	batch  []*Ticket
+}
+
+// logFile is one file of the log.
+type logFile struct {
+	number uint64
+	first  uint64 // LSN of its first record
+	size   int64
+}
+
+func newWAL(fsys fs.FS, dir string, size int64, salt func() uint64) *wal {
+	l := &wal{fsys: fsys, dir: dir, size: size, salt: salt, next: 1}
+	l.idle.L = &l.mu
+	return l
+}
+
+func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
+	if len(payload) > MaxPayload {
+		return nil, &engine.TooLarge{Resource: "bytes of a log record", Limit: MaxPayload, Actual: int64(len(payload))}
+	}
+	t := &Ticket{kind: kind, payload: payload, crc: payloadChecksum(payload), wake: make(chan struct{}, 1)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	case l.failed != nil:
+		return nil, l.notWritten()
+	}
+	t.LSN = l.next
+	l.next++
+	l.queue = append(l.queue, t)
+	return t, nil
+}
+
+func (l *wal) wait(t *Ticket) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !t.done {
+		if !l.leading {
+			l.lead()
+			continue
+		}
+		t.waiting = true
+		l.mu.Unlock()
+		<-t.wake
+		l.mu.Lock()
+		t.waiting = false
+	}
+	// The lead falls to whoever waits longest: nobody else would take it up.
+	if !l.leading {
+		if i := slices.IndexFunc(l.queue, func(t *Ticket) bool { return t.waiting }); i >= 0 {
+			l.queue[i].signal()
+		}
+	}
+	return t.err
+}
+
+// lead carries out one write. It is called and returns with mu held, and lets go of it
+// in between.
+func (l *wal) lead() {
+	l.leading = true
+	l.mu.Unlock()
+	// Those that the last write woke get to enqueue their next record: a larger write
+	// for a moment's wait.
+	runtime.Gosched()
+	l.mu.Lock()
+	l.writeBatch()
+	l.leading = false
+	l.idle.Broadcast()
+}
+
+// writeBatch writes what fits of the queue, and finishes its tickets.
+func (l *wal) writeBatch() {
+	if len(l.queue) == 0 {
+		return
+	}
+	first := l.queue[0]
+	if room := l.files[len(l.files)-1].size - l.offset; frameSize(len(first.payload)) > room {
+		l.mu.Unlock()
+		err := l.rotate(first.LSN, frameSize(len(first.payload)))
+		l.mu.Lock()
+		if err != nil {
+			l.fail(err)
+			return
+		}
+	}
+	l.take(l.files[len(l.files)-1].size - l.offset)
+	l.mu.Unlock()
+	written, err := l.write()
+	l.mu.Lock()
+	if err == nil {
+		l.offset += written
+		l.durable = l.batch[len(l.batch)-1].LSN
+	}
+	for _, t := range l.batch {
+		if err != nil {
+			t.err = &engine.Indeterminate{Err: err}
+		}
+		t.finish()
+	}
+	clear(l.batch)
+	if err != nil {
+		l.fail(err)
+	}
+}
+
+// take moves the records of the next write from the queue to the batch: as many as fit
+// into room and maxWrite, at least one.
+func (l *wal) take(room int64) {
+	n, total := 0, int64(0)
+	for _, t := range l.queue {
+		size := frameSize(len(t.payload))
+		if n > 0 && total+size > min(room, maxWrite) {
+			break
+		}
+		n, total = n+1, total+size
+	}
+	l.batch = append(l.batch[:0], l.queue[:n]...)
+	l.queue = slices.Delete(l.queue, 0, n)
+}
+
+// write writes the batch behind what is durable, and returns its bytes.
+func (l *wal) write() (int64, error) {
+	buf := l.buf[:0]
+	for i, t := range l.batch {
+		buf = appendFrame(buf, frameHeader{
+			kind: t.kind, lsn: t.LSN, length: uint32(len(t.payload)),
+			position: uint32(i + 1), payloadCRC: t.crc,
+		}, l.seed, t.payload)
+	}
+	if l.buf = buf; cap(buf) > keepBuffer {
+		l.buf = nil
+	}
+	if _, err := l.active.WriteAt(buf, l.offset); err != nil {
+		return 0, fmt.Errorf("writing the log: %w", err)
+	}
+	if err := l.active.Sync(); err != nil {
+		return 0, fmt.Errorf("syncing the log: %w", err)
+	}
+	return int64(len(buf)), nil
+}
+
+// fail makes the log unusable, and finishes the records that wait to be written.
+func (l *wal) fail(err error) {
+	l.failed = err
+	for _, t := range l.queue {
+		t.err = l.notWritten()
+		t.finish()
+	}
+	l.queue = nil
+}
+
+func (l *wal) notWritten() error {
+	return unavailable("its log failed, open it again", l.failed)
+}
+
+// close writes what is enqueued and refuses what comes later.
+func (l *wal) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	var last *Ticket
+	if len(l.queue) > 0 {
+		last = l.queue[len(l.queue)-1]
+	}
+	for l.leading || len(l.queue) > 0 {
+		if l.leading {
+			l.idle.Wait()
+		} else {
+			l.lead()
+		}
+	}
+	if last != nil {
+		return last.err
+	}
+	return nil
+}
+
+// closeFile closes the active file.
+func (l *wal) closeFile() error {
+	if l.active == nil {
+		return nil
+	}
+	err := l.active.Close()
+	l.active = nil
+	return err
+}
+
+func (t *Ticket) finish() {
+	t.done = true
+	t.payload = nil
+	t.signal()
+}
+
+// signal wakes whoever waits for the ticket, now or later.
+func (t *Ticket) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}

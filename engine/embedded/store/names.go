@@ -1,0 +1,68 @@
+package store
+
+import (
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// The extensions of the files in a store's directory.
+const (
+	logExt      = ".log"
+	freeExt     = ".free"
+	segmentExt  = ".seg"
+	manifestExt = ".manifest"
+	tempExt     = ".tmp"
+	lockName    = "LOCK"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+
+// updateChecksum continues a checksum with more data.
+func updateChecksum(crc uint32, data []byte) uint32 { return crc32.Update(crc, castagnoli, data) }
+
+// filename returns the name of a numbered file.
+func filename(dir string, number uint64, ext string) string {
+	return filepath.Join(dir, fmt.Sprintf("%012d%s", number, ext))
+}
+
+// listing is a directory sorted by kind; numbers are in order.
+type listing struct {
+	logs, free, segments, manifests []uint64
+	temps                           []string
+}
+
+// classify sorts the names in a directory. Names that are not a store's are left out.
+func classify(names []string) listing {
+	var l listing
+	for _, name := range names {
+		ext := filepath.Ext(name)
+		if ext == tempExt {
+			l.temps = append(l.temps, name)
+			continue
+		}
+		digits := strings.TrimSuffix(name, ext)
+		number, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || filename("", number, ext) != name {
+			continue
+		}
+		switch ext {
+		case logExt:
+			l.logs = append(l.logs, number)
+		case freeExt:
+			l.free = append(l.free, number)
+		case segmentExt:
+			l.segments = append(l.segments, number)
+		case manifestExt:
+			l.manifests = append(l.manifests, number)
+		}
+	}
+	return l
+}
+
+// pad returns n rounded up to a multiple of unit, a power of two.
+func pad[T int | int64 | uint64](n, unit T) T { return (n + unit - 1) &^ (unit - 1) }

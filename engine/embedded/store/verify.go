@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+// Verify reads everything in the store in dir, which must not be open, and changes
+// nothing. The error joins an *engine.Corrupt for each fault. What a crash leaves is no
+// fault.
+func Verify(ctx context.Context, fsys fs.FS, dir string) error {
+	names, err := fsys.List(dir)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return &engine.NotFound{What: "graph directory", Name: dir}
+	case err != nil:
+		return unavailable("listing the directory", err)
+	case len(classify(names).manifests) == 0:
+		return &engine.NotFound{What: "graph in directory", Name: dir}
+	}
+	s, err := lockStore(fsys, dir, Options{})
+	if err != nil {
+		return err
+	}
+	err = s.verifyAll(ctx)
+	if releaseErr := s.release(); err == nil {
+		err = releaseErr
+	}
+	return err
+}
+
+// Verify reads the manifest in force, every segment and every durable record. The error
+// joins an *engine.Corrupt for each fault. It may run beside any other call; what a
+// checkpoint removes meanwhile is left out.
+func (s *Store) Verify(ctx context.Context) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	// With no checkpoint under way, no file goes away.
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
+	s.mu.Lock()
+	number := s.manifest.number
+	segments := map[SegmentID]segmentState{}
+	for id, state := range s.segments {
+		segments[id] = *state
+	}
+	s.mu.Unlock()
+	faults := &faultList{}
+	if _, err := readManifest(s.fsys, s.dir, number); err != nil {
+		faults.add(err)
+	}
+	for id, state := range segments {
+		if err := faults.segment(ctx, s.fsys, s.dir, id, state); err != nil {
+			return err
+		}
+	}
+	if err := s.log.verify(ctx, faults); err != nil {
+		return err
+	}
+	return faults.join()
+}
+
+func (s *Store) verifyAll(ctx context.Context) error {
+	names, err := s.fsys.List(s.dir)
+	if err != nil {
+		return unavailable("listing the directory", err)
+	}
+	found := classify(names)
+	faults := &faultList{}
+	segments := map[SegmentID]segmentState{}
+	for _, number := range found.segments {
+		segments[SegmentID(number)] = segmentState{}
+	}
+	var newest manifest
+	var bad error
+	for _, number := range found.manifests {
+		if newest, bad = readManifest(s.fsys, s.dir, number); bad != nil {
+			faults.add(bad)
+		}
+	}
+	for _, e := range newest.segments {
+		segments[e.id] = segmentState{known: true, size: e.size, crc: e.crc}
+	}
+	for id, state := range segments {
+		if err := faults.segment(ctx, s.fsys, s.dir, id, state); err != nil {
+			return err
+		}
+	}
+	if bad == nil {
+		_, _, bad = readLogs(ctx, s.fsys, s.dir, found.logs, newest.upTo)
+		if bad == nil {
+			return faults.join()
+		}
+		faults.add(bad)
+	}
+	// Which log files are in use is not certain, or reading them in order stopped at
+	// the first fault: each is read for itself.
+	for _, number := range found.logs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, _, err := readLog(s.fsys, s.dir, number); err != nil {
+			faults.add(err)
+		}
+	}
+	return faults.join()
+}
+
+// verify reads the records that are durable when it is called.
+func (l *wal) verify(ctx context.Context, faults *faultList) error {
+	l.mu.Lock()
+	files := slices.Clone(l.files)
+	durable, end := l.durable, l.offset
+	l.mu.Unlock()
+	for i, file := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := filename(l.dir, file.number, logExt)
+		data, err := fs.ReadFile(l.fsys, name)
+		if err != nil {
+			faults.add(unavailable("reading the log", err))
+			continue
+		}
+		h, err := decodeLogHeader(data, int64(len(data)), name, file.number)
+		if err != nil {
+			faults.add(err)
+			continue
+		}
+		want := durable + 1
+		if i+1 < len(files) {
+			want = files[i+1].first
+		} else {
+			// What is written meanwhile may have been read in part.
+			data = data[:end]
+		}
+		scan, err := scanLog(data, h, name)
+		switch {
+		case err != nil:
+			faults.add(err)
+		case scan.next != want:
+			faults.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+				"offset %d: no valid frame of record %d, records up to %d are durable", scan.end, scan.next, want-1)})
+		}
+	}
+	return nil
+}
+
+// faultList collects what is wrong.
+type faultList struct{ errs []error }
+
+// add takes note of a fault, unless it is known.
+func (l *faultList) add(err error) {
+	for _, known := range l.errs {
+		var a, b *engine.Corrupt
+		if errors.As(known, &a) && errors.As(err, &b) && *a == *b {
+			return
+		}
+	}
+	l.errs = append(l.errs, err)
+}
+
+// join returns the faults in an order that does not depend on that of the reading.
+func (l *faultList) join() error {
+	slices.SortFunc(l.errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(l.errs...)
+}
+
+// segment reads all of a segment, block by block. The error is the context's alone.
+func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, want segmentState) error {
+	name := filename(dir, uint64(id), segmentExt)
+	g, err := openSegment(fsys, name, id)
+	if err != nil {
+		if errors.Is(err, iofs.ErrNotExist) {
+			err = &engine.Corrupt{Object: name, Detail: "the file is missing"}
+		}
+		l.add(err)
+		return ctx.Err()
+	}
+	defer g.file.Close()
+	if want.known && (want.size != g.size || want.crc != g.crc) {
+		l.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+			"it has %d bytes and footer checksum %08x, the manifest wants %d and %08x", g.size, g.crc, want.size, want.crc)})
+	}
+	for _, block := range g.names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// Read apart from the block's own memory, which would keep the whole segment.
+		if _, err := g.blocks[block].read(g.file, name); err != nil {
+			l.add(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+)
+
+// clusterFile is what gq reads when no flag names a schema.
+const clusterFile = "cluster.yaml"
+
+func generateCommand() *cobra.Command {
+	var g generator
+	cmd := &cobra.Command{
+		Use:   "generate [--check] [--schema FILE --queries DIR|FILE… --graph NAME --out DIR]",
+		Short: "Generate the Go package and the contract of each graph",
+		Long: `Generate the Go package and the contract of each graph.
+
+Without --schema the graphs are those of cluster.yaml in the current directory or
+a parent; each package goes to generated/<graph> beside it, and the page of its
+tools to docs/reference/tools. Nothing is written
+unless every source of every graph compiles.`,
+		Example: `  gq generate
+  gq generate --check
+  gq generate --schema queries/code/schema.pg --queries queries/code --graph code --out generated/code`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g.stdout, g.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return g.run(cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&g.check, "check", false, "write nothing; fail when what is committed is stale")
+	f.StringVar(&g.schema, "schema", "", "the schema `FILE` (.pg)")
+	f.StringSliceVar(&g.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	f.StringVar(&g.graph, "graph", "", "the `NAME` of the graph")
+	f.StringVar(&g.out, "out", "", "the `DIR` of the package")
+	return cmd
+}
+
+type generator struct {
+	check              bool
+	schema, graph, out string
+	queries            []string
+
+	stdout, stderr io.Writer
+}
+
+// job is one package to generate. Paths are of the process.
+type job struct {
+	graph    string
+	schema   string
+	queries  []string
+	selected map[string]string // query name -> file, or nil for all
+	out      string
+	docs     string // the folder of the reference page, or "" for none
+	output   *codegen.Output
+}
+
+// folders yields the generated files by folder.
+func (j *job) folders() iter.Seq2[string, codegen.Files] {
+	return func(yield func(string, codegen.Files) bool) {
+		if !yield(j.out, j.output.Package) || j.docs == "" {
+			return
+		}
+		yield(j.docs, codegen.Files{j.graph + ".md": j.output.Reference})
+	}
+}
+
+func (g *generator) run(cmd *cobra.Command) error {
+	jobs, err := g.jobs(cmd)
+	if err != nil {
+		return err
+	}
+	failed := false
+	packages := map[string]string{}
+	for i := range jobs {
+		j := &jobs[i]
+		pkg := filepath.Clean(j.out)
+		if other, taken := packages[pkg]; taken {
+			return fmt.Errorf("the graphs %s and %s would both be generated into %s; rename one", other, j.graph, j.out)
+		}
+		packages[pkg] = j.graph
+		ok, err := g.compile(j)
+		if err != nil {
+			return err
+		}
+		failed = failed || !ok
+	}
+	if failed {
+		return &reportedError{}
+	}
+	if g.check {
+		return g.report(jobs)
+	}
+	for _, j := range jobs {
+		for dir, files := range j.folders() {
+			changed, err := files.Write(dir)
+			if err != nil {
+				return fmt.Errorf("write what is generated for graph %s: %w", j.graph, err)
+			}
+			for _, name := range changed {
+				fmt.Fprintln(g.stdout, filepath.Join(dir, name))
+			}
+		}
+	}
+	return nil
+}
+
+// report names what --check found stale.
+func (g *generator) report(jobs []job) error {
+	stale := false
+	for _, j := range jobs {
+		for dir, files := range j.folders() {
+			names, err := files.Stale(dir)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				stale = true
+				fmt.Fprintf(g.stderr, "%s is stale\n", filepath.Join(dir, name))
+			}
+		}
+	}
+	if stale {
+		fmt.Fprintln(g.stderr, "run gq generate, and commit what it writes")
+		return &reportedError{}
+	}
+	return nil
+}
+
+// compile fills in the files of a job, or reports why there are none.
+func (g *generator) compile(j *job) (bool, error) {
+	root := moduleRoot(j.schema)
+	texts := map[string]string{}
+	read := func(path string) (gq.Source, error) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return gq.Source{}, err
+		}
+		name := sourceName(root, path)
+		texts[name] = string(b)
+		return gq.Source{Name: name, Text: string(b)}, nil
+	}
+	in := codegen.Graph{Name: j.graph}
+	var err error
+	if in.Schema, err = read(j.schema); err != nil {
+		return false, err
+	}
+	for _, path := range j.queries {
+		src, err := read(path)
+		if err != nil {
+			return false, err
+		}
+		in.Queries = append(in.Queries, src)
+	}
+	if j.selected != nil {
+		in.Selected = map[string]string{}
+		for name, path := range j.selected {
+			in.Selected[name] = sourceName(root, path)
+		}
+	}
+	out, diags, err := codegen.Generate(in)
+	diag.Render(g.stderr, diags, texts, false)
+	if err != nil {
+		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
+	}
+	j.output = out
+	return !diags.HasErrors(), nil
+}
+
+func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
+	given := 0
+	for _, set := range []bool{g.schema != "", g.queries != nil, g.graph != "", g.out != ""} {
+		if set {
+			given++
+		}
+	}
+	switch given {
+	case 0:
+		return g.clusterJobs()
+	case 4:
+	default:
+		return nil, &usageError{cmd, errors.New("--schema, --queries, --graph and --out go together: give all four, or none to read cluster.yaml")}
+	}
+	files, err := queryFiles(g.queries)
+	if err != nil {
+		return nil, err
+	}
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out}}, nil
+}
+
+func (g *generator) clusterJobs() ([]job, error) {
+	path, err := findUp(clusterFile)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := cluster.Read(path)
+	var diags diag.List
+	if err != nil && !errors.As(err, &diags) {
+		return nil, err
+	}
+	if err == nil {
+		diags = cfg.Notes
+	}
+	text, _ := os.ReadFile(path) // without the text the rendering lacks its lines, no more
+	diag.Render(g.stderr, diags, map[string]string{path: string(text)}, false)
+	if err != nil {
+		return nil, &reportedError{}
+	}
+	var jobs []job
+	for _, gr := range cfg.Graphs {
+		jobs = append(jobs, job{
+			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
+			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
+			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
+		})
+	}
+	return jobs, nil
+}
+
+// queryFiles lists the .gq files of paths, those of a folder in name order.
+func queryFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, p)
+			continue
+		}
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".gq" {
+				files = append(files, filepath.Join(p, e.Name()))
+			}
+		}
+	}
+	return files, nil
+}
+
+// findUp returns the path of the file called name in the current directory or the
+// nearest parent that has one.
+func findUp(name string) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for up := ""; ; up = filepath.Join(up, "..") {
+		path := filepath.Join(up, name)
+		_, err := os.Stat(path)
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if full := filepath.Join(dir, up); filepath.Dir(full) == full {
+			return "", fmt.Errorf("there is no %s in %s or a parent of it; make one, or give --schema, --queries, --graph and --out", name, dir)
+		}
+	}
+}
+
+// moduleRoot returns the folder of the go.mod that a file belongs to, or the file's
+// own folder outside of modules.
+func moduleRoot(path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.Dir(path)
+	}
+	for dir := filepath.Dir(full); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			return filepath.Dir(full)
+		}
+	}
+}
+
+// sourceName is how a source is called in what is generated: the same from whatever
+// folder gq runs.
+func sourceName(root, path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	rel, err := filepath.Rel(root, full)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(rel)
+}

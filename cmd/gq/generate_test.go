@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+)
+
+const (
+	goodSchema = "node Person { slug: String @key  name: String }\n"
+	goodQuery  = "query find($slug: String) { match { $p: Person { slug: $slug } } return { $p.name as name } }\n"
+)
+
+// module makes a module of the files, by path, and the current directory its root.
+func module(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module example.org/m\n"
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+}
+
+// gqRun runs a command line and returns its exit code and what it printed.
+func gqRun(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func flags(more ...string) []string {
+	return append([]string{"generate", "--schema", "g/schema.pg", "--queries", "g", "--graph", "people", "--out", "generated/people"}, more...)
+}
+
+func TestGenerate(t *testing.T) {
+	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": goodQuery})
+	if code, _, stderr := gqRun(flags("--check")...); code != exitFailed || !strings.Contains(stderr, "a_gq.go is stale") {
+		t.Errorf("check before: exit %d\n%s", code, stderr)
+	}
+	code, stdout, stderr := gqRun(flags()...)
+	if code != exitDone || !strings.Contains(stdout, "a_gq.go") {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	text, err := os.ReadFile("generated/people/a_gq.go")
+	if err != nil || !strings.Contains(string(text), "the query find in g/a.gq") {
+		t.Errorf("found %v\n%s", err, text)
+	}
+	if code, stdout, _ := gqRun(flags()...); code != exitDone || stdout != "" {
+		t.Errorf("again: exit %d, wrote %s", code, stdout)
+	}
+	if code, _, stderr := gqRun(flags("--check")...); code != exitDone {
+		t.Errorf("check after: exit %d\n%s", code, stderr)
+	}
+	if err := os.Remove("g/a.gq"); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := gqRun(flags()...); code != exitDone || !strings.Contains(stdout, "a_gq.go") {
+		t.Errorf("without the source: exit %d\n%s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat("generated/people/a_gq.go"); err == nil {
+		t.Error("the file of a source that is gone is still there")
+	}
+}
+
+func TestGenerateFromCluster(t *testing.T) {
+	module(t, map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",
+		"g/schema.pg":  goodSchema, "g/a.gq": goodQuery,
+	})
+	t.Chdir("g")
+	if code, stdout, stderr := gqRun("generate"); code != exitDone {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	text, err := os.ReadFile("../generated/people/a_gq.go")
+	if err != nil || !strings.Contains(string(text), "the query find in g/a.gq") {
+		t.Errorf("found %v\n%s", err, text)
+	}
+}
+
+// TestNothingIsWrittenUnlessAllCompiles has two files with a fault each.
+func TestNothingIsWrittenUnlessAllCompiles(t *testing.T) {
+	module(t, map[string]string{
+		"g/schema.pg": goodSchema,
+		"g/a.gq":      goodQuery,
+		"g/b.gq":      "query b() {\n\tmatch { $p: Persn }\n\treturn { $p.name }\n}\n",
+		"g/c.gq":      "query c() { match { $p: Person } return { $p.nam } }\n",
+	})
+	code, stdout, stderr := gqRun(flags()...)
+	if code != exitFailed || stdout != "" {
+		t.Errorf("exit %d, wrote %s", code, stdout)
+	}
+	for _, want := range []string{"g/b.gq:2:", "g/c.gq:1:", "Persn", "^", "help: "} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in:\n%s", want, stderr)
+		}
+	}
+	if _, err := os.Stat("generated"); err == nil {
+		t.Error("something was written")
+	}
+}
+
+func TestFaults(t *testing.T) {
+	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": goodQuery})
+	tests := []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"generate", "--chekc"}, exitUsage, "chekc"},
+		{[]string{"generate", "--schema", "g/schema.pg"}, exitUsage, "go together"},
+		{[]string{"generate", "now"}, exitUsage, `"now"`},
+		{[]string{"genrate"}, exitUsage, `"genrate"`},
+		{[]string{"generate"}, exitFailed, "no cluster.yaml"},
+		{append(flags(), "--queries", "gone.gq"), exitFailed, "gone.gq"},
+	}
+	for _, tt := range tests {
+		code, _, stderr := gqRun(tt.args...)
+		if code != tt.code || !strings.Contains(stderr, tt.want) {
+			t.Errorf("gq %s: exit %d, wanted %d, and %q in\n%s", strings.Join(tt.args, " "), code, tt.code, tt.want, stderr)
+		}
+	}
+}
+
+// TestCommitted regenerates the graphs of this repository and compares.
+func TestCommitted(t *testing.T) {
+	t.Chdir("../..")
+	if code, _, stderr := gqRun("generate", "--check"); code != exitDone {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
+// TestServedProfile walks the schemas of the graph that this repository serves.
+func TestServedProfile(t *testing.T) {
+	for _, q := range code.Catalog().Queries {
+		d := q.Descriptor()
+		if err := errors.Join(jsonschema.CheckInput(d.InputSchema), jsonschema.CheckOutput(d.OutputSchema)); err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
+		if d.Description == "" || d.Title == "" {
+			t.Errorf("%s has no description or no title", d.Name)
+		}
+	}
+}
+
+// TestReservedTools holds the names that queries may not have against the tools that
+// are served beside them.
+func TestReservedTools(t *testing.T) {
+	for _, b := range builtin.All("v0") {
+		if name := b.Descriptor().Name; !slices.Contains(model.ReservedTools, name) {
+			t.Errorf("the built-in tool %s is not reserved", name)
+		}
+	}
+}

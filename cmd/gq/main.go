@@ -1,0 +1,70 @@
+// Command gq is for those who write schemas and queries: it works on source files and
+// needs no graph.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes of the command.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run executes one command line and returns its exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "gq",
+		Short:         "Work on graph schemas and stored queries",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.Args = cobra.ArbitraryArgs // so that an unknown verb comes here, as a usage error
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return &usageError{cmd, fmt.Errorf("unknown command %q, wanted one of those below", args[0])}
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.AddCommand(generateCommand())
+	err := root.Execute()
+	var usage *usageError
+	var reported *reportedError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &reported):
+		return exitFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "gq: %v\n\n%s", usage.err, usage.cmd.UsageString())
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "gq: %v\n", err)
+	return exitFailed
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct {
+	cmd *cobra.Command
+	err error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+// reportedError is a failure that the user has read about already.
+type reportedError struct{}
+
+func (*reportedError) Error() string { return "failed" }

@@ -1,0 +1,99 @@
+// Package codegen turns the schema and the stored queries of a graph into a Go
+// package and a language-neutral contract of its tools.
+package codegen
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/codegen/docs"
+	"github.com/omnigraph-go/omnigraph/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+// Graph is what is generated from. Source names are relative to the module, with
+// slashes: they go into what is generated.
+type Graph struct {
+	Name    string
+	Schema  gq.Source
+	Queries []gq.Source // in the order of the catalog
+
+	// Selected, if not nil, maps the names of the stored queries to their files; other
+	// queries in the sources are checked and left out.
+	Selected map[string]string
+}
+
+// Output is what is generated for a graph.
+type Output struct {
+	Package   Files  // the Go files and the contract
+	Reference []byte // the Markdown page of the tools
+}
+
+// Files are generated files by base name.
+type Files map[string][]byte
+
+// ReferenceDir is where the page of the tools belongs, relative to the module.
+const ReferenceDir = "docs/reference/tools"
+
+// Generate compiles the sources and returns what is generated. Faults in the
+// sources are in the diagnostics, all of them at once, and there is then no output; an
+// error is a fault of the generator.
+func Generate(g Graph) (*Output, diag.List, error) {
+	schema, diags := gq.CompileSchema(g.Schema)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	queries, more := gq.CompileQueries(schema, g.Queries...)
+	diags = append(diags, more...)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	queries, more = selected(queries, g.Selected)
+	diags = append(diags, more...)
+	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries})
+	diags = append(diags, more...)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	goFiles, err := golang.Files(pkg)
+	if err != nil {
+		return nil, diags, err
+	}
+	files := Files(goFiles)
+	if files[ContractFile], err = contract(pkg); err != nil {
+		return nil, diags, err
+	}
+	return &Output{Package: files, Reference: docs.Tools(pkg, schema, "../../..")}, diags, nil
+}
+
+// selected keeps the queries that were chosen by name, and reports those that do not
+// exist.
+func selected(queries []*gq.Query, chosen map[string]string) ([]*gq.Query, diag.List) {
+	if chosen == nil {
+		return queries, nil
+	}
+	var kept []*gq.Query
+	found := map[string]bool{}
+	for _, q := range queries {
+		if chosen[q.Plan.Name] == q.File {
+			kept = append(kept, q)
+			found[q.Plan.Name] = true
+		}
+	}
+	var diags diag.List
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		if !found[name] {
+			file := chosen[name]
+			start := diag.Pos{Line: 1, Column: 1}
+			diags = append(diags, diag.Diagnostic{
+				Code: model.NoSuchQuery, Severity: diag.Error, Span: diag.Span{File: file, Start: start, End: start},
+				Message: "the configuration lists a query " + name + ", which the file does not have",
+				Help:    "correct the name in the configuration, or add the query",
+			})
+		}
+	}
+	diags.Sort()
+	return kept, diags
+}

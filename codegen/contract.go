@@ -1,0 +1,93 @@
+package codegen
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+)
+
+// ContractFile is the name of the contract beside the Go files.
+const ContractFile = "catalog.json"
+
+// Contract is the language-neutral form of what a graph's stored queries promise to
+// those who call them.
+type Contract struct {
+	Graph        string          `json:"graph"`
+	SchemaDigest string          `json:"schema_digest"`
+	SourceDigest string          `json:"source_digest"`
+	Queries      []ContractQuery `json:"queries"`
+}
+
+// ContractQuery is one stored query and its tool.
+type ContractQuery struct {
+	Name         string           `json:"name"`
+	Tool         string           `json:"tool"`
+	Title        string           `json:"title"`
+	Description  string           `json:"description"`
+	Mutation     bool             `json:"mutation"`
+	Exposed      bool             `json:"exposed"`
+	ReadOnly     bool             `json:"read_only"`
+	Destructive  bool             `json:"destructive"`
+	Idempotent   bool             `json:"idempotent"`
+	File         string           `json:"file"`
+	Params       []ContractParam  `json:"params"`
+	Columns      []ContractColumn `json:"columns"`
+	InputSchema  json.RawMessage  `json:"input_schema"`
+	OutputSchema json.RawMessage  `json:"output_schema"`
+}
+
+// ContractParam is a parameter; its type is spelled as in a query.
+type ContractParam struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Optional    bool   `json:"optional"`
+	Description string `json:"description,omitempty"`
+}
+
+// ContractColumn is a column, or a member of a whole node; its type is spelled as in a
+// schema.
+type ContractColumn struct {
+	Name   string           `json:"name"`
+	Type   string           `json:"type,omitempty"`
+	Node   string           `json:"node,omitempty"` // the type of a whole node
+	Fields []ContractColumn `json:"fields,omitempty"`
+}
+
+func contract(p *model.Package) ([]byte, error) {
+	c := Contract{Graph: p.Graph, SchemaDigest: p.SchemaDigest, SourceDigest: p.SourceDigest, Queries: []ContractQuery{}}
+	for _, q := range p.Queries() {
+		t := q.Tool
+		cq := ContractQuery{
+			Name: q.Name, Tool: t.Name, Title: t.Title, Description: t.Description, Mutation: q.Mutation(), Exposed: q.Exposed,
+			ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent, File: q.File,
+			Params: []ContractParam{}, Columns: contractColumns(q.Columns),
+			InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+		}
+		for _, p := range q.Params {
+			cq.Params = append(cq.Params, ContractParam{
+				Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc,
+			})
+		}
+		c.Queries = append(c.Queries, cq)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(c)
+	return b.Bytes(), err
+}
+
+func contractColumns(fields []model.Field) []ContractColumn {
+	cols := make([]ContractColumn, len(fields))
+	for i, f := range fields {
+		cols[i] = ContractColumn{Name: f.Name}
+		if f.Node != nil {
+			cols[i].Node, cols[i].Fields = f.Node.NodeType, contractColumns(f.Node.Fields)
+		} else {
+			cols[i].Type = f.Type.String()
+		}
+	}
+	return cols
+}

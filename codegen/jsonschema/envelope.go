@@ -1,0 +1,67 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+const branchDoc = "The branch to use; main when it is left out."
+
+// ReadInput returns the input schema of a stored read whose parameters are the struct
+// type params.
+func ReadInput(params reflect.Type) json.RawMessage { return Input(inputEnvelope(params)) }
+
+// ReadOutput returns the output schema of a stored read whose rows are the struct
+// type row.
+func ReadOutput(row reflect.Type) json.RawMessage {
+	return Output(reflect.StructOf([]reflect.StructField{
+		field[string]("QueryName", `json:"query_name"`),
+		field[readTarget]("Target", `json:"target"`),
+		field[[]string]("Columns", `json:"columns"`),
+		{Name: "Rows", Type: reflect.SliceOf(row), Tag: `json:"rows"`},
+		field[int64]("RowCount", `json:"row_count"`),
+		field[string]("GraphCommitID", `json:"graph_commit_id"`),
+		field[bool]("Truncated", `json:"truncated,omitempty"`),
+		field[string]("TruncatedBy", `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`),
+	}))
+}
+
+// MutationInput returns the input schema of a stored mutation whose parameters are
+// the struct type params.
+func MutationInput(params reflect.Type) json.RawMessage { return Input(inputEnvelope(params)) }
+
+// MutationOutput returns the output schema that all stored mutations share.
+func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationResult]()) }
+
+type readTarget struct {
+	Branch   *string `json:"branch"`
+	Snapshot *string `json:"snapshot"`
+}
+
+type mutationResult struct {
+	Branch        string  `json:"branch"`
+	QueryName     string  `json:"query_name"`
+	AffectedNodes int64   `json:"affected_nodes"`
+	AffectedEdges int64   `json:"affected_edges"`
+	ActorID       *string `json:"actor_id"`
+	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+}
+
+// inputEnvelope keeps the parameters of a query apart from the knobs of the call. The
+// member params may be left out when no parameter is required.
+func inputEnvelope(params reflect.Type) reflect.Type {
+	tag := reflect.StructTag(`json:"params,omitempty"`)
+	for f := range params.Fields() {
+		if !optionalInput(f) {
+			tag = `json:"params"`
+		}
+	}
+	return reflect.StructOf([]reflect.StructField{
+		{Name: "Params", Type: params, Tag: tag},
+		field[*string]("Branch", `json:"branch,omitempty" jsonschema_description:"`+branchDoc+`"`),
+	})
+}
+
+func field[T any](name string, tag reflect.StructTag) reflect.StructField {
+	return reflect.StructField{Name: name, Type: reflect.TypeFor[T](), Tag: tag}
+}

@@ -1,0 +1,281 @@
+// Package jsonschema makes the JSON Schemas of tools by reflection on Go types,
+// brought into the one profile that clients of tools accept.
+//
+// What the reflection yields is inlined and normalised, always by these rules:
+//
+//   - an object lists its properties in field order, has required (present even
+//     when empty) and additionalProperties: false;
+//   - in an input a field is optional when it is a pointer, nullable or omitempty,
+//     and it is never null;
+//   - in an output a field is left out only when it is omitempty; a pointer or
+//     nullable field is present, as null when empty, which a type array says;
+//   - a 64-bit integer of package value is a decimal string in an input; in an output
+//     it may be a number or a string, because numbers lose precision past 2^53;
+//   - a float in an output may be a string, because JSON has no NaN and no infinity;
+//   - the bounds of the 32-bit integers are written in inputs only;
+//   - a map with string keys is an open object, any value an output of any type;
+//   - there is no $schema, $id, $ref, $defs, oneOf, anyOf or allOf.
+package jsonschema
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Input returns the schema of t, a struct or a pointer to one, as the arguments of a
+// tool. It panics when t holds a type that the profile of inputs cannot say: an
+// interface, a raw message, a function. Types must not contain themselves.
+func Input(t reflect.Type) json.RawMessage { return reflectObject(t, input) }
+
+// Output returns the schema of t, a struct or a pointer to one, as the structured
+// result of a tool. It panics when t holds a function or a channel. Types must not
+// contain themselves.
+func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
+
+// BigIntPattern and BigUintPattern are what 64-bit integers look like as strings.
+const (
+	BigIntPattern  = `^-?\d+$`
+	BigUintPattern = `^\d+$`
+)
+
+// direction says which side of a call a schema describes.
+type direction uint8
+
+const (
+	input direction = iota
+	output
+)
+
+func reflectObject(t reflect.Type, dir direction) json.RawMessage {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("jsonschema: %s is no struct; the arguments and results of tools are objects", t))
+	}
+	r := &jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: dir.leaf}
+	s := r.ReflectFromType(t)
+	s.Version = ""
+	dir.normalise(s, t)
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("jsonschema: encode the schema of %s: %v", t, err))
+	}
+	return unescapeHTML(b)
+}
+
+var (
+	bigIntType     = reflect.TypeFor[value.BigInt]()
+	bigUintType    = reflect.TypeFor[value.BigUint]()
+	dateType       = reflect.TypeFor[value.DateValue]()
+	dateTimeType   = reflect.TypeFor[value.DateTimeValue]()
+	blobType       = reflect.TypeFor[value.BlobValue]()
+	rawMessageType = reflect.TypeFor[json.RawMessage]()
+)
+
+// leaf maps the Go types of scalars. It returns nil for every other type, which the
+// reflection then takes apart. Struct tags are applied to what it returns.
+func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
+	switch t {
+	case bigIntType:
+		return dir.wide(BigIntPattern)
+	case bigUintType:
+		return dir.wide(BigUintPattern)
+	case dateType:
+		return &jsonschema.Schema{Type: "string", Format: "date"}
+	case dateTimeType:
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case blobType:
+		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
+	case rawMessageType:
+		return dir.any(t)
+	}
+	switch t.Kind() {
+	case reflect.Int32:
+		return dir.bounded(strconv.Itoa(math.MinInt32), strconv.Itoa(math.MaxInt32))
+	case reflect.Uint32:
+		return dir.bounded("0", strconv.FormatUint(math.MaxUint32, 10))
+	case reflect.Uint, reflect.Uint64:
+		return dir.bounded("0", "")
+	case reflect.Interface:
+		return dir.any(t)
+	}
+	return nil
+}
+
+func (dir direction) wide(pattern string) *jsonschema.Schema {
+	if dir == output {
+		return union("integer", "string")
+	}
+	return &jsonschema.Schema{Type: "string", Pattern: pattern}
+}
+
+func (dir direction) bounded(lo, hi string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "integer"}
+	if dir == input {
+		s.Minimum, s.Maximum = json.Number(lo), json.Number(hi)
+	}
+	return s
+}
+
+func (dir direction) any(t reflect.Type) *jsonschema.Schema {
+	if dir == input {
+		panic(fmt.Sprintf("jsonschema: %s has no type of its own; an argument needs one, or a map for an open object", t))
+	}
+	return union("object", "array", "string", "number", "boolean", "null")
+}
+
+// union returns a schema of several types. The reflected form has room for one type
+// only, so the others travel as an extra member.
+func union(types ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Extras: map[string]any{"type": types}}
+}
+
+// normalise brings the schema that was reflected from t into the profile.
+func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if dir.leaf(t) != nil {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if s.Properties == nil { // a struct with a format of its own, such as an instant
+			return
+		}
+		s.Required = nil
+		dir.fields(s, t)
+		s.AdditionalProperties = jsonschema.FalseSchema
+		if len(s.Required) == 0 {
+			extra(s, "required", []string{})
+		}
+	case reflect.Map:
+		if s.AdditionalProperties == nil {
+			s.AdditionalProperties = jsonschema.TrueSchema
+		} else {
+			dir.normalise(s.AdditionalProperties, t.Elem())
+		}
+	case reflect.Slice:
+		if s.Items != nil {
+			dir.normalise(s.Items, t.Elem())
+		}
+	case reflect.Array:
+		// The components of a vector are finite.
+	case reflect.Float32, reflect.Float64:
+		if dir == output && s.Type == "number" {
+			s.Type = ""
+			extra(s, "type", []string{"number", "string"})
+		}
+	}
+}
+
+// fields normalises the properties that come from the fields of t, embedded structs
+// included.
+func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			embedded := f.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			if embedded.Kind() == reflect.Struct {
+				dir.fields(s, embedded)
+				continue
+			}
+		}
+		if name == "" {
+			name = f.Name
+		}
+		p, ok := s.Properties.Get(name)
+		if !ok {
+			continue
+		}
+		nullable := f.Type.Kind() == reflect.Pointer
+		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" { // how the reflection says nullable
+			p, nullable = p.OneOf[0], true
+			s.Properties.Set(name, p)
+		}
+		dir.normalise(p, f.Type)
+		optional := omittable(options)
+		switch dir {
+		case input:
+			optional = optional || nullable
+		case output:
+			if nullable && !optional {
+				orNull(p)
+			}
+		}
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+// optionalInput reports whether a field may be left out of an input.
+func optionalInput(f reflect.StructField) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return f.Type.Kind() == reflect.Pointer || omittable(options) ||
+		slices.Contains(strings.Split(f.Tag.Get("jsonschema"), ","), "nullable")
+}
+
+func omittable(jsonOptions string) bool {
+	return strings.Contains(jsonOptions, "omitempty") || strings.Contains(jsonOptions, "omitzero")
+}
+
+// orNull lets a schema be null as well.
+func orNull(s *jsonschema.Schema) {
+	types, _ := s.Extras["type"].([]string)
+	if s.Type != "" {
+		types, s.Type = []string{s.Type}, ""
+	}
+	extra(s, "type", append(types[:len(types):len(types)], "null"))
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+}
+
+func extra(s *jsonschema.Schema, name string, v any) {
+	if s.Extras == nil {
+		s.Extras = map[string]any{}
+	}
+	s.Extras[name] = v
+}
+
+// unescapeHTML writes <, > and & as themselves in encoded JSON: encoding/json escapes
+// them for the sake of HTML, and models read the schemas as they stand.
+func unescapeHTML(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' || i+1 == len(b) {
+			out = append(out, b[i])
+			continue
+		}
+		if i+6 <= len(b) {
+			switch string(b[i : i+6]) {
+			case `\u003c`:
+				out, i = append(out, '<'), i+5
+				continue
+			case `\u003e`:
+				out, i = append(out, '>'), i+5
+				continue
+			case `\u0026`:
+				out, i = append(out, '&'), i+5
+				continue
+			}
+		}
+		out = append(out, b[i], b[i+1])
+		i++
+	}
+	return out
+}

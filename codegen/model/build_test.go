@@ -1,0 +1,235 @@
+package model_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+func compile(t *testing.T, schema string, queries ...gq.Source) (*catalog.Schema, []*gq.Query) {
+	t.Helper()
+	s, diags := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	qs, diags := gq.CompileQueries(s, queries...)
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s, qs
+}
+
+func build(t *testing.T, schema string, queries ...gq.Source) (*model.Package, diag.List) {
+	t.Helper()
+	s, qs := compile(t, schema, queries...)
+	return model.Build(model.Input{Graph: "g", Schema: s, Sources: queries, Queries: qs})
+}
+
+const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String? }"
+
+func TestCodes(t *testing.T) {
+	for _, c := range model.Codes {
+		t.Run(string(c.Code), func(t *testing.T) {
+			sources := []gq.Source{{Name: "a.gq", Text: c.Example}}
+			switch c.Code {
+			case model.FileCollides:
+				text := "query q() { match { $p: Person } return { $p.slug } }"
+				sources = []gq.Source{{Name: "a/x-y.gq", Text: text}, {Name: "b/x_y.gq", Text: strings.Replace(text, "q()", "r()", 1)}}
+			case model.NoSuchQuery:
+				t.Skip("it comes from a configuration: TestSelected of package codegen")
+			}
+			_, diags := build(t, codesSchema, sources...)
+			if len(diags) == 0 {
+				t.Fatal("the example has no fault")
+			}
+			for _, d := range diags {
+				if d.Code != c.Code {
+					t.Errorf("found %v, wanted %s only", d, c.Code)
+				}
+				if d.Help == "" {
+					t.Errorf("%v has no help", d)
+				}
+			}
+		})
+	}
+}
+
+func TestCollisionNamesBoth(t *testing.T) {
+	_, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: "query find_user() { match { $p: Person } return { $p.slug } }\n" +
+		"query findUser() { match { $p: Person } return { $p.slug } }\n" +
+		"query whole() { match { $p: Person } return { $p } }"})
+	if len(diags) != 2 {
+		t.Errorf("found %d faults, wanted one for the queries and one for the properties", len(diags))
+	}
+	text := diags.Error()
+	for _, want := range []string{"find_user", "findUser", "FindUser", "first_name and firstName", "a.gq:2"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the diagnostics do not name %s:\n%s", want, text)
+		}
+	}
+}
+
+func TestEnumCollision(t *testing.T) {
+	s, _ := compile(t, "node A { slug: String @key  size: enum(in-stock, in_stock) }")
+	_, diags := model.Build(model.Input{Graph: "g", Schema: s, File: "s.pg"})
+	if len(diags) != 1 || diags[0].Code != model.GoNameTaken || diags[0].Span.File != "s.pg" {
+		t.Errorf("found %v, wanted one %s in s.pg", diags, model.GoNameTaken)
+	}
+}
+
+// TestNodesAndEdgesApart has a node and an edge of one name with an enum of one name:
+// they have separate name spaces.
+func TestNodesAndEdgesApart(t *testing.T) {
+	s, _ := compile(t, "node Rating { slug: String @key  level: enum(a) }\nedge Rating: Rating -> Rating { level: enum(b) }")
+	pkg, diags := model.Build(model.Input{Graph: "g", Schema: s})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevel" || b != "RatingLevelEdge" {
+		t.Errorf("found %s and %s", a, b)
+	}
+}
+
+const hintsSchema = `
+node Keyed { slug: String @key  at: DateTime? }
+node Plain { text: String }
+edge Links: Keyed -> Keyed
+`
+
+func TestHints(t *testing.T) {
+	tests := []struct {
+		body                              string
+		readOnly, destructive, idempotent bool
+	}{
+		{`{ match { $k: Keyed } return { $k.slug } }`, true, false, true},
+		{`{ insert Keyed { slug: $s } }`, false, true, true},
+		{`{ insert Keyed { slug: $s, at: now() } }`, false, true, false},
+		{`{ insert Plain { text: $s } }`, false, false, false},
+		{`{ insert Links { from: $s, to: $s } }`, false, false, false},
+		{`{ insert Keyed { slug: $s } insert Links { from: $s, to: $s } }`, false, true, false},
+		{`{ update Plain set { text: "x" } where text = $s }`, false, true, false},
+		{`{ delete Plain where text = $s }`, false, true, false},
+		{`@mcp(idempotent: true) { delete Plain where text = $s }`, false, true, true},
+		{`@mcp(idempotent: false) { insert Keyed { slug: $s } }`, false, true, false},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, hintsSchema, gq.Source{Name: "a.gq", Text: "query q($s: String) " + tt.body})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		h := pkg.Queries()[0].Tool
+		if h.ReadOnly != tt.readOnly || h.Destructive != tt.destructive || h.Idempotent != tt.idempotent {
+			t.Errorf("%s: found read-only %v, destructive %v, idempotent %v; wanted %v, %v, %v",
+				tt.body, h.ReadOnly, h.Destructive, h.Idempotent, tt.readOnly, tt.destructive, tt.idempotent)
+		}
+	}
+}
+
+const inheritSchema = `
+node Item {
+  slug: String @key @description("The name of the item.")
+  size: enum(small, large) @description("How big it is.")
+  shade: enum(small, large, none)
+  count: I32 @description("How many.")
+  serial: I64 @description("Its number.")
+  code: String @description("Its code.")
+  odd: String
+  @range(count, 1..10)
+  @range(serial, 0..)
+  @check(code, "^[A-Z]{2,4}$")
+  @check(odd, "(?i)x")
+}
+edge Part: Item -> Item
+`
+
+func TestInherit(t *testing.T) {
+	tests := []struct {
+		name, typ, match, want string // want: description|enum|minimum|maximum|pattern
+	}{
+		{"equality", "String", "$i: Item { size: $p }", "How big it is.|small,large|||"},
+		{"filter", "String", `$i: Item $p = $i.size`, "How big it is.|small,large|||"},
+		{"inequality describes only", "String", "$i: Item $i.size != $p", "How big it is.||||"},
+		{"two enums that differ", "String", "$i: Item { size: $p, shade: $p }", "How big it is.||||"},
+		{"inside not", "I32", "$i: Item not { $i part $j $j.count = $p }", "How many.||||"},
+		{"bounds", "I32", "$i: Item { count: $p }", "How many.||1|10|"},
+		{"bounds of another kind", "F64", "$i: Item $i.count = $p", "How many.||1|10|"},
+		{"no bounds by order", "I32", "$i: Item $i.count > $p", "How many.||||"},
+		{"64 bits", "I64", "$i: Item { serial: $p }", "Its number. At least 0.||||"},
+		{"pattern", "String", "$i: Item { code: $p }", "Its code.||||^[A-Z]{2,4}$"},
+		{"pattern of RE2 only", "String", "$i: Item { odd: $p }", "||||"},
+		{"search", "String", "$i: Item search($i.code, $p)", "Its code.||||"},
+		{"id", "String", "$i: Item $i.id = $p", "The id of an Item: its slug.||||"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pkg, diags := build(t, inheritSchema, gq.Source{Name: "a.gq",
+				Text: "query q($p: " + tt.typ + ") { match { " + tt.match + " } return { $i.slug } }"})
+			if err := diags.Err(); err != nil {
+				t.Fatal(err)
+			}
+			p := pkg.Queries()[0].Params[0]
+			got := strings.Join([]string{p.Doc, strings.Join(p.Type.Enum, ","), p.Minimum, p.Maximum, p.Pattern}, "|")
+			if got != tt.want {
+				t.Errorf("found %s, wanted %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOwnDescriptionWins(t *testing.T) {
+	pkg, _ := build(t, inheritSchema, gq.Source{Name: "a.gq",
+		Text: `query q($p: I32 @description("Mine.")) { match { $i: Item { count: $p } } return { $i.slug } }`})
+	if p := pkg.Queries()[0].Params[0]; p.Doc != "Mine." || p.Maximum != "10" {
+		t.Errorf("found %+v", p)
+	}
+}
+
+func TestConstraintLine(t *testing.T) {
+	const schema = `
+node A {
+  slug: String @key
+  size: enum(s, l)?
+  n: I32?
+  code: String?
+  @range(n, 1..10)
+  @check(code, "^x")
+  @unique(code)
+}
+node B { text: String }
+edge Of: B -> A @card(0..3) { how: enum(p, q)? @unique(src, dst) }
+edge Two: B -> A @card(2..2)
+`
+	tests := []struct{ body, want string }{
+		{`insert A { slug: $s }`, "an A with the same slug is replaced"},
+		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
+		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
+		{`insert B { text: $s }`, ""},
+		{`insert Of { from: $s, to: $s, how: $s }`, "Of leads from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
+		{`insert Two { from: $s, to: $s }`, "Two leads from an existing B to an existing A; a B has 2 Two"},
+		{`delete A where slug = $s`, "the edges of a deleted A are deleted with it"},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($s: String, $n: I32) @description("D.") { ` + tt.body + " }"})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		want := "D."
+		if tt.want != "" {
+			want += "\n\nConstraints: " + tt.want + "."
+		}
+		if got := pkg.Queries()[0].Tool.Description; got != want {
+			t.Errorf("%s: found %q, wanted %q", tt.body, got, want)
+		}
+	}
+}
+
+func TestReservedToolsAreSorted(t *testing.T) {
+	if !slices.IsSorted(model.ReservedTools) {
+		t.Error("ReservedTools is not sorted")
+	}
+}

@@ -1,0 +1,54 @@
+package model
+
+import "github.com/omnigraph-go/omnigraph/gq/diag"
+
+// The codes of what can be wrong with queries that check, but that no package can be
+// generated from.
+const (
+	GoNameTaken   diag.Code = "G1" // two declarations would have the same Go name
+	ParamCollides diag.Code = "G2" // two parameters would have the same Go name
+	FieldCollides diag.Code = "G3" // two columns, or two properties of a node, would have the same Go name
+	BadToolName   diag.Code = "G4" // a tool name that clients refuse
+	ToolNameTaken diag.Code = "G5" // a tool name that a built-in or another query has
+	LongParamName diag.Code = "G6" // a parameter name that clients refuse
+	FileCollides  diag.Code = "G7" // two source files would have the same Go file
+	NoSuchQuery   diag.Code = "G8" // a query that the configuration lists and no source has
+)
+
+// CodeDoc documents a code with a query that yields it against the schema
+//
+//	node Person { slug: String @key  first_name: String  firstName: String? }
+type CodeDoc struct {
+	Code    diag.Code
+	Title   string
+	Doc     string
+	Example string
+}
+
+// Codes are the documented codes, in order.
+var Codes = []CodeDoc{
+	{GoNameTaken, "Go name taken",
+		"Two queries, or a query and a type of another one, would be declared in the generated package by the same name. Rename one.",
+		"query find_user() { match { $p: Person } return { $p.slug } }\nquery findUser() { match { $p: Person } return { $p.slug } }"},
+	{ParamCollides, "parameters with one Go name",
+		"Two parameters of a query would be the same field of its Params struct. Rename one.",
+		"query q($user_id: String, $userId: String) { match { $p: Person { slug: $user_id, first_name: $userId } } return { $p.slug } }"},
+	{FieldCollides, "columns with one Go name",
+		"Two columns of a query, or two properties of a node that it returns whole, would be the same field of a row. Give one an alias.",
+		"query q() { match { $p: Person } return { $p.first_name as a_b, $p.slug as aB } }"},
+	{BadToolName, "bad tool name",
+		"A tool name has 1 to 64 characters out of A-Z, a-z, 0-9, _ and -.",
+		"query q() @mcp(tool_name: \"find user\") { match { $p: Person } return { $p.slug } }"},
+	{ToolNameTaken, "tool name taken",
+		"A tool name belongs to a built-in tool or to another query. Set another with @mcp(tool_name: …).",
+		"query graph_query() { match { $p: Person } return { $p.slug } }"},
+	{LongParamName, "parameter name too long",
+		"Clients accept argument names of at most 64 characters.",
+		"query q($a23456789012345678901234567890123456789012345678901234567890123456: String) { match { $p: Person { slug: $a23456789012345678901234567890123456789012345678901234567890123456 } } return { $p.slug } }"},
+	{FileCollides, "source files with one Go file",
+		"Two source files, in different folders or with names that differ in punctuation only, would be generated into the same Go file. Rename one.",
+		""},
+	{NoSuchQuery, "no such query",
+		"The configuration lists stored queries by name, and one of them is not in its file. Correct the name, or add the query.",
+		""},
+}

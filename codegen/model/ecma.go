@@ -1,0 +1,73 @@
+package model
+
+import (
+	"strings"
+)
+
+// ecmaSafe reports whether a regular expression in RE2 syntax is one in ECMA-262 too,
+// with and without the u flag, and means the same. It knows a common subset: when in
+// doubt the answer is no, and the pattern is left out of a schema.
+func ecmaSafe(re string) bool {
+	inClass, classStart := false, 0
+	for i := 0; i < len(re); i++ {
+		c := re[i]
+		switch {
+		case c >= 0x80:
+			return false // code points there, UTF-16 units here
+		case c == '\\':
+			i++
+			if i == len(re) || !safeEscape(re[i], inClass) {
+				return false
+			}
+		case inClass:
+			switch c {
+			case '[':
+				return false // a named class, or an error under the v flag
+			case ']':
+				if i == classStart {
+					return false // a literal there, the end of an empty class here
+				}
+				inClass = false
+			}
+		case c == '[':
+			inClass, classStart = true, i+1
+			if strings.HasPrefix(re[i+1:], "^") {
+				i++
+				classStart++
+			}
+		case c == '(':
+			if strings.HasPrefix(re[i+1:], "?") && !strings.HasPrefix(re[i+1:], "?:") {
+				return false
+			}
+		case c == '{':
+			end := strings.IndexByte(re[i:], '}')
+			if end < 0 || !repetition(re[i+1:i+end]) {
+				return false
+			}
+			i += end
+		case c == '}' || c == ']':
+			return false
+		}
+	}
+	return !inClass
+}
+
+func safeEscape(c byte, inClass bool) bool {
+	switch c {
+	case 'd', 'D', 'w', 'W', 't', 'n', 'r', 'f', 'v':
+		return true
+	case 'b', 'B', '/':
+		return !inClass && c != '/'
+	case '-':
+		return inClass
+	}
+	return strings.IndexByte(`^$\.*+?()[]{}|`, c) >= 0
+}
+
+// repetition reports whether s is n, n, or n,m.
+func repetition(s string) bool {
+	lo, hi, comma := strings.Cut(s, ",")
+	return digits(lo) && lo != "" && digits(hi) && (comma || hi == "")
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

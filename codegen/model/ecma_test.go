@@ -1,0 +1,39 @@
+package model
+
+import "testing"
+
+func TestECMASafe(t *testing.T) {
+	tests := []struct {
+		re   string
+		safe bool
+	}{
+		{`^[a-z]+$`, true},
+		{`^[^@,]+@[^@,]+\.[a-z]{2,3}$`, true},
+		{`^\d{4}(?:-\d{2}){2}$`, true},
+		{`[a\-z]`, true},
+		{`^$`, true},
+		{`a{2}b{3,}`, true},
+		{`(?i)abc`, false},
+		{`(?P<n>a)`, false},
+		{`\pL`, false},
+		{`\Aa\z`, false},
+		{`\s`, false}, // other characters there than here
+		{`a\-b`, false},
+		{`[[:alpha:]]`, false},
+		{`[]a]`, false},
+		{`[^]a]`, false},
+		{`a{`, false},
+		{`a{,3}`, false},
+		{`a}`, false},
+		{`a]`, false},
+		{`é`, false},
+		{`\`, false},
+		{`[a`, false},
+		{`\Q.\E`, false},
+	}
+	for _, tt := range tests {
+		if got := ecmaSafe(tt.re); got != tt.safe {
+			t.Errorf("ecmaSafe(%q) = %v, wanted %v", tt.re, got, tt.safe)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// flow is a place where the argument of a parameter meets the schema.
+type flow struct {
+	entity plan.Entity
+	typ    string
+	prop   string // empty when it is the id of an entity of the type
+	// binds is set when no argument outside the property's own values is of use:
+	// an assignment, or an equality outside not.
+	binds bool
+}
+
+// flows returns the flows of each parameter, in plan order.
+func flows(q *plan.Query) map[int][]flow {
+	c := &flowCollector{q: q, found: map[int][]flow{}}
+	if q.Read != nil {
+		c.clauses(q.Read.Match, true)
+		for _, col := range q.Read.Columns {
+			c.expr(col.Expr)
+		}
+		for _, o := range q.Read.Order {
+			c.expr(o.Expr)
+		}
+	}
+	if q.Mutation != nil {
+		for _, st := range q.Mutation.Statements {
+			c.statement(st)
+		}
+	}
+	return c.found
+}
+
+type flowCollector struct {
+	q     *plan.Query
+	found map[int][]flow
+}
+
+func (c *flowCollector) note(e plan.Expr, f flow) {
+	if p, ok := e.(plan.ParamRef); ok {
+		c.found[p.Index] = append(c.found[p.Index], f)
+	}
+}
+
+func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
+	for _, cl := range cs {
+		switch cl := cl.(type) {
+		case plan.Bind, plan.Traverse:
+		case plan.Filter:
+			c.cond(cl.Cond, outside)
+		case plan.Not:
+			c.clauses(cl.Match, false)
+		}
+	}
+}
+
+func (c *flowCollector) cond(cond plan.Cond, outside bool) {
+	switch cond := cond.(type) {
+	case plan.Compare:
+		binds := outside && cond.Op == plan.Eq
+		c.meet(cond.Left, cond.Right, binds)
+		c.meet(cond.Right, cond.Left, binds)
+	case plan.TextMatch:
+		c.meet(cond.Prop, cond.Query, false)
+	}
+}
+
+// meet notes that the argument, if it is one, meets the property or id.
+func (c *flowCollector) meet(with, arg plan.Expr, binds bool) {
+	switch with := with.(type) {
+	case plan.Prop:
+		v := c.q.Read.Vars[with.Var]
+		c.note(arg, flow{v.Entity, v.Type, with.Name, binds})
+	case plan.ID:
+		v := c.q.Read.Vars[with.Var]
+		c.note(arg, flow{v.Entity, v.Type, "", false})
+	case plan.Agg:
+		c.meet(with.Arg, arg, false)
+	}
+}
+
+// expr looks for arguments inside a column or sort key.
+func (c *flowCollector) expr(e plan.Expr) {
+	switch e := e.(type) {
+	case plan.Agg:
+		c.expr(e.Arg)
+	case plan.Matched:
+		c.cond(e.Match, false)
+	case plan.BM25:
+		c.meet(e.Prop, e.Query, false)
+	case plan.Nearest:
+		c.meet(e.Prop, e.Vector, false)
+	case plan.RRF:
+		c.expr(e.First)
+		c.expr(e.Second)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
+	}
+}
+
+func (c *flowCollector) statement(st plan.Statement) {
+	assign := func(entity plan.Entity, typ string, set []plan.Assign) {
+		for _, a := range set {
+			c.note(a.Value, flow{entity, typ, a.Name, true})
+		}
+	}
+	where := func(entity plan.Entity, typ string, p plan.Pred) {
+		switch p.Name {
+		case "id":
+			c.note(p.Value, flow{entity, typ, "", false})
+		case "from", "to":
+			if entity == plan.Edge {
+				c.note(p.Value, flow{entity, typ, "@" + p.Name, false})
+				return
+			}
+			fallthrough
+		default:
+			c.note(p.Value, flow{entity, typ, p.Name, p.Op == plan.Eq})
+		}
+	}
+	switch st := st.(type) {
+	case plan.Insert:
+		if st.Entity == plan.Edge {
+			c.note(st.From, flow{st.Entity, st.Type, "@from", false})
+			c.note(st.To, flow{st.Entity, st.Type, "@to", false})
+		}
+		if st.ID != nil {
+			c.note(st.ID, flow{st.Entity, st.Type, "", false})
+		}
+		assign(st.Entity, st.Type, st.Set)
+	case plan.Update:
+		assign(plan.Node, st.Type, st.Set)
+		where(plan.Node, st.Type, st.Where)
+	case plan.Delete:
+		where(st.Entity, st.Type, st.Where)
+	}
+}
+
+// inherit fills in what the schema knows of a parameter from where it flows.
+func (b *builder) inherit(p *Param, fl []flow) {
+	for _, f := range fl {
+		if p.Doc != "" {
+			break
+		}
+		p.Doc = b.flowDoc(f)
+	}
+	if p.Type.List || p.Type.Kind == value.Vector {
+		return
+	}
+	b.inheritEnum(p, fl)
+	var bounds interval
+	for _, f := range fl {
+		if !f.binds || f.entity != plan.Node {
+			continue
+		}
+		node := b.schema.Node(f.typ)
+		for _, r := range node.Ranges {
+			if r.Property == f.prop {
+				bounds.narrow(r)
+			}
+		}
+		for _, ck := range node.Checks {
+			if ck.Property == f.prop && p.Pattern == "" && ecmaSafe(ck.Pattern) {
+				p.Pattern = ck.Pattern
+			}
+		}
+	}
+	b.applyBounds(p, bounds)
+}
+
+// inheritEnum takes the enum that all binding flows share. Two enums that differ leave
+// the parameter a plain String: neither says what it may be.
+func (b *builder) inheritEnum(p *Param, fl []flow) {
+	var shared *Enum
+	for _, f := range fl {
+		e := b.enums[propKey{f.entity, f.typ, f.prop}]
+		switch {
+		case e == nil || !f.binds:
+		case shared == nil:
+			shared = e
+		case !slices.Equal(shared.Names(), e.Names()):
+			return
+		}
+	}
+	if shared != nil && p.Type.Kind == value.String {
+		p.Enum, p.Type.Enum = shared, shared.Names()
+	}
+}
+
+// flowDoc says what is known of the place: the property's description, or whose id
+// it is.
+func (b *builder) flowDoc(f flow) string {
+	typ := f.typ
+	switch f.prop {
+	case "":
+		if f.entity == plan.Edge {
+			return "The id of " + one(typ) + " edge."
+		}
+	case "@from", "@to":
+		e := b.schema.Edge(typ)
+		if e == nil {
+			return ""
+		}
+		if typ = e.From; f.prop == "@to" {
+			typ = e.To
+		}
+	default:
+		if p := b.property(f.entity, f.typ, f.prop); p != nil {
+			return p.Description
+		}
+		return ""
+	}
+	doc := "The id of " + one(typ)
+	if n := b.schema.Node(typ); n != nil && len(n.Key) == 1 {
+		doc += ": its " + n.Key[0]
+	}
+	return doc + "."
+}
+
+// interval is the intersection of ranges; a nil end is open.
+type interval struct{ lo, hi *value.Value }
+
+func (i *interval) narrow(r catalog.Range) {
+	if r.Min != nil && (i.lo == nil || less(*i.lo, *r.Min)) {
+		i.lo = r.Min
+	}
+	if r.Max != nil && (i.hi == nil || less(*r.Max, *i.hi)) {
+		i.hi = r.Max
+	}
+}
+
+func less(a, b value.Value) bool {
+	c, ok := value.Compare(a, b)
+	return ok && c < 0
+}
+
+func (b *builder) applyBounds(p *Param, i interval) {
+	if i.lo == nil && i.hi == nil || i.lo != nil && i.hi != nil && less(*i.hi, *i.lo) {
+		return
+	}
+	switch p.Type.Kind {
+	case value.I32, value.U32, value.F32, value.F64:
+		if i.lo != nil {
+			p.Minimum = value.Text(*i.lo)
+		}
+		if i.hi != nil {
+			p.Maximum = value.Text(*i.hi)
+		}
+	default: // these travel as strings, of which a schema bounds nothing
+		s := rangeText(i.lo, i.hi)
+		s = strings.ToUpper(s[:1]) + s[1:] + "."
+		p.Doc = strings.TrimSpace(p.Doc + " " + s)
+	}
+}
+
+// rangeText spells bounds of which one is set.
+func rangeText(lo, hi *value.Value) string {
+	switch {
+	case lo == nil:
+		return "at most " + value.Text(*hi)
+	case hi == nil:
+		return "at least " + value.Text(*lo)
+	}
+	return "from " + value.Text(*lo) + " to " + value.Text(*hi)
+}

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"go/token"
+	"testing"
+)
+
+func FuzzGoName(f *testing.F) {
+	for _, s := range []string{"find_user", "p.userId", "2fa", "_", "", "HTTPServer", "ǅ", "été", "a\xffb", "日本", "idÄ"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if got := GoName(name); !token.IsIdentifier(got) || !token.IsExported(got) {
+			t.Errorf("GoName(%q) = %q is no exported identifier", name, got)
+		}
+		// The unexported form is a stem: with a suffix it is an identifier.
+		if got := LowerGoName(name) + "Plan"; !token.IsIdentifier(got) || token.IsExported(got) {
+			t.Errorf("LowerGoName(%q) with a suffix = %q is no unexported identifier", name, got)
+		}
+		if got := PackageName(name); !token.IsIdentifier(got) {
+			t.Errorf("PackageName(%q) = %q is no identifier", name, got)
+		}
+	})
+}
+
+func FuzzECMASafe(f *testing.F) {
+	for _, s := range []string{`^[a-z]+$`, `a{2,}`, `(?:x)`, `[^\]]`, `\`, `{`, `[`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, re string) { ecmaSafe(re) })
+}

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"go/token"
+	"strings"
+	"unicode"
+)
+
+// initialisms are the words that Go writes in capitals throughout.
+var initialisms = map[string]bool{
+	"acl": true, "api": true, "ascii": true, "cpu": true, "css": true, "db": true, "dns": true, "eof": true,
+	"guid": true, "html": true, "http": true, "https": true, "id": true, "ip": true, "json": true, "mcp": true,
+	"qps": true, "ram": true, "rpc": true, "sha": true, "sla": true, "smtp": true, "sql": true, "ssh": true,
+	"tcp": true, "tls": true, "ttl": true, "udp": true, "ui": true, "uid": true, "uri": true, "url": true,
+	"utf8": true, "uuid": true, "vm": true, "xml": true,
+}
+
+// GoName returns the exported Go name for a name of the languages, by one rule:
+//
+//  1. The name is cut into words at every character that is no letter and no digit,
+//     which are dropped; between a lower-case letter or digit and an upper-case letter;
+//     and before the last upper-case letter of a run that a lower-case letter follows.
+//  2. A word that is an initialism, such as id or url, is written in capitals. Of any
+//     other word the first letter is made upper-case and the rest is kept.
+//  3. The words are joined. What is empty or begins with a digit gets an X in front.
+//
+// So find_symbol is FindSymbol, p.userId is PUserID, 2fa is X2fa.
+func GoName(name string) string {
+	var b strings.Builder
+	for _, w := range words(name) {
+		b.WriteString(title(w))
+	}
+	return exported(b.String())
+}
+
+// LowerGoName returns the unexported form of [GoName]: its first word in lower case.
+// It may be a Go keyword: use it as a stem.
+func LowerGoName(name string) string {
+	ws := words(name)
+	if s := GoName(name); len(ws) == 0 || !strings.HasPrefix(s, title(ws[0])) {
+		return "x" + s[1:]
+	}
+	var b strings.Builder
+	b.WriteString(strings.ToLower(ws[0]))
+	for _, w := range ws[1:] {
+		b.WriteString(title(w))
+	}
+	return b.String()
+}
+
+// PackageName returns the Go package name for a graph: its letters and digits in
+// lower case. A keyword gets graph at its end, a leading digit graph in front.
+func PackageName(graph string) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, graph)
+	switch {
+	case s == "":
+		return "graph"
+	case s[0] <= '9':
+		return "graph" + s
+	case token.IsKeyword(s):
+		return s + "graph"
+	}
+	return s
+}
+
+// InWords returns a name as words for people to read: find_symbol is Find symbol.
+func InWords(name string) string {
+	ws := words(name)
+	for i, w := range ws {
+		switch {
+		case initialisms[strings.ToLower(w)]:
+			ws[i] = strings.ToUpper(w)
+		case i == 0:
+			ws[i] = title(w)
+		default:
+			ws[i] = strings.ToLower(w)
+		}
+	}
+	if len(ws) == 0 {
+		return name
+	}
+	return strings.Join(ws, " ")
+}
+
+// words cuts a name as rule 1 of [GoName] says.
+func words(name string) []string {
+	var ws []string
+	rs := []rune(name)
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			ws = append(ws, string(rs[start:end]))
+		}
+		start = end
+	}
+	for i, r := range rs {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush(i)
+			start = i + 1
+		case unicode.IsUpper(r) && i > start:
+			if !unicode.IsUpper(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1]) {
+				flush(i)
+			}
+		}
+	}
+	flush(len(rs))
+	return ws
+}
+
+func title(word string) string {
+	if initialisms[strings.ToLower(word)] {
+		return strings.ToUpper(word)
+	}
+	rs := []rune(word)
+	rs[0] = unicode.ToUpper(rs[0])
+	return string(rs)
+}
+
+func exported(s string) string {
+	if s == "" || !unicode.IsUpper([]rune(s)[0]) {
+		return "X" + s
+	}
+	return s
+}

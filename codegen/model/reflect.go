@@ -1,0 +1,138 @@
+package model
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// fillSchemas reflects the Go types that will be generated for a query, before there
+// are any.
+func (b *builder) fillSchemas(q *Query) {
+	if b.diags.HasErrors() { // colliding fields make no struct
+		return
+	}
+	params := paramsType(q.Params)
+	if q.Mutation() {
+		q.Tool.InputSchema = jsonschema.MutationInput(params)
+		q.Tool.OutputSchema = jsonschema.MutationOutput()
+		return
+	}
+	q.Tool.InputSchema = jsonschema.ReadInput(params)
+	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
+}
+
+// Tag returns the struct tag of the parameter's field.
+func (p *Param) Tag() string {
+	name := p.Name
+	if p.Type.Nullable {
+		name += ",omitempty"
+	}
+	var keywords []string
+	for _, v := range p.Type.Enum {
+		keywords = append(keywords, "enum="+v)
+	}
+	if p.Minimum != "" {
+		keywords = append(keywords, "minimum="+p.Minimum)
+	}
+	if p.Maximum != "" {
+		keywords = append(keywords, "maximum="+p.Maximum)
+	}
+	if p.Pattern != "" {
+		keywords = append(keywords, "pattern="+strings.ReplaceAll(p.Pattern, ",", `\,`))
+	}
+	return tag(name, keywords, p.Doc)
+}
+
+// Tag returns the struct tag of the field.
+func (f *Field) Tag() string {
+	var keywords []string
+	for _, v := range f.Type.Enum {
+		keywords = append(keywords, "enum="+v)
+	}
+	if f.Type.List && f.Type.Nullable {
+		keywords = append(keywords, "nullable")
+	}
+	return tag(f.Name, keywords, "")
+}
+
+func tag(name string, keywords []string, doc string) string {
+	s := `json:` + strconv.Quote(name)
+	if len(keywords) > 0 {
+		s += ` jsonschema:` + strconv.Quote(strings.Join(keywords, ","))
+	}
+	if doc != "" {
+		s += ` jsonschema_description:` + strconv.Quote(doc)
+	}
+	return s
+}
+
+func paramsType(params []Param) reflect.Type {
+	fields := make([]reflect.StructField, len(params))
+	for i, p := range params {
+		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: reflect.StructTag(p.Tag())}
+	}
+	return reflect.StructOf(fields)
+}
+
+func rowType(columns []Field) reflect.Type {
+	fields := make([]reflect.StructField, len(columns))
+	for i, f := range columns {
+		t := goType(f.Type)
+		if f.Node != nil {
+			t = rowType(f.Node.Fields)
+		}
+		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: reflect.StructTag(f.Tag())}
+	}
+	return reflect.StructOf(fields)
+}
+
+// goType returns the Go type of a parameter or column: of an optional or nullable one
+// a pointer, but a list is nil when it is null.
+func goType(t value.Type) reflect.Type {
+	switch {
+	case t.List:
+		return reflect.SliceOf(scalarType(t.Kind))
+	case t.Kind == value.Vector:
+		return pointerIf(t.Nullable, reflect.ArrayOf(t.Dim, reflect.TypeFor[float32]()))
+	}
+	return pointerIf(t.Nullable, scalarType(t.Kind))
+}
+
+func pointerIf(nullable bool, t reflect.Type) reflect.Type {
+	if nullable {
+		return reflect.PointerTo(t)
+	}
+	return t
+}
+
+func scalarType(k value.Kind) reflect.Type {
+	switch k {
+	case value.String, value.Invalid: // a whole node has no kind, and a type of its own
+		return reflect.TypeFor[string]()
+	case value.Bool:
+		return reflect.TypeFor[bool]()
+	case value.I32:
+		return reflect.TypeFor[int32]()
+	case value.I64:
+		return reflect.TypeFor[value.BigInt]()
+	case value.U32:
+		return reflect.TypeFor[uint32]()
+	case value.U64:
+		return reflect.TypeFor[value.BigUint]()
+	case value.F32:
+		return reflect.TypeFor[float32]()
+	case value.F64:
+		return reflect.TypeFor[float64]()
+	case value.Date:
+		return reflect.TypeFor[value.DateValue]()
+	case value.DateTime:
+		return reflect.TypeFor[value.DateTimeValue]()
+	case value.Blob:
+		return reflect.TypeFor[value.BlobValue]()
+	}
+	panic("codegen: no Go type for " + k.String())
+}

@@ -1,0 +1,10 @@
+package model
+
+// ReservedTools are the tool names that stored queries may not have: those of the
+// tools that every graph serves.
+var ReservedTools = []string{
+	"branch_create", "branch_delete", "branch_list", "branch_merge", "change_list", "code_index", "commit_get",
+	"commit_list", "gq_reference", "graph_health", "graph_load", "graph_mutate", "graph_query", "graph_snapshot",
+	"query_explain", "query_validate", "schema_apply", "schema_get", "stored_query_list", "stored_query_run",
+	"type_describe", "type_path",
+}

@@ -1,0 +1,433 @@
+package corpus_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// paramTypes and rowTypes are the compiled structs of every query.
+var paramTypes = map[string]reflect.Type{
+	"by_scalars":          reflect.TypeFor[corpus.ByScalarsParams](),
+	"by_optional_scalars": reflect.TypeFor[corpus.ByOptionalScalarsParams](),
+	"whole_nodes":         reflect.TypeFor[corpus.WholeNodesParams](),
+	"walk":                reflect.TypeFor[corpus.WalkParams](),
+	"edges":               reflect.TypeFor[corpus.EdgesParams](),
+	"groups":              reflect.TypeFor[corpus.GroupsParams](),
+	"find_text":           reflect.TypeFor[corpus.FindTextParams](),
+	"near":                reflect.TypeFor[corpus.NearParams](),
+	"not_there":           reflect.TypeFor[corpus.NotThereParams](),
+	"put_person":          reflect.TypeFor[corpus.PutPersonParams](),
+	"put_seen_person":     reflect.TypeFor[corpus.PutSeenPersonParams](),
+	"add_sample":          reflect.TypeFor[corpus.AddSampleParams](),
+	"introduce":           reflect.TypeFor[corpus.IntroduceParams](),
+	"age_all":             reflect.TypeFor[corpus.AgeAllParams](),
+	"remove_person":       reflect.TypeFor[corpus.RemovePersonParams](),
+	"part":                reflect.TypeFor[corpus.PartParams](),
+}
+
+var rowTypes = map[string]reflect.Type{
+	"by_scalars":          reflect.TypeFor[corpus.ByScalarsRow](),
+	"by_optional_scalars": reflect.TypeFor[corpus.ByOptionalScalarsRow](),
+	"whole_nodes":         reflect.TypeFor[corpus.WholeNodesRow](),
+	"walk":                reflect.TypeFor[corpus.WalkRow](),
+	"edges":               reflect.TypeFor[corpus.EdgesRow](),
+	"groups":              reflect.TypeFor[corpus.GroupsRow](),
+	"find_text":           reflect.TypeFor[corpus.FindTextRow](),
+	"near":                reflect.TypeFor[corpus.NearRow](),
+	"not_there":           reflect.TypeFor[corpus.NotThereRow](),
+}
+
+func query(t *testing.T, name string) tool.StoredQuery {
+	t.Helper()
+	for _, q := range corpus.Catalog().Queries {
+		if q.Info().Name == name {
+			return q
+		}
+	}
+	t.Fatalf("the catalog has no query %s", name)
+	return nil
+}
+
+// TestServedSchemas holds the served schemas, which were reflected before the structs
+// existed, against the structs that the compiler made.
+func TestServedSchemas(t *testing.T) {
+	queries := corpus.Catalog().Queries
+	if len(queries) != len(paramTypes) {
+		t.Errorf("found %d queries, wanted %d", len(queries), len(paramTypes))
+	}
+	for _, q := range queries {
+		name, d := q.Info().Name, q.Descriptor()
+		params := paramTypes[name]
+		wantIn, wantOut := jsonschema.MutationInput(params), jsonschema.MutationOutput()
+		if !q.Info().Mutation {
+			wantIn, wantOut = jsonschema.ReadInput(params), jsonschema.ReadOutput(rowTypes[name])
+		}
+		if string(d.InputSchema) != string(wantIn) {
+			t.Errorf("%s: input schema\n%s\nof the struct\n%s", name, d.InputSchema, wantIn)
+		}
+		if string(d.OutputSchema) != string(wantOut) {
+			t.Errorf("%s: output schema\n%s\nof the struct\n%s", name, d.OutputSchema, wantOut)
+		}
+		if err := jsonschema.CheckInput(d.InputSchema); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := jsonschema.CheckOutput(d.OutputSchema); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPlans holds the compiled plans against those that the sources check to.
+func TestPlans(t *testing.T) {
+	const dir = "../../../codegen/testdata/corpus/"
+	source := func(name string) gq.Source {
+		b, err := os.ReadFile(dir + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gq.Source{Name: name, Text: string(b)}
+	}
+	schema, diags := gq.CompileSchema(source("schema.pg"))
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"))
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	catalog := corpus.Catalog()
+	if len(queries) != len(catalog.Queries) {
+		t.Fatalf("found %d queries, wanted %d", len(catalog.Queries), len(queries))
+	}
+	for i, q := range queries {
+		if got := catalog.Queries[i].Plan(); !reflect.DeepEqual(got, q.Plan) {
+			t.Errorf("the plan of %s is\n%+v\nwanted\n%+v", q.Plan.Name, got, q.Plan)
+		}
+	}
+}
+
+// graph is an engine.Graph that remembers what it was asked and answers a read with
+// two rows of its plan's columns: one full, one with null wherever it may be.
+type graph struct {
+	engine.Graph
+	plan   *plan.Query
+	args   engine.Args
+	at     engine.Target
+	opts   engine.WriteOptions
+	failAt int // the call of Next that fails, from 1; 0 for none
+	closed int
+}
+
+var errBroken = errors.New("broken")
+
+func (g *graph) Query(_ context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	g.plan, g.args, g.at = q, args, at
+	return &result{graph: g, cols: q.Read.Columns}, nil
+}
+
+func (g *graph) Mutate(_ context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	g.plan, g.args, g.opts = q, args, opts
+	return engine.Change{Nodes: 7}, nil
+}
+
+type result struct {
+	graph *graph
+	cols  []plan.Column
+	calls int
+	batch *engine.Batch
+}
+
+func (r *result) Columns() []plan.Column { return r.cols }
+func (r *result) Commit() string         { return "c" }
+func (r *result) Close() error           { r.spoil(); r.graph.closed++; return nil }
+
+func (r *result) Next(context.Context) (*engine.Batch, error) {
+	r.spoil()
+	r.calls++
+	switch {
+	case r.calls == r.graph.failAt:
+		return nil, errBroken
+	case r.calls > 2:
+		return nil, nil
+	}
+	r.batch = &engine.Batch{Len: 1}
+	for _, c := range r.cols {
+		col := engine.Column{Type: c.Type}
+		for _, f := range c.Fields {
+			col.Fields = append(col.Fields, column(f.Type, r.calls == 2))
+		}
+		if c.Fields == nil {
+			col = column(c.Type, r.calls == 2)
+		}
+		r.batch.Columns = append(r.batch.Columns, col)
+	}
+	return r.batch, nil
+}
+
+// spoil overwrites the strings of the last batch, as an engine may.
+func (r *result) spoil() {
+	if r.batch == nil {
+		return
+	}
+	var spoil func(cols []engine.Column)
+	spoil = func(cols []engine.Column) {
+		for _, c := range cols {
+			for _, s := range c.Strings {
+				clear(unsafe.Slice(unsafe.StringData(s), len(s)))
+			}
+			for _, l := range c.Lists {
+				if !l.IsNull() && l.Kind() == value.String {
+					for _, e := range l.Elems() {
+						clear(unsafe.Slice(unsafe.StringData(e.Str()), len(e.Str())))
+					}
+				}
+			}
+			for _, v := range c.Vectors {
+				clear(v)
+			}
+			spoil(c.Fields)
+		}
+	}
+	spoil(r.batch.Columns)
+	r.batch = nil
+}
+
+// column returns a column of one row.
+func column(t value.Type, null bool) engine.Column {
+	c := engine.Column{Type: t}
+	null = null && t.Nullable
+	if null {
+		c.Valid = engine.NewBitmap(1)
+	}
+	switch {
+	case t.List && null:
+		c.Lists = []value.Value{value.Null}
+	case t.List:
+		c.Lists = []value.Value{value.OfList(t.Kind, []value.Value{scalar(t.Elem()), scalar(t.Elem())})}
+	case t.Kind == value.String || t.Kind == value.Blob:
+		c.Strings = []string{text(t)}
+	case t.Kind.IsFloat():
+		c.Floats = []float64{1.5}
+	case t.Kind == value.Vector && null:
+		c.Vectors = [][]float32{nil}
+	case t.Kind == value.Vector:
+		c.Vectors = [][]float32{{1, 2, 3}}
+	default:
+		c.Ints = []int64{1}
+	}
+	return c
+}
+
+func text(t value.Type) string {
+	s := "text"
+	if t.Enum != nil {
+		s = t.Enum[0]
+	}
+	return string([]byte(s)) // of its own, so that it can be spoilt
+}
+
+func scalar(t value.Type) value.Value {
+	c := column(t, false)
+	return c.Value(0)
+}
+
+func TestRows(t *testing.T) {
+	ctx, at := context.Background(), engine.Target{Branch: "b"}
+	tests := []struct {
+		name string
+		call func(*graph) (any, error)
+		want string
+	}{
+		{"by_scalars", func(g *graph) (any, error) { return corpus.ByScalars(ctx, g, corpus.ByScalarsParams{}, at) },
+			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":"1","s.count":1,"s.wide":"1","s.single":1.5,"s.double":1.5,` +
+				`"s.day":"1970-01-02","s.instant":"1970-01-01T00:00:00.001Z","s.vec":[1,2,3],"s.texts":["text","text"],"s.flags":[true,true],` +
+				`"s.smalls":[1,1],"s.bigs":["1","1"],"s.counts":[1,1],"s.wides":["1","1"],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
+				`"s.days":["1970-01-02","1970-01-02"],"s.instants":["1970-01-01T00:00:00.001Z","1970-01-01T00:00:00.001Z"]}`},
+		{"by_optional_scalars", func(g *graph) (any, error) {
+			return corpus.ByOptionalScalars(ctx, g, corpus.ByOptionalScalarsParams{}, at)
+		},
+			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":"1","s.count0":1,"s.wide0":"1","s.single0":1.5,"s.double0":1.5,` +
+				`"s.day0":"1970-01-02","s.instant0":"1970-01-01T00:00:00.001Z","s.vec0":[1,2,3],"s.texts0":["text","text"],` +
+				`"s.days0":["1970-01-02","1970-01-02"]}` + "\n" +
+				`{"s.text0":null,"s.flag0":null,"s.small0":null,"s.big0":null,"s.count0":null,"s.wide0":null,"s.single0":null,"s.double0":null,` +
+				`"s.day0":null,"s.instant0":null,"s.vec0":null,"s.texts0":null,"s.days0":null}`},
+		{"edges", func(g *graph) (any, error) { return corpus.Edges(ctx, g, corpus.EdgesParams{}, at) },
+			`{"from":"text","to":"text","how":"work","since":"1970-01-02","edge":"text"}` + "\n" +
+				`{"from":"text","to":"text","how":"work","since":null,"edge":"text"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &graph{}
+			rows, err := tt.call(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := json.Marshal(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var each []json.RawMessage
+			if err := json.Unmarshal(b, &each); err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Split(tt.want, "\n")
+			for i, w := range want {
+				if string(each[i]) != w {
+					t.Errorf("row %d\nis     %s\nwanted %s", i, each[i], w)
+				}
+			}
+			if len(each) != 2 || g.closed != 1 || g.at != at || g.plan != query(t, tt.name).Plan() {
+				t.Errorf("found %d rows, closed %d times, at %v, plan %s", len(each), g.closed, g.at, g.plan.Name)
+			}
+		})
+	}
+}
+
+func TestWholeNodes(t *testing.T) {
+	g := &graph{}
+	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusOnLeave}, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusActive || *rows[0].P.Mood != corpus.PersonMoodGood ||
+		rows[0].Sample.ID != "text" || rows[0].UserID != "text" || rows[1].P.Mood != nil || rows[1].Sample.Vec0 != nil {
+		t.Errorf("found %+v", rows)
+	}
+	if len(g.args) != 2 || g.args[0].Str() != "on-leave" || !g.args[1].IsNull() {
+		t.Errorf("found the arguments %v", g.args)
+	}
+}
+
+func TestReadFails(t *testing.T) {
+	for failAt := 1; failAt <= 3; failAt++ {
+		g := &graph{failAt: failAt}
+		rows, err := corpus.Groups(context.Background(), g, corpus.GroupsParams{}, engine.Target{})
+		if !errors.Is(err, errBroken) || rows != nil || g.closed != 1 {
+			t.Errorf("failing at %d: found %v, %v, closed %d times", failAt, rows, err, g.closed)
+		}
+	}
+}
+
+const sampleJSON = `{
+	"text": "t", "flag": true, "small": -1, "big": "-9223372036854775808", "count": 2, "wide": "18446744073709551615",
+	"single": 0.5, "double": 2.25, "day": "2020-02-29", "instant": "2024-05-01T12:30:00.5Z", "raw": "AQI=", "vec": [1, 2, 3],
+	"texts": ["a"], "flags": [false], "smalls": [1], "bigs": ["2"], "counts": [3], "wides": ["4"],
+	"singles": [0.25], "doubles": [0.125], "days": ["1970-01-02"], "instants": ["1970-01-01T00:00:00Z"]
+	%s
+}`
+
+// TestArguments decodes JSON into arguments and compares them with the ones that the
+// typed function makes.
+func TestArguments(t *testing.T) {
+	day, _ := value.ParseDate("2020-02-29")
+	instant, _ := value.ParseDateTime("2024-05-01T12:30:00.5Z")
+	typed := corpus.AddSampleParams{
+		Text: "t", Flag: true, Small: -1, Big: -1 << 63, Count: 2, Wide: 1<<64 - 1, Single: 0.5, Double: 2.25, Day: day, Instant: instant,
+		Raw: value.BlobValue{1, 2}, Vec: [3]float32{1, 2, 3}, Texts: []string{"a"}, Flags: []bool{false}, Smalls: []int32{1},
+		Bigs: []value.BigInt{2}, Counts: []uint32{3}, Wides: []value.BigUint{4}, Singles: []float32{0.25}, Doubles: []float64{0.125},
+		Days: []value.DateValue{1}, Instants: []value.DateTimeValue{0},
+	}
+	full := typed
+	full.Raw0, full.Vec0, full.Texts0, full.Days0 = &value.BlobValue{3}, &[3]float32{4, 5, 6}, []string{}, []value.DateValue{day}
+	tests := []struct {
+		name, more string
+		params     corpus.AddSampleParams
+	}{
+		{"optional left out", ``, typed},
+		{"optional null", `, "raw0": null, "vec0": null, "texts0": null, "days0": null`, typed},
+		{"optional given", `, "raw0": "Aw==", "vec0": [4, 5, 6], "texts0": [], "days0": ["2020-02-29"]`, full},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &graph{}
+			change, err := corpus.AddSample(context.Background(), g, tt.params, engine.WriteOptions{Branch: "b", Actor: "ada"})
+			if err != nil || change.Nodes != 7 || g.opts.Actor != "ada" || g.opts.Branch != "b" {
+				t.Fatalf("found %+v, %v, %+v", change, err, g.opts)
+			}
+			q := query(t, "add_sample")
+			args, err := q.DecodeParams(json.RawMessage(strings.Replace(sampleJSON, "%s", tt.more, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range q.Plan().Params {
+				if !value.Equal(args[i], g.args[i]) {
+					t.Errorf("$%s: decoded %v, typed %v", p.Name, args[i], g.args[i])
+				}
+				if !args[i].IsNull() && args[i].Type().String() != p.Type.Required().String() {
+					t.Errorf("$%s: found type %s, wanted %s", p.Name, args[i].Type(), p.Type)
+				}
+				if args[i].IsNull() && !p.Type.Nullable {
+					t.Errorf("$%s is null", p.Name)
+				}
+			}
+		})
+	}
+}
+
+func TestArgumentsDoNotAlias(t *testing.T) {
+	g, vec := &graph{}, &[3]float32{1, 2, 3}
+	if _, err := corpus.AddSample(context.Background(), g, corpus.AddSampleParams{Vec0: vec}, engine.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	vec[0] = 9
+	for i, p := range g.plan.Params {
+		if p.Name == "vec0" && g.args[i].Vector()[0] != 1 {
+			t.Error("an argument changed with the caller's vector")
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	tests := []struct{ query, params, path, detail string }{
+		{"whole_nodes", `{"status": "gone away"}`, "status", "gone"},
+		{"whole_nodes", `{}`, "status", "missing"},
+		{"whole_nodes", `{"status": "gone", "modd": "good"}`, "modd", "mood"},
+		{"near", `{"vec": [1, 2], "words": "x"}`, "vec", "3"},
+		{"add_sample", strings.Replace(strings.Replace(sampleJSON, "%s", "", 1), `"small": -1`, `"small": 3000000000`, 1), "small", "2147483647"},
+	}
+	for _, tt := range tests {
+		_, err := query(t, tt.query).DecodeParams(json.RawMessage(tt.params))
+		var bad *tool.ArgumentError
+		if !errors.As(err, &bad) || bad.Path != tt.path || !strings.Contains(bad.Error(), tt.detail) {
+			t.Errorf("%s of %s: found %v, wanted a fault of %s with %q", tt.params, tt.query, err, tt.path, tt.detail)
+		}
+	}
+}
+
+// TestCall goes the way of a server: the envelope, the grants, the plan.
+func TestCall(t *testing.T) {
+	q := query(t, "whole_nodes")
+	if q.Descriptor().Name != "people-and-samples" || q.Descriptor().Title != "People and their samples" {
+		t.Errorf("found %+v", q.Descriptor())
+	}
+	call, err := q.Decode(json.RawMessage(`{"params": {"status": "gone"}, "branch": "b"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(q.Gates()) != 1 || q.Gates()[0].Action != tool.InvokeQuery || len(call.Grants()) != 2 {
+		t.Errorf("found the gates %v, the grants %v", q.Gates(), call.Grants())
+	}
+	g := &graph{}
+	out, err := call.Run(context.Background(), &tool.Env{Graph: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Read.Result.Close()
+	if g.plan != q.Plan() || g.args[0].Str() != "gone" || out.Read.Query != "whole_nodes" {
+		t.Errorf("found plan %v, arguments %v, outcome %+v", g.plan.Name, g.args, out.Read)
+	}
+}

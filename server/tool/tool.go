@@ -27,6 +27,9 @@ const (
 	Admin        Action = "admin"
 )
 
+// GraphList is the one action on the server itself.
+const GraphList Action = "graph_list"
+
 // Via says whether a read or change is asked for by a stored query or by anything else.
 type Via string
 
@@ -83,11 +86,15 @@ type Env struct {
 	Actor string // recorded in commits
 }
 
-// Outcome is what a call yields: exactly one field is set.
+// Outcome is what a call yields: exactly one field is set, Commit aside.
 type Outcome struct {
 	Read   *ReadOutcome
 	Change *ChangeOutcome
-	Value  any // marshalled by encoding/json
+	Load   *LoadOutcome
+	Value  any    // marshalled by encoding/json
+	Calls  []Call // to be authorized and run in order, and answered at the same index
+
+	Commit string // the commit that Value is about; empty when it is about none
 }
 
 // ReadOutcome is the answer of a read, still in columns. Whoever receives it closes
@@ -103,6 +110,13 @@ type ChangeOutcome struct {
 	Query  string
 	Branch string
 	Change engine.Change
+}
+
+// LoadOutcome is the answer of a load.
+type LoadOutcome struct {
+	Branch string
+	Mode   engine.LoadMode
+	Result *engine.LoadResult
 }
 
 // StoredQuery is a tool that serves a stored query; REST reaches it by the query's
@@ -146,8 +160,12 @@ type ArgumentError struct {
 	Path   string // such as params.depth; empty for the whole object
 	Detail string // what was found and what was wanted
 	Help   string // how to mend it, or ""
+
+	// Also are the further faults of the same arguments; their own Also is nil.
+	Also []*ArgumentError
 }
 
+// Error lists the faults, one a line.
 func (e *ArgumentError) Error() string {
 	s := e.Detail
 	if e.Path != "" {
@@ -156,5 +174,22 @@ func (e *ArgumentError) Error() string {
 	if e.Help != "" {
 		s += "; " + e.Help
 	}
+	for _, f := range e.Also {
+		s += "\n" + f.Error()
+	}
 	return s
+}
+
+// Under returns the error with its paths under the member called name.
+func (e *ArgumentError) Under(name string) *ArgumentError {
+	u := *e
+	u.Path = name
+	if e.Path != "" {
+		u.Path += "." + e.Path
+	}
+	u.Also = make([]*ArgumentError, len(e.Also))
+	for i, f := range e.Also {
+		u.Also[i] = f.Under(name)
+	}
+	return &u
 }

@@ -1,0 +1,119 @@
+// Package auth resolves a request to the actor it comes from, once, in front of every
+// transport.
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// Verifier says whose a bearer token is. Implementations are safe for concurrent use.
+type Verifier interface {
+	// Verify returns the token's actor. A nil actor without an error means that the
+	// token is none of this verifier's; an error, that it could not be looked into.
+	// Neither repeats the token.
+	Verify(ctx context.Context, token string) (*service.Actor, error)
+}
+
+// Anonymous is the actor of every request to a server that runs unauthenticated.
+const Anonymous = "anonymous"
+
+// challenge is what WWW-Authenticate says when no token was presented, and invalid
+// what it says of one that is nobody's (RFC 6750, section 3).
+const (
+	challenge = `Bearer realm="omnigraph"`
+	invalid   = challenge + `, error="invalid_token"`
+)
+
+// Require puts authentication in front of next: the first verifier that knows the
+// token says who the actor is, and next finds it in the context. A missing or unknown
+// token answers 401 with WWW-Authenticate; a verifier that fails answers 503. Tokens
+// appear neither in answers nor in the log, and next does not see them.
+func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, why := bearer(r.Header)
+		if why != "" {
+			header := challenge
+			if r.Header.Get("Authorization") != "" {
+				header = invalid
+			}
+			refuse(w, r, log, header, why)
+			return
+		}
+		for _, v := range verifiers {
+			actor, err := v.Verify(r.Context(), token)
+			if err != nil {
+				log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
+				answer(w, http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later")
+				return
+			}
+			if actor != nil {
+				pass(next, w, r, actor)
+				return
+			}
+		}
+		refuse(w, r, log, invalid, "the bearer token is not known to this server")
+	})
+}
+
+// Open puts no authentication in front of next: every request is from Anonymous,
+// whatever it presents.
+func Open(next http.Handler) http.Handler {
+	actor := &service.Actor{ID: Anonymous, Source: "none"}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
+}
+
+// pass hands the request on with its actor and without its token.
+func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *service.Actor) {
+	r = r.WithContext(service.WithActor(r.Context(), actor))
+	if _, ok := r.Header["Authorization"]; ok {
+		r.Header = r.Header.Clone()
+		r.Header.Del("Authorization")
+	}
+	next.ServeHTTP(w, r)
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, header, why string) {
+	log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
+	w.Header().Set("WWW-Authenticate", header)
+	answer(w, http.StatusUnauthorized, service.Unauthorized, why)
+}
+
+// answer writes the error envelope.
+func answer(w http.ResponseWriter, status int, code service.Code, message string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)                                      // the answer is no HTML, and messages hold <token>
+	_ = enc.Encode(service.WireError{Error: message, Code: code}) // fails only when the client is gone
+}
+
+// bearer takes the token out of the Authorization header, or says why there is none.
+func bearer(h http.Header) (token, why string) {
+	const wanted = "send the header Authorization: Bearer <token>"
+	values := h.Values("Authorization")
+	switch len(values) {
+	case 0:
+		return "", "no bearer token was sent; " + wanted
+	case 1:
+	default:
+		return "", "several Authorization headers were sent, wanted one; " + wanted
+	}
+	scheme, rest, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", "the Authorization header is not of the scheme Bearer; " + wanted
+	}
+	token = strings.TrimLeft(rest, " ")
+	if token == "" || len(token) > maxToken || !isB64Token(token) {
+		return "", "the Authorization header holds no well-formed bearer token; " + wanted
+	}
+	return token, ""
+}

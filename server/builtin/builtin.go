@@ -1,0 +1,77 @@
+// Package builtin holds the hand-written tools that every graph has.
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// All returns the built-in tools in the order in which they are listed; version is the
+// server's.
+func All(version string) []tool.Tool {
+	return []tool.Tool{
+		health(version), query(), mutate(), load(), schemaGet(), branchList(), snapshot(),
+	}
+}
+
+// builtin is a tool whose descriptor is fixed.
+type builtin struct {
+	desc   *tool.Descriptor
+	gates  []tool.Grant
+	decode func(args json.RawMessage) (tool.Call, error)
+}
+
+func (t *builtin) Descriptor() *tool.Descriptor { return t.desc }
+func (t *builtin) Gates() []tool.Grant          { return t.gates }
+
+func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.decode(args) }
+
+// gate is the permission to do something ad hoc, on whichever branch.
+func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: tool.AdHoc}} }
+
+// call is a call that answers with a value and the commit it is about, if any.
+type call struct {
+	grants []tool.Grant
+	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
+}
+
+func (c *call) Grants() []tool.Grant { return c.grants }
+
+func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	v, commit, err := c.run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: v, Commit: commit}, nil
+}
+
+// reader completes the descriptor of a tool that changes nothing.
+func reader[Args, Result any](d tool.Descriptor) *tool.Descriptor {
+	d.ReadOnly, d.Idempotent = true, true
+	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
+	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
+	return &d
+}
+
+// branchArgs are the arguments of a tool that only wants to know where.
+type branchArgs struct {
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
+}
+
+// decodeBranch reads branchArgs.
+func decodeBranch(args json.RawMessage) (string, error) {
+	o := tool.Members(args)
+	branch := orEmpty(o.OptString("branch"))
+	return branch, o.Done()
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

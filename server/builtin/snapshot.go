@@ -1,0 +1,68 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// SnapshotAnswer is the answer of graph_snapshot.
+type SnapshotAnswer struct {
+	Branch       string        `json:"branch"`
+	Commit       string        `json:"commit" jsonschema_description:"The id of the commit at the head of the branch."`
+	SchemaDigest string        `json:"schema_digest"`
+	Nodes        []CountAnswer `json:"nodes" jsonschema_description:"The number of nodes of each type, in schema order."`
+	Edges        []CountAnswer `json:"edges" jsonschema_description:"The number of edges of each type, in schema order."`
+}
+
+// CountAnswer is the number of entities of a type.
+type CountAnswer struct {
+	Type  string `json:"type"`
+	Count int64  `json:"count"`
+}
+
+func snapshot() tool.Tool {
+	return &builtin{
+		desc: reader[branchArgs, SnapshotAnswer](tool.Descriptor{
+			Name:  "graph_snapshot",
+			Title: "Graph snapshot",
+			Description: "Describes the state of a branch: its last commit, the digest of its schema, and how many nodes and edges of each type it has. " +
+				"Cheap; use it to see how large a result may become, or whether anything changed.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			branch, err := decodeBranch(args)
+			if err != nil {
+				return nil, err
+			}
+			return &call{
+				grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
+				run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+					s, err := env.Graph.Snapshot(ctx, engine.Target{Branch: branch})
+					if err != nil {
+						return nil, "", err
+					}
+					answer := &SnapshotAnswer{
+						Branch: s.Commit.Branch, Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
+						Nodes: counts(s.Nodes), Edges: counts(s.Edges),
+					}
+					if branch != "" {
+						// The head of a fresh branch was made on another one.
+						answer.Branch = branch
+					}
+					return answer, s.Commit.ID, nil
+				},
+			}, nil
+		},
+	}
+}
+
+func counts(types []engine.TypeCount) []CountAnswer {
+	answer := make([]CountAnswer, len(types))
+	for i, t := range types {
+		answer[i] = CountAnswer(t)
+	}
+	return answer
+}

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+)
+
+// envReference is how a secret is named without being told.
+var envReference = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+
+// What is read here is checked in form and then refused: a setting that is taken
+// and not carried out would deceive whoever wrote it.
+
+// unsupported refuses a setting that the server does not carry out.
+func unsupported(n *strictyaml.Node, what, help string) {
+	n.AtKey().Fault(strictyaml.Unsupported, what+" is not supported yet", help)
+}
+
+func (p *reader) providers(n *strictyaml.Node) {
+	f, ok := n.Fields("providers", "embedding")
+	if !ok {
+		return
+	}
+	entries, _ := f["embedding"].Entries("providers.embedding")
+	for _, e := range entries {
+		what := "provider " + e.Key
+		f, ok := e.Value.Fields(what, "kind", "base_url", "model", "api_key")
+		if !ok {
+			continue
+		}
+		f["kind"].Text("kind")
+		f["base_url"].Text("base_url")
+		f["model"].Text("model")
+		secret(f["api_key"], "api_key")
+	}
+	unsupported(n, "providers", "remove it; vectors can be stored and given, not computed from text")
+}
+
+func (p *reader) oidc(n *strictyaml.Node) {
+	f, ok := n.Fields("oidc", "issuer", "audience", "actor_claim", "groups")
+	if !ok {
+		return
+	}
+	f["issuer"].Text("issuer")
+	f["audience"].Text("audience")
+	f["actor_claim"].Text("actor_claim")
+	groups, _ := f["groups"].Entries("oidc.groups")
+	for _, g := range groups {
+		g.Value.Text("oidc.groups")
+	}
+	unsupported(n, "oidc", "use bearer tokens: OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>")
+}
+
+func (p *reader) limits(n *strictyaml.Node) {
+	f, ok := n.Fields("limits", "per_actor_inflight", "request_timeout")
+	if !ok {
+		return
+	}
+	f["per_actor_inflight"].Int("per_actor_inflight", 1, 100_000)
+	if n := f["request_timeout"]; n != nil {
+		if s, ok := n.Text("request_timeout"); ok {
+			if d, err := time.ParseDuration(s); err != nil || d <= 0 {
+				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, wanted a duration such as 30s", s), "")
+			}
+		}
+	}
+	unsupported(n, "limits", "remove it")
+}
+
+// secret checks that a secret is a reference to the environment. The report does not
+// repeat what it found.
+func secret(n *strictyaml.Node, what string) {
+	if n == nil {
+		return
+	}
+	if !n.IsText() {
+		n.Fault(strictyaml.ClearSecret, what+" is not a reference to the environment", `write "${NAME}" and set NAME`)
+		return
+	}
+	if s, ok := n.Text(what); ok && !envReference.MatchString(s) {
+		n.Fault(strictyaml.ClearSecret, what+" stands in the clear", `write "${NAME}" and set NAME; the secret that stood here is known now, so replace it`)
+	}
+}

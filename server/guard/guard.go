@@ -1,0 +1,157 @@
+// Package guard turns away HTTP requests whose Host or Origin the server does not
+// serve, before anyone asks who they are from.
+package guard
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Options say what a server is reached as.
+type Options struct {
+	// Bind is the listen address, host:port. An empty host is every interface.
+	Bind string
+
+	// PublicHosts are the hosts, without port, under which a server that is not bound
+	// to loopback is reached. When empty, such a server takes any host.
+	PublicHosts []string
+
+	// Origins are the browser origins, scheme://host[:port], that may call the server
+	// and that get CORS headers.
+	Origins []string
+
+	// Log receives the warnings of the start. It is never nil.
+	Log *slog.Logger
+}
+
+// Guard decides by Host and Origin. It is safe for concurrent use.
+type Guard struct {
+	loopback bool
+	hosts    map[string]bool // nil: any
+	origins  map[string]bool
+}
+
+// New derives a guard from the bind address. The error names the setting that is
+// wrong.
+func New(o Options) (*Guard, error) {
+	host, _, err := net.SplitHostPort(o.Bind)
+	if err != nil {
+		return nil, fmt.Errorf("bind address %q: wanted host:port, such as 127.0.0.1:8080", o.Bind)
+	}
+	g := &Guard{loopback: isLoopback(host), origins: map[string]bool{}}
+	for i, s := range o.Origins {
+		origin, err := ParseOrigin(s)
+		if err != nil {
+			return nil, fmt.Errorf("browser_origins[%d]: %w", i, err)
+		}
+		g.origins[origin] = true
+	}
+	public := map[string]bool{}
+	for i, s := range o.PublicHosts {
+		h, err := ParseHost(s)
+		if err != nil {
+			return nil, fmt.Errorf("public_hosts[%d]: %w", i, err)
+		}
+		public[h] = true
+	}
+	switch {
+	case g.loopback:
+		g.hosts = map[string]bool{"127.0.0.1": true, "::1": true, "localhost": true}
+		if len(public) > 0 {
+			o.Log.Warn("public hosts have no effect on a loopback bind", "bind", o.Bind)
+		}
+	case len(public) > 0:
+		g.hosts = public
+	default:
+		o.Log.Warn("no public hosts are configured: requests for any host are served; list them under server.public_hosts in cluster.yaml", "bind", o.Bind)
+	}
+	return g, nil
+}
+
+// Wrap puts the guard in front of next. What it refuses answers 403 with the error
+// envelope, code forbidden.
+func (g *Guard) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(g.origins) > 0 {
+			w.Header().Add("Vary", "Origin")
+		}
+		if !g.hostAllowed(r.Host) {
+			refuse(w,
+				fmt.Sprintf("this server is not reached as host %q; call it by its own name, or list that host under server.public_hosts", clip(r.Host)))
+			return
+		}
+		origins := r.Header.Values("Origin")
+		if len(origins) == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		listed, allowed := g.originAllowed(origins)
+		if !allowed {
+			refuse(w,
+				fmt.Sprintf("origin %q may not call this server; list it under server.browser_origins", clip(strings.Join(origins, ", "))))
+			return
+		}
+		if listed {
+			w.Header().Set("Access-Control-Allow-Origin", origins[0])
+			w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				preflight(w)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g *Guard) hostAllowed(hostport string) bool {
+	if hostport == "" {
+		return false
+	}
+	if g.hosts == nil {
+		return true
+	}
+	host, ok := splitHost(hostport)
+	return ok && g.hosts[host]
+}
+
+// originAllowed reports whether the Origin header's values are listed, and whether
+// they may pass at all. More than one value is never a browser's doing.
+func (g *Guard) originAllowed(values []string) (listed, allowed bool) {
+	if len(values) != 1 {
+		return false, false
+	}
+	origin, err := ParseOrigin(values[0])
+	if err != nil {
+		return false, false
+	}
+	if g.origins[origin] {
+		return true, true
+	}
+	if !g.loopback {
+		return false, false
+	}
+	_, rest, _ := strings.Cut(origin, "://")
+	host, ok := splitHost(rest)
+	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host)
+}
+
+// isLoopback reports whether a bind host is this machine alone.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

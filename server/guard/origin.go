@@ -1,0 +1,115 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// ParseHost checks a host as it stands in configuration, without scheme and port,
+// and returns it as Host headers are compared: in lower case, IPv6 without brackets.
+func ParseHost(s string) (string, error) {
+	host, ok := splitHost(s)
+	if !ok {
+		return "", fmt.Errorf("%q is no host; wanted a name or an address alone, such as graph.example.com", s)
+	}
+	if _, port, err := net.SplitHostPort(s); err == nil {
+		return "", fmt.Errorf("%q names port %s; wanted the host alone, any port is served", s, port)
+	}
+	return host, nil
+}
+
+// ParseOrigin checks an origin, scheme://host[:port] with scheme http or https, and
+// returns it as origins are compared: in lower case, without the scheme's own port.
+func ParseOrigin(s string) (string, error) {
+	fault := func(why string) (string, error) {
+		return "", fmt.Errorf("%q is no origin: %s; wanted scheme://host[:port], such as https://app.example.com", s, why)
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		// The library's message repeats the whole text.
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = ue.Err
+		}
+		return fault(err.Error())
+	}
+	scheme := strings.ToLower(u.Scheme)
+	switch {
+	case scheme != "http" && scheme != "https":
+		return fault("its scheme is not http or https")
+	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(s, "#"):
+		return fault("it says more than scheme, host and port")
+	}
+	host, ok := splitHost(u.Host)
+	if !ok {
+		return fault("it has no valid host")
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	port := u.Port()
+	if port == "" && strings.HasSuffix(u.Host, ":") {
+		return fault("its port is empty")
+	}
+	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return scheme + "://" + host, nil
+	}
+	return scheme + "://" + host + ":" + port, nil
+}
+
+// splitHost takes the host out of host, host:port or [v6]:port, in lower case and
+// without brackets.
+func splitHost(s string) (string, bool) {
+	host := s
+	switch {
+	case strings.HasPrefix(s, "["):
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			return "", false
+		}
+		if rest := s[end+1:]; rest != "" && !isPort(rest) {
+			return "", false
+		}
+		ip, err := netip.ParseAddr(s[1:end])
+		if err != nil || !ip.Is6() || ip.Zone() != "" {
+			return "", false
+		}
+		return ip.String(), true
+	case strings.Count(s, ":") == 1:
+		i := strings.IndexByte(s, ':')
+		if !isPort(s[i:]) {
+			return "", false
+		}
+		host = s[:i]
+	case strings.Contains(s, ":"):
+		ip, err := netip.ParseAddr(s)
+		if err != nil || ip.Zone() != "" {
+			return "", false
+		}
+		return ip.String(), true
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "" {
+		return "", false
+	}
+	for _, c := range []byte(host) {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_') {
+			return "", false
+		}
+	}
+	return host, true
+}
+
+// isPort reads a colon and a port number.
+func isPort(s string) bool {
+	if len(s) < 2 || s[0] != ':' {
+		return false
+	}
+	_, err := strconv.ParseUint(s[1:], 10, 16)
+	return err == nil
+}

@@ -1,0 +1,418 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a server that takes the actor from a header, as authentication would
+// from a token.
+func serve(t testing.TB, c service.Config, opts mcp.Options) string {
+	t.Helper()
+	actors := map[string]*service.Actor{}
+	for _, a := range []*service.Actor{servicetest.Writer, servicetest.Reader, servicetest.Bot, servicetest.Drafter, servicetest.Nobody} {
+		actors[a.ID] = a
+	}
+	h := mcp.Handler(servicetest.Graph(t, c), opts)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if a := actors[r.Header.Get("X-Actor")]; a != nil {
+			ctx = service.WithActor(ctx, a)
+		}
+		h.ServeHTTP(w, r.WithContext(ctx))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func config(t testing.TB) service.Config { return servicetest.Config(t, builtin.All("1.2.3")...) }
+
+// as adds the actor to every request of a client.
+type as struct{ actor *service.Actor }
+
+func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Actor", a.actor.ID)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func connect(t *testing.T, url string, actor *service.Actor) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
+	session, err := client.Connect(context.Background(), &sdk.StreamableClientTransport{
+		Endpoint: url, HTTPClient: &http.Client{Transport: as{actor}}, DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return session
+}
+
+// post sends one JSON-RPC message in the given protocol version.
+func post(t *testing.T, url, version string, actor *service.Actor, body string) (*http.Response, string) {
+	t.Helper()
+	var msg struct {
+		Method string
+		Params struct{ Name, URI string }
+	}
+	_ = json.Unmarshal([]byte(body), &msg)
+	r, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", version)
+	if version == newest {
+		r.Header.Set("Mcp-Method", msg.Method)
+		if name := msg.Params.Name + msg.Params.URI; name != "" {
+			r.Header.Set("Mcp-Name", name)
+		}
+	}
+	if actor != nil {
+		r.Header.Set("X-Actor", actor.ID)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	return resp, string(b)
+}
+
+// newest is the protocol version whose requests carry metadata of their own.
+const newest = "2026-07-28"
+
+// message is a request in the given protocol version.
+func message(version, method, params string) string {
+	if version != newest {
+		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
+	}
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	if params != "" {
+		meta = params + "," + meta
+	}
+	return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + meta + `}}`
+}
+
+func TestToolsList(t *testing.T) {
+	url := serve(t, config(t), mcp.Options{})
+	for _, tt := range []struct {
+		file  string
+		actor *service.Actor
+	}{{"writer", servicetest.Writer}, {"bot", servicetest.Bot}} {
+		resp, body := post(t, url, "2025-11-25", tt.actor, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || got != "application/json" {
+			t.Errorf("%d %s", resp.StatusCode, got)
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, []byte(body), "", "  "); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		golden.Check(t, "testdata/tools-"+tt.file+".json", append(indented.Bytes(), '\n'))
+	}
+}
+
+func TestClient(t *testing.T) {
+	ctx := context.Background()
+	url := serve(t, config(t), mcp.Options{})
+	s := connect(t, url, servicetest.Reader)
+	init := s.InitializeResult()
+	if init.Capabilities.Tools == nil || init.Capabilities.Tools.ListChanged || init.Capabilities.Prompts != nil || init.Capabilities.Logging != nil {
+		t.Errorf("capabilities: %+v", init.Capabilities)
+	}
+	if !strings.Contains(init.Instructions, "schema_get") {
+		t.Errorf("instructions: %s", init.Instructions)
+	}
+	list, err := s.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != 8 || list.NextCursor != "" || list.CacheScope != "private" || list.TTLMs != 60000 {
+		t.Errorf("list: %d tools, %+v", len(list.Tools), list.Cacheable)
+	}
+	for _, res := range []sdk.Meta{list.Meta} {
+		if s, _ := res["omnigraph/schemaVersion"].(string); !strings.HasPrefix(s, "sha256:") {
+			t.Errorf("meta: %v", res)
+		}
+	}
+
+	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "lookup_person", Arguments: map[string]any{"params": map[string]any{"name": "ada"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	structured, _ := json.Marshal(res.StructuredContent)
+	var mirror any
+	if err := json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), &mirror); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(mirror)
+	if res.IsError || string(structured) != string(text) || !strings.Contains(string(text), `"p.age":36`) {
+		t.Errorf("got %s, mirrored by %s", structured, text)
+	}
+	commit, _ := res.Meta["omnigraph/commit"].(string)
+	if commit == "" || !strings.Contains(string(text), `"graph_commit_id":"`+commit+`"`) || res.Meta["omnigraph/catalogVersion"] == nil {
+		t.Errorf("meta: %v", res.Meta)
+	}
+
+	// A fault of the caller is a result, in the wire envelope and without structure.
+	res, err = s.CallTool(ctx, &sdk.CallToolParams{Name: "lookup_person", Arguments: map[string]any{"params": map[string]any{"nam": "ada"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope service.WireError
+	if err := json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if !res.IsError || res.StructuredContent != nil || envelope.Code != service.BadRequest || !strings.Contains(envelope.Error, "did you mean name?") {
+		t.Errorf("got %+v", envelope)
+	}
+}
+
+// TestOutputSchemas holds the structured results of the built-ins to what their
+// schemas promise.
+func TestOutputSchemas(t *testing.T) {
+	ctx := context.Background()
+	s := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Writer)
+	list, err := s.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Resolved{}
+	for _, tool := range list.Tools {
+		if tool.OutputSchema == nil {
+			continue
+		}
+		text, _ := json.Marshal(tool.OutputSchema)
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+		if schemas[tool.Name], err = schema.Resolve(nil); err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+	}
+	const read = `query q() { match { $p: Person } return { $p, $p.big, $p.tags } }`
+	called := map[string]bool{}
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"graph_health", nil}, {"schema_get", nil}, {"branch_list", nil}, {"graph_snapshot", map[string]any{"branch": "main"}},
+		{"graph_query", map[string]any{"query": read}},
+		{"graph_query", map[string]any{"query": `query q() { match { $p: Person { name: "none" } } return { $p } }`}},
+		{"graph_query", map[string]any{"queries": []any{map[string]any{"query": read}, map[string]any{"query": "?"}}}},
+		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "dan" } }`}},
+		{"graph_mutate", map[string]any{"query": `query m() { delete Person where name = "none" }`}},
+		{"graph_load", map[string]any{"mode": "merge", "data": servicetest.Seed}},
+		{"graph_load", map[string]any{"mode": "append", "data": ""}},
+	} {
+		res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: c.tool, Arguments: c.args})
+		if err != nil || res.IsError {
+			t.Errorf("%s %v: %v %+v", c.tool, c.args, err, res)
+			continue
+		}
+		called[c.tool] = true
+		if err := schemas[c.tool].Validate(res.StructuredContent); err != nil {
+			t.Errorf("%s %v: %v", c.tool, c.args, err)
+		}
+	}
+	for name := range schemas {
+		if !called[name] {
+			t.Errorf("%s was not called", name)
+		}
+	}
+}
+
+// TestMasking holds the answers for tools that do not exist, that are hidden and that
+// are denied to be the same to the byte, headers included.
+func TestMasking(t *testing.T) {
+	url := serve(t, config(t), mcp.Options{})
+	for _, version := range []string{"2025-06-18", "2025-11-25", newest} {
+		answer := func(name string) string {
+			resp, body := post(t, url, version, servicetest.Bot, message(version, "tools/call", `"name":"`+name+`","arguments":{"zzz":1}`))
+			resp.Header.Del("Date")
+			var b strings.Builder
+			b.WriteString(resp.Status + "\n")
+			if err := resp.Header.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			return b.String() + body
+		}
+		// The names have one length, so that the answers' lengths do not differ for it.
+		want := strings.ReplaceAll(answer("graph_nosuch"), "graph_nosuch", "X")
+		for _, name := range []string{"graph_mutate", "schema__get_", "find_person_"} {
+			if got := strings.ReplaceAll(answer(name), name, "X"); got != want {
+				t.Errorf("%s: %s answers\n%s\nwanted\n%s", version, name, got, want)
+			}
+		}
+		for _, name := range []string{"everyone", "secret"} {
+			unknown := strings.Repeat("x", len(name))
+			if got, want := strings.ReplaceAll(answer(name), name, "X"), strings.ReplaceAll(answer(unknown), unknown, "X"); got != want {
+				t.Errorf("%s: %s answers\n%s\nwanted\n%s", version, name, got, want)
+			}
+		}
+		if !strings.Contains(want, `"code":-32602,"message":"unknown tool: X"`) {
+			t.Errorf("%s: %s", version, want)
+		}
+	}
+}
+
+func TestResources(t *testing.T) {
+	ctx := context.Background()
+	url := serve(t, config(t), mcp.Options{})
+	reader, bot := connect(t, url, servicetest.Reader), connect(t, url, servicetest.Bot)
+	if list, err := reader.ListResources(ctx, nil); err != nil || len(list.Resources) != 2 {
+		t.Errorf("reader: %+v, %v", list, err)
+	}
+	if list, err := bot.ListResources(ctx, nil); err != nil || len(list.Resources) != 0 {
+		t.Errorf("bot: %+v, %v", list, err)
+	}
+	res, err := reader.ReadResource(ctx, &sdk.ReadResourceParams{URI: "omnigraph://schema"})
+	if err != nil || res.Contents[0].Text != servicetest.Source || res.CacheScope != "private" || res.TTLMs != 0 {
+		t.Errorf("schema: %+v, %v", res, err)
+	}
+	res, err = reader.ReadResource(ctx, &sdk.ReadResourceParams{URI: "omnigraph://branches"})
+	if err != nil || res.Contents[0].Text != `{"branches":["main"]}` {
+		t.Errorf("branches: %+v, %v", res, err)
+	}
+	_, denied := post(t, url, "2025-11-25", servicetest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://schema"`))
+	_, absent := post(t, url, "2025-11-25", servicetest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://nosuch"`))
+	if !strings.Contains(absent, "Resource not found") {
+		t.Errorf("absent: %s", absent)
+	}
+	if denied != strings.ReplaceAll(absent, "nosuch", "schema") {
+		t.Errorf("denied: %s\nabsent: %s", denied, absent)
+	}
+}
+
+func TestTransport(t *testing.T) {
+	url := serve(t, config(t), mcp.Options{MaxBody: 2000})
+	for _, method := range []string{"GET", "DELETE", "PUT"} {
+		r, _ := http.NewRequest(method, url, nil)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
+			t.Errorf("%s: %d, Allow %q", method, resp.StatusCode, resp.Header.Get("Allow"))
+		}
+	}
+	for _, tt := range []struct {
+		name, version, body string
+		status              int
+		want                string
+	}{
+		{"too large", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("a", 2000) + `"}}`, 413, "larger"},
+		{"unsupported version", "2020-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, "Unsupported protocol version"},
+		{"ping", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `"result":{}`},
+		{"notification", "2025-11-25", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ""},
+		{"prompts", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, 200, `"code":-32601`},
+		{"listen", "2025-11-25", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen"}`, 200, `"id":7`},
+		{"listen", "2026-07-28", message(newest, "subscriptions/listen", ""), 404, `"code":-32601`},
+		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"omnigraph/schemaVersion":"sha256:`},
+		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"cacheScope":"private"`},
+		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
+		{"no actor", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"everyone"}}`, 200, "unknown tool: everyone"},
+		{"no name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, 200, "unknown tool: "},
+	} {
+		resp, body := post(t, url, tt.version, nil, tt.body)
+		if resp.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s %s: %d %s, want %d with %s", tt.name, tt.version, resp.StatusCode, body, tt.status, tt.want)
+		}
+		if strings.Contains(resp.Header.Get("Content-Type"), "event-stream") {
+			t.Errorf("%s: an event stream", tt.name)
+		}
+	}
+}
+
+// hung is a graph whose snapshots panic, or wait until the context ends.
+type hung struct {
+	engine.Graph
+	panics  bool
+	started chan struct{}
+	stopped chan error
+}
+
+func (h *hung) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
+	if h.panics {
+		panic("secret")
+	}
+	close(h.started)
+	<-ctx.Done()
+	h.stopped <- ctx.Err()
+	return nil, ctx.Err()
+}
+
+func TestPanic(t *testing.T) {
+	c := config(t)
+	c.Graph = &hung{Graph: c.Graph, panics: true}
+	_, body := post(t, serve(t, c, mcp.Options{}), "2025-11-25", servicetest.Reader, message("2025-11-25", "tools/call", `"name":"graph_snapshot"`))
+	if !strings.Contains(body, `"code":-32603`) || strings.Contains(body, "secret") {
+		t.Errorf("got %s", body)
+	}
+}
+
+func TestClientGoesAway(t *testing.T) {
+	c := config(t)
+	h := &hung{Graph: c.Graph, started: make(chan struct{}), stopped: make(chan error, 1)}
+	c.Graph = h
+	url := serve(t, c, mcp.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	r, _ := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(message(newest, "tools/call", `"name":"graph_snapshot"`)))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("X-Actor", servicetest.Reader.ID)
+	r.Header.Set("Mcp-Protocol-Version", newest)
+	r.Header.Set("Mcp-Method", "tools/call")
+	r.Header.Set("Mcp-Name", "graph_snapshot")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-h.started
+	cancel()
+	<-done
+	select {
+	case err := <-h.stopped:
+		if err != context.Canceled {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the call goes on after its caller went away")
+	}
+}

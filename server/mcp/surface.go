@@ -1,0 +1,224 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	codeMethodNotFound = -32601
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
+)
+
+const instructions = `This server is one typed property graph with branches and commits. ` +
+	`Read the schema with schema_get first: it names the node and edge types, their properties and keys. ` +
+	`Prefer a stored query, which is a tool of its own with typed parameters inside "params", when one fits; ` +
+	`otherwise write GQ and run it with graph_query, for example: ` +
+	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
+	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
+	`Tools that write say so in their hints; each write is one commit. ` +
+	`A result that was cut says truncated: true; then ask for less. ` +
+	`An error names what was found and what was wanted.`
+
+// methods are the ones that are served. What the SDK would answer beyond them has
+// nothing behind it here.
+var methods = map[string]bool{
+	"initialize": true, "server/discover": true, "ping": true,
+	"tools/list": true, "tools/call": true,
+	"resources/list": true, "resources/templates/list": true, "resources/read": true,
+	"notifications/initialized": true, "notifications/cancelled": true, "notifications/progress": true,
+	"notifications/roots/list_changed": true,
+}
+
+// surface is a graph as an MCP server. The server is shared by all callers; what each
+// sees of it is filtered on the way out.
+type surface struct {
+	graph  *service.Graph
+	server *mcp.Server
+	tools  map[*tool.Descriptor]*mcp.Tool
+	names  map[string]bool
+}
+
+func newSurface(g *service.Graph) *surface {
+	s := &surface{graph: g, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}}
+	s.server = mcp.NewServer(&mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()}, &mcp.ServerOptions{
+		Instructions: instructions,
+		PageSize:     pageSize,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+		SetCacheable: cacheable,
+		Logger:       slog.New(atLeastWarn{g.Logger().Handler()}),
+	})
+	for _, d := range g.Descriptors() {
+		t := describe(d)
+		s.tools[d], s.names[d.Name] = t, true
+		s.server.AddTool(t, s.call)
+	}
+	s.addResources()
+	s.server.AddReceivingMiddleware(s.receive)
+	return s
+}
+
+// describe returns a tool as clients read it.
+func describe(d *tool.Descriptor) *mcp.Tool {
+	destructive, openWorld := d.Destructive, false
+	t := &mcp.Tool{
+		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
+		Annotations: &mcp.ToolAnnotations{
+			Title: d.Title, ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
+			IdempotentHint: d.Idempotent, OpenWorldHint: &openWorld,
+		},
+	}
+	if d.OutputSchema != nil {
+		t.OutputSchema = d.OutputSchema
+	}
+	return t
+}
+
+// cacheable makes everything private, because lists are filtered per caller.
+func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	c.CacheScope, c.TTLMs = "private", int(listTTL.Milliseconds())
+	if _, ok := req.(*mcp.ReadResourceRequest); ok {
+		c.TTLMs = 0
+	}
+}
+
+// receive stands around every method.
+func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		ctx, release := attach(ctx)
+		defer release()
+		defer func() {
+			if p := recover(); p != nil {
+				res, err = nil, s.fail(ctx, &service.Panic{Value: p, Stack: debug.Stack()})
+			}
+		}()
+		if !methods[method] {
+			return nil, &jsonrpc.Error{Code: codeMethodNotFound, Message: "method not found: " + method}
+		}
+		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p == nil || !s.names[p.Name]) {
+			name := ""
+			if p != nil {
+				name = p.Name
+			}
+			return nil, unknown(name)
+		}
+		res, err = next(ctx, method, req)
+		if err != nil {
+			return nil, s.mapped(ctx, err)
+		}
+		if err := s.filter(ctx, res); err != nil {
+			return nil, s.fail(ctx, err)
+		}
+		return res, s.stamp(ctx, method, res)
+	}
+}
+
+// call runs a tool.
+func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	answer, err := s.graph.Call(ctx, service.ActorFrom(ctx), req.Params.Name, req.Params.Arguments, s.graph.ForModel())
+	if err != nil {
+		var u *service.UnknownTool
+		if errors.As(err, &u) {
+			return nil, unknown(u.Name)
+		}
+		fault := s.graph.Report(ctx, err)
+		if fault.Operational {
+			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Error}
+		}
+		text, err := service.JSON(fault.Body)
+		if err != nil {
+			return nil, err
+		}
+		// No structuredContent: clients hold it against the output schema even then.
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
+	}
+	res := &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(answer.JSON)}},
+		StructuredContent: json.RawMessage(answer.JSON),
+	}
+	if answer.Commit != "" {
+		res.Meta = mcp.Meta{metaCommit: answer.Commit}
+	}
+	return res, nil
+}
+
+// filter takes out of a list what the caller may not see, and puts it into the
+// catalog's order.
+func (s *surface) filter(ctx context.Context, res mcp.Result) error {
+	switch list := res.(type) {
+	case *mcp.ListToolsResult:
+		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		if err != nil {
+			return err
+		}
+		list.Tools = make([]*mcp.Tool, len(seen))
+		for i, d := range seen {
+			list.Tools[i] = s.tools[d]
+		}
+	case *mcp.ListResourcesResult:
+		list.Resources = s.readable(ctx, list.Resources)
+	}
+	return nil
+}
+
+// The members of _meta.
+const (
+	metaSchema  = "omnigraph/schemaVersion"
+	metaCatalog = "omnigraph/catalogVersion"
+	metaCommit  = "omnigraph/commit"
+)
+
+// stamp adds the versions by which clients know that what they cached is out of date.
+func (s *surface) stamp(ctx context.Context, method string, res mcp.Result) error {
+	if res == nil || method == "ping" || strings.HasPrefix(method, "notifications/") {
+		return nil // these results carry no metadata
+	}
+	schema, err := s.graph.SchemaDigest(ctx)
+	if err != nil {
+		return s.fail(ctx, err)
+	}
+	meta := mcp.Meta(res.GetMeta())
+	if meta == nil {
+		meta = mcp.Meta{}
+	}
+	meta[metaSchema], meta[metaCatalog] = schema, s.graph.CatalogDigest()
+	res.SetMeta(meta)
+	return nil
+}
+
+// mapped makes sure that an error of the SDK's reaches the client with a code: other
+// errors would be sent with code 0 and their text.
+func (s *surface) mapped(ctx context.Context, err error) error {
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return err
+	}
+	return s.fail(ctx, err)
+}
+
+// fail reports an error that has no place in a tool's result.
+func (s *surface) fail(ctx context.Context, err error) error {
+	fault := s.graph.Report(ctx, err)
+	code := int64(codeInternal)
+	if !fault.Operational {
+		code = codeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: fault.Body.Error}
+}
+
+// unknown is the one answer for tools that do not exist and for those that the caller
+// may not know of.
+func unknown(name string) error {
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: (&service.UnknownTool{Name: name}).Error()}
+}

@@ -1,0 +1,119 @@
+//go:build !gq_noparse
+
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t) }
+
+func TestToolsOverMCP(t *testing.T) {
+	ts := newServer(t)
+	dev, ada, nobody := ts.connect(t, devToken), ts.connect(t, "the-token-of-act-ada"), ts.connect(t, "the-token-of-nobody")
+
+	names := func(s *mcp.ClientSession) []string {
+		res, err := s.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, tool := range res.Tools {
+			out = append(out, tool.Name)
+		}
+		return out
+	}
+	for _, want := range []string{"graph_health", "graph_query", "schema_get", "branch_list", "graph_load", "graph_mutate", "find_symbols", "add_note"} {
+		if !slices.Contains(names(dev), want) {
+			t.Errorf("act-dev does not see %s", want)
+		}
+	}
+	if got := names(nobody); !slices.Equal(got, []string{"graph_health"}) {
+		t.Errorf("an actor without rights sees %v", got)
+	}
+
+	// A tool that may not be seen answers as one that does not exist.
+	_, denied := nobody.CallTool(t.Context(), &mcp.CallToolParams{Name: "find_symbols", Arguments: map[string]any{}})
+	_, unknown := nobody.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_symbols", Arguments: map[string]any{}})
+	if denied == nil || unknown == nil || strings.ReplaceAll(denied.Error(), "find_symbols", "X") != strings.ReplaceAll(unknown.Error(), "no_symbols", "X") {
+		t.Errorf("a denied tool answers %v, an unknown one %v", denied, unknown)
+	}
+
+	// act-ada may change branches that are not protected, so she sees add_note, and may
+	// not use it on main.
+	if !slices.Contains(names(ada), "add_note") {
+		t.Error("act-ada does not see add_note")
+	}
+	res, err := ada.CallTool(t.Context(), &mcp.CallToolParams{Name: "add_note", Arguments: map[string]any{
+		"params": map[string]any{"slug": "x", "symbol": "example.com/shop/stock.Shelf", "text": "t"},
+	}})
+	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, `"forbidden"`) {
+		t.Errorf("add_note on main by act-ada: %+v, %v", res, err)
+	}
+
+	var got read
+	callTool(t, dev, "graph_query", map[string]any{
+		"query":  `query q($k: String) { match { $s: Symbol { kind: $k } } return { count($s) as n } }`,
+		"params": map[string]any{"k": "interface"},
+	}, &got)
+	if got.RowCount != 1 || got.Rows[0]["n"] != 2.0 {
+		t.Errorf("graph_query answers %v", got.Rows)
+	}
+	if strings.Contains(ts.log.String(), devToken) {
+		t.Error("a token is in the log")
+	}
+}
+
+func TestGuardAndREST(t *testing.T) {
+	ts := newServer(t)
+	send := func(change func(*http.Request)) (int, map[string]any) {
+		req, err := http.NewRequest(http.MethodPost, ts.url+"/queries/get_package", strings.NewReader(`{"params":{"path":"fmt"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+devToken)
+		req.Header.Set("Content-Type", "application/json")
+		change(req)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var body map[string]any
+		if err := json.NewDecoder(res.Body).Decode(&body); err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, body
+	}
+	cases := []struct {
+		name   string
+		change func(*http.Request)
+		status int
+		code   string
+	}{
+		{"good", func(*http.Request) {}, 200, ""},
+		{"loopback origin", func(r *http.Request) { r.Header.Set("Origin", "http://localhost:3000") }, 200, ""},
+		{"foreign host", func(r *http.Request) { r.Host = "evil.example" }, 403, "forbidden"},
+		{"foreign origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, "forbidden"},
+		{"foreign host without a token", func(r *http.Request) { r.Host = "evil.example"; r.Header.Del("Authorization") }, 403, "forbidden"},
+		{"no token", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "unauthorized"},
+		{"unknown query", func(r *http.Request) { r.URL.Path = "/graphs/code/queries/nothing" }, 404, "not_found"},
+		{"denied query", func(r *http.Request) { r.Header.Set("Authorization", "Bearer the-token-of-nobody") }, 404, "not_found"},
+		{"unknown graph", func(r *http.Request) { r.URL.Path = "/graphs/other/queries/get_package" }, 404, "not_found"},
+	}
+	for _, c := range cases {
+		status, body := send(c.change)
+		if code, _ := body["code"].(string); status != c.status || code != c.code {
+			t.Errorf("%s: status %d, %v; want %d, code %q", c.name, status, body, c.status, c.code)
+		}
+		if c.code == "" && body["row_count"] != 1.0 {
+			t.Errorf("%s: %v", c.name, body)
+		}
+	}
+}

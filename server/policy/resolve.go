@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// rule is a rule of which every name is known to lead somewhere.
+type rule struct {
+	id      string
+	permit  bool
+	actors  actorSet
+	actions []tool.Action
+	branch  string   // any, protected or unprotected
+	via     tool.Via // "" for either
+	queries []string // nil for every one
+}
+
+// actorSet is whom a rule speaks of.
+type actorSet interface{ actorSet() }
+
+type (
+	anyActor   struct{}
+	groupActor string
+	listActor  []string
+)
+
+func (anyActor) actorSet()   {}
+func (groupActor) actorSet() {}
+func (listActor) actorSet()  {}
+
+// resolved is a bundle bound to what it applies to.
+type resolved struct {
+	groupsOf  map[string][]string // groups by actor
+	protected []string            // sorted
+	rules     []rule
+}
+
+// resolve binds names and reports those that lead nowhere.
+func resolve(b *bundle, o Options) *resolved {
+	res := &resolved{groupsOf: map[string][]string{}}
+	var groups []string
+	for _, g := range b.groups {
+		groups = append(groups, g.name.Key)
+		for _, m := range g.members {
+			res.groupsOf[m.Key] = append(res.groupsOf[m.Key], g.name.Key)
+		}
+	}
+	for _, e := range b.protected {
+		res.protected = append(res.protected, e.Key)
+	}
+	slices.Sort(res.protected)
+	for _, c := range b.rules {
+		res.rules = append(res.rules, c.resolve(groups, o))
+	}
+	return res
+}
+
+func (c *ruleClause) resolve(groups []string, o Options) rule {
+	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via)}
+	switch {
+	case c.any:
+		r.actors = anyActor{}
+	case c.group != nil:
+		if !slices.Contains(groups, c.group.Key) {
+			c.group.At.Unknown(strictyaml.UnknownName, "group", c.group.Key, "rule "+c.id, groups)
+		}
+		r.actors = groupActor(c.group.Key)
+	default:
+		var ids listActor
+		for _, e := range c.ids {
+			ids = append(ids, e.Key)
+		}
+		r.actors = ids
+	}
+	for _, e := range c.actions {
+		row, ok := rowOf(tool.Action(e.Key))
+		switch {
+		case !ok:
+			e.At.Unknown(strictyaml.UnknownName, "action", e.Key, "rule "+c.id, actionNames())
+			continue
+		case row.server && o.Graph != "":
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on the server, and this policy applies to graph %s", e.Key, o.Graph),
+				"move the rule to a file that applies to cluster")
+		case !row.server && o.Graph == "":
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on a graph, and this policy applies to the server", e.Key),
+				"move the rule to a file that applies to graphs")
+		}
+		r.actions = append(r.actions, row.action)
+	}
+	c.checkScopes(r.actions)
+	for _, q := range c.queries {
+		if !slices.Contains(o.Queries, q.Key) {
+			q.At.Unknown(strictyaml.UnknownName, "query", q.Key, "rule "+c.id, o.Queries)
+			continue
+		}
+		r.queries = append(r.queries, q.Key)
+	}
+	return r
+}
+
+// checkScopes reports each scope that some action of the rule does not take.
+func (c *ruleClause) checkScopes(actions []tool.Action) {
+	for _, s := range scopeKeys {
+		n := c.scopes[s.scope]
+		if n == nil {
+			continue
+		}
+		var without []string
+		for _, a := range actions {
+			if row, _ := rowOf(a); row.scopes&s.scope == 0 {
+				without = append(without, string(a))
+			}
+		}
+		if len(without) == 0 {
+			continue
+		}
+		help := "it narrows " + strings.Join(taking(s.scope), ", ")
+		if len(without) < len(actions) {
+			help = "make a rule of its own for " + strings.Join(without, ", ")
+		}
+		n.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is not for %s", s.key, strings.Join(without, ", ")), help)
+	}
+}
+
+// taking lists the actions that take a scope.
+func taking(s scope) []string {
+	var names []string
+	for _, r := range actionTable {
+		if r.scopes&s != 0 {
+			names = append(names, string(r.action))
+		}
+	}
+	return names
+}

@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type health struct {
+	Status string `json:"status"`
+	Graphs int    `json:"graphs"`
+}
+
+type graphList struct {
+	Graphs []graphEntry `json:"graphs"`
+}
+
+type graphEntry struct {
+	GraphID string `json:"graph_id"`
+	URI     string `json:"uri"`
+}
+
+type schemaAnswer struct {
+	SchemaSource string `json:"schema_source"`
+}
+
+type queryList struct {
+	Queries []queryEntry `json:"queries"`
+}
+
+type queryEntry struct {
+	Name        string       `json:"name"`
+	ToolName    string       `json:"tool_name"`
+	Description string       `json:"description,omitempty"`
+	Instruction string       `json:"instruction,omitempty"`
+	Mutation    bool         `json:"mutation"`
+	Params      []paramEntry `json:"params"`
+}
+
+type paramEntry struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind"`
+	ItemKind    string `json:"item_kind,omitempty"`
+	VectorDim   int    `json:"vector_dim,omitempty"`
+	Nullable    bool   `json:"nullable"`
+	Description string `json:"description,omitempty"`
+}
+
+// healthz says that the server answers, and no more: it asks for no actor.
+func (s *server) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return reply(w, health{Status: "ok", Graphs: len(s.graphs)})
+}
+
+// listGraphs lists all graphs, also those on which the caller may do nothing.
+func (s *server) listGraphs(w http.ResponseWriter, r *http.Request) error {
+	actor := service.ActorFrom(r.Context())
+	if actor == nil || s.opts.Server == nil || !s.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+		return &service.Forbidden{Action: tool.GraphList}
+	}
+	list := graphList{Graphs: []graphEntry{}}
+	for _, id := range slices.Sorted(maps.Keys(s.graphs)) {
+		list.Graphs = append(list.Graphs, graphEntry{GraphID: id, URI: "omnigraph://" + id})
+	}
+	return reply(w, list)
+}
+
+func (s *server) schema(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	schema, err := g.Schema(ctx, service.ActorFrom(ctx), "")
+	if err != nil {
+		return err
+	}
+	return reply(w, schemaAnswer{SchemaSource: schema.Source})
+}
+
+func (s *server) listQueries(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	queries, err := g.Queries(service.ActorFrom(ctx))
+	if err != nil {
+		return err
+	}
+	list := queryList{Queries: make([]queryEntry, len(queries))}
+	for i, q := range queries {
+		list.Queries[i] = entry(q)
+	}
+	return reply(w, list)
+}
+
+func entry(q tool.StoredQuery) queryEntry {
+	info := q.Info()
+	e := queryEntry{
+		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction,
+		Mutation: info.Mutation, Params: []paramEntry{},
+	}
+	for i, p := range q.Plan().Params {
+		pe := param(p)
+		if i < len(info.ParamDocs) {
+			pe.Description = info.ParamDocs[i]
+		}
+		e.Params = append(e.Params, pe)
+	}
+	return e
+}
+
+func param(p plan.Param) paramEntry {
+	e := paramEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+	if p.Type.List {
+		e.Kind, e.ItemKind = "list", e.Kind
+	}
+	return e
+}
+
+// kindName is the name of a kind on the wire, which does not tell widths below 64 bits.
+func kindName(k value.Kind) string {
+	switch k {
+	case value.String:
+		return "string"
+	case value.Bool:
+		return "bool"
+	case value.I32, value.U32:
+		return "int"
+	case value.I64, value.U64:
+		return "bigint"
+	case value.F32, value.F64:
+		return "float"
+	case value.Date:
+		return "date"
+	case value.DateTime:
+		return "datetime"
+	case value.Blob:
+		return "blob"
+	case value.Vector:
+		return "vector"
+	case value.Invalid:
+	}
+	panic("rest: parameter of kind " + k.String())
+}

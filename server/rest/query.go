@@ -1,0 +1,148 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// query runs an ad-hoc read.
+func (s *server) query(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	o, err := s.object(w, r)
+	if err != nil {
+		return err
+	}
+	call := &service.AdHoc{
+		Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")),
+	}
+	enc, err := maxRows(o)
+	if err != nil {
+		return err
+	}
+	return read(w, func() (*service.Answer, error) {
+		return g.Do(ctx, service.ActorFrom(ctx), "query", call, enc)
+	})
+}
+
+// mutate runs an ad-hoc mutation.
+func (s *server) mutate(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	o, err := s.object(w, r)
+	if err != nil {
+		return err
+	}
+	call := &service.AdHoc{
+		Source: either(o, "query", "query_source"), Name: optEither(o, "name", "query_name"),
+		Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")), Write: true,
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	answer, err := g.Do(ctx, service.ActorFrom(ctx), "mutate", call, service.Encoding{})
+	if err != nil {
+		return err
+	}
+	send(w, http.StatusOK, answer.JSON)
+	return nil
+}
+
+// invoke runs a stored query by its name.
+func (s *server) invoke(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	o, err := s.object(w, r)
+	if err != nil {
+		return err
+	}
+	in := service.Invocation{Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")), ExpectMutation: o.OptBool("expect_mutation")}
+	// Whether the caller may know of the query comes before what is wrong with the
+	// body: a fault that only known queries have would tell of them.
+	if err := g.Invocable(service.ActorFrom(ctx), r.PathValue("name")); err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return read(w, func() (*service.Answer, error) {
+		return g.InvokeQuery(ctx, service.ActorFrom(ctx), r.PathValue("name"), in, service.Encoding{})
+	})
+}
+
+// load loads NDJSON.
+func (s *server) load(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
+	if err := wantContent(r, "application/x-ndjson"); err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	for name := range query {
+		if name != "branch" && name != "mode" {
+			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: "known are branch, mode"}
+		}
+	}
+	mode, ok := engine.ParseLoadMode(query.Get("mode"))
+	if !ok {
+		return &tool.ArgumentError{Path: "mode", Detail: "found \"" + query.Get("mode") + "\", wanted one of merge, append, overwrite"}
+	}
+	body := &limited{r: http.MaxBytesReader(w, r.Body, s.opts.MaxLoad)}
+	call := &service.Load{Data: body, Mode: mode, Branch: query.Get("branch")}
+	answer, err := g.Do(ctx, service.ActorFrom(ctx), "load", call, service.Encoding{})
+	switch {
+	case err != nil && body.err != nil:
+		return unreadable(body.err)
+	case err != nil:
+		return err
+	}
+	send(w, http.StatusOK, answer.JSON)
+	return nil
+}
+
+// read sends an answer; that of a read has the commit that was read as its entity tag.
+func read(w http.ResponseWriter, do func() (*service.Answer, error)) error {
+	answer, err := do()
+	if err != nil {
+		return err
+	}
+	if answer.Read {
+		w.Header().Set("ETag", `"`+answer.Commit+`"`)
+	}
+	send(w, http.StatusOK, answer.JSON)
+	return nil
+}
+
+// maxRows reads the one limit that a caller may ask for, and closes the object.
+func maxRows(o *tool.Object) (service.Encoding, error) {
+	var enc service.Encoding
+	if n := o.OptI32("max_rows"); n != nil {
+		if *n < 1 {
+			o.Fail("max_rows", "found less than 1", "leave it out for all rows")
+		}
+		enc.MaxRows = int(*n)
+	}
+	return enc, o.Done()
+}
+
+// either returns a required member by its name or by the other name it has.
+func either(o *tool.Object, name, other string) string {
+	if !o.Has(name) && o.Has(other) {
+		o.Raw(name)
+		return o.String(other)
+	}
+	o.Raw(other)
+	return o.String(name)
+}
+
+// optEither returns an optional member by its name or by the other name it has.
+func optEither(o *tool.Object, name, other string) string {
+	a, b := o.OptString(name), o.OptString(other)
+	if a == nil {
+		a = b
+	}
+	return orEmpty(a)
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

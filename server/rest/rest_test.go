@@ -1,0 +1,183 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// request is one exchange with the handler. Paths are under /graphs/people unless
+// they start with two slashes, of which the first is dropped.
+type request struct {
+	name   string
+	actor  *service.Actor
+	method string
+	path   string
+	media  string // application/json when empty
+	body   string
+	status int
+	want   string // part of the answer, commit ids replaced by COMMIT
+	header string // "Name: value" that the answer has
+}
+
+func (q request) run(t *testing.T, c service.Config, h http.Handler) {
+	t.Helper()
+	path := "/graphs/people" + q.path
+	if strings.HasPrefix(q.path, "//") {
+		path = q.path[1:]
+	}
+	r := httptest.NewRequest(q.method, path, strings.NewReader(q.body))
+	if q.media == "" {
+		q.media = "application/json"
+	}
+	r.Header.Set("Content-Type", q.media)
+	if q.actor != nil {
+		r = r.WithContext(service.WithActor(r.Context(), q.actor))
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	head, err := c.Graph.Snapshot(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(w.Body)
+	got := strings.ReplaceAll(string(answer), head.Commit.ID, "COMMIT")
+	if w.Code != q.status || !strings.Contains(got, q.want) {
+		t.Errorf("got  %d %s\nwant %d %s", w.Code, got, q.status, q.want)
+	}
+	if w.Header().Get("Content-Type") != "application/json" || !json.Valid(answer) {
+		t.Errorf("no JSON: %s %s", w.Header().Get("Content-Type"), answer)
+	}
+	if w.Code >= 400 {
+		var e struct{ Error, Code string }
+		if err := json.Unmarshal(answer, &e); err != nil || e.Error == "" || e.Code == "" {
+			t.Errorf("no envelope: %s", answer)
+		}
+	}
+	if q.header != "" {
+		name, want, _ := strings.Cut(q.header, ": ")
+		if got := strings.ReplaceAll(w.Header().Get(name), head.Commit.ID, "COMMIT"); got != want {
+			t.Errorf("header %s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
+	c := servicetest.Config(t, builtin.All("1")...)
+	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servicetest.Policy{}})
+	for _, q := range []request{
+		{name: "health", method: "GET", path: "//healthz", status: 200, want: `{"status":"ok","graphs":1}`},
+		{name: "no path", method: "GET", path: "//nope", status: 404, want: `"code":"not_found"`},
+		{name: "graphs", actor: writer, method: "GET", path: "//graphs", status: 200, want: `{"graphs":[{"graph_id":"people","uri":"omnigraph://people"}]}`},
+		{name: "no graphs", actor: servicetest.Nobody, method: "GET", path: "//graphs", status: 403, want: `{"error":"the policy does not allow graph_list","code":"forbidden"}`},
+		{name: "graphs to nobody", method: "GET", path: "//graphs", status: 403, want: `"code":"forbidden"`},
+		{name: "no graph", actor: reader, method: "GET", path: "//graphs/zzz/schema", status: 404, want: `{"error":"graph \"zzz\" not found","code":"not_found"}`},
+		{name: "schema", actor: reader, method: "GET", path: "/schema", status: 200, want: `{"schema_source":"node Person {`},
+		{name: "schema denied", actor: bot, method: "GET", path: "/schema", status: 403, want: `{"error":"the policy does not allow read on branch main","code":"forbidden"}`},
+		{name: "schema of nobody", method: "GET", path: "/schema", status: 403, want: `"code":"forbidden"`},
+		{name: "method", actor: reader, method: "POST", path: "/schema", status: 405, want: `"code":"method_not_allowed"`, header: "Allow: GET"},
+		{name: "queries", actor: reader, method: "GET", path: "/queries", status: 200,
+			want: `{"queries":[{"name":"find_person","tool_name":"lookup_person","description":"Finds a person by name.","mutation":false,"params":[{"name":"name","kind":"string","nullable":false,"description":"The name."},{"name":"min","kind":"int","nullable":true}]},{"name":"everyone"`},
+		{name: "invoke", actor: bot, method: "POST", path: "/queries/find_person", body: `{"params":{"name":"bob"}}`, status: 200,
+			want:   `{"query_name":"find_person","target":{"branch":"main","snapshot":null},"columns":["p.name","p.age"],"rows":[{"p.name":"bob","p.age":41}],"row_count":1,"graph_commit_id":"COMMIT"}`,
+			header: `ETag: "COMMIT"`},
+		{name: "wide integers", actor: reader, method: "POST", path: "/queries/everyone", status: 200, want: `"p.big":9007199254740993,`},
+		{name: "hidden", actor: reader, method: "POST", path: "/queries/secret", status: 200, want: `"row_count":3`},
+		{name: "unknown member", actor: bot, method: "POST", path: "/queries/find_person", body: `{"parms":{"name":"bob"}}`, status: 400, want: `parms: unknown member; did you mean params?`},
+		{name: "charset", actor: bot, method: "POST", path: "/queries/find_person", media: "application/json; charset=utf-8", body: `{"params":{"name":"bob"}}`, status: 200},
+		{name: "media type", actor: bot, method: "POST", path: "/queries/find_person", media: "text/plain", body: `{"params":{"name":"bob"}}`, status: 415, want: `wanted application/json`},
+		{name: "bad JSON", actor: bot, method: "POST", path: "/queries/find_person", body: `{"params":`, status: 400, want: `no valid JSON`},
+		{name: "too large", actor: bot, method: "POST", path: "/queries/find_person", body: `{"params":{"name":"` + strings.Repeat("b", 1000) + `"}}`, status: 413, want: `larger than the 1000 bytes`},
+		{name: "query", actor: reader, method: "POST", path: "/query", body: `{"query":"query q($n: String) { match { $p: Person { name: $n } } return { $p.age as age } }","params":{"n":"ada"}}`, status: 200,
+			want: `"columns":["age"],"rows":[{"age":36}],"row_count":1,"graph_commit_id":"COMMIT"}`, header: `ETag: "COMMIT"`},
+		{name: "query cut on request", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":1}`, status: 200,
+			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"rows"}`},
+		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: found less than 1`},
+		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `is a mutation`},
+		{name: "query denied", actor: bot, method: "POST", path: "/query", body: `{"query":"nonsense"}`, status: 403, want: `"code":"forbidden"`},
+		{name: "rejected", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Persn } return { $p.name } }"}`, status: 400,
+			want: `"diagnostics":[{"code":"T1","severity":"error","span":{"file":"query","start":{"offset":24,"line":1,"column":25}`},
+		{name: "mutate", actor: writer, method: "POST", path: "/mutate", body: `{"query_source":"query m() { insert Person { name: \"zoe\" } } query n() { delete Person where name = \"zoe\" }","query_name":"m"}`, status: 200,
+			want: `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`},
+		{name: "unmutate", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"zoe\" }"}`, status: 200, want: `"affected_nodes":1,`},
+		{name: "mutate denied", actor: reader, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"ada\" }"}`, status: 403, want: `change on branch main`},
+		{name: "mutate without text", actor: writer, method: "POST", path: "/mutate", body: `{}`, status: 400, want: `query: missing, wanted a string`},
+		{name: "mutation", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"expect_mutation":true}`, status: 200,
+			want: `{"branch":"main","query_name":"add_person","affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`, header: "ETag: "},
+		{name: "inner denied", actor: reader, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"}}`, status: 403, want: `change on branch main`},
+		{name: "load", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", body: `{"type":"Person","data":{"name":"eve"}}`, status: 200,
+			want: `"total_entities":1,"commit":"COMMIT","actor_id":"act-writer"`},
+		{name: "load conflict", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: "application/x-ndjson", body: `{"type":"Person","data":{"name":"eve"}}`, status: 409, want: `"key_conflict":`},
+		{name: "load denied", actor: reader, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", status: 403, want: `"code":"forbidden"`},
+		{name: "load mode", actor: writer, method: "POST", path: "/load/ndjson", media: "application/x-ndjson", status: 400, want: `wanted one of merge, append, overwrite`},
+		{name: "load parameter", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&from=x", media: "application/x-ndjson", status: 400, want: `from: unknown query parameter`},
+		{name: "load media type", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", status: 415, want: `wanted application/x-ndjson`},
+		{name: "load too large", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson",
+			body: strings.Repeat(`{"type":"Person","data":{"name":"eve"}}`+"\n", 100), status: 413, want: `larger than the 1000 bytes`},
+	} {
+		t.Run(q.name, func(t *testing.T) { q.run(t, c, h) })
+	}
+}
+
+// slow is a graph whose schema takes until the context ends.
+type slow struct{ engine.Graph }
+
+func (slow) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestTimeout(t *testing.T) {
+	c := servicetest.Config(t)
+	c.Graph = slow{c.Graph}
+	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	for header, want := range map[string]int{"1": 503, "0": 400, "soon": 400} {
+		r := httptest.NewRequest("GET", "/graphs/people/schema", nil)
+		r.Header.Set("X-Timeout-Ms", header)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Reader)))
+		if w.Code != want {
+			t.Errorf("%s: %d %s, want %d", header, w.Code, w.Body, want)
+		}
+	}
+}
+
+// TestMasking holds a query that the caller may not invoke to be the same to the byte
+// as one that does not exist, whatever the body.
+func TestMasking(t *testing.T) {
+	c := servicetest.Config(t)
+	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	for _, body := range []string{``, `{}`, `{"nope":1}`, `{"expect_mutation":true}`, `[`} {
+		answer := func(name string) string {
+			r := httptest.NewRequest("POST", "/graphs/people/queries/"+name, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Bot)))
+			var b strings.Builder
+			if err := w.Header().Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			return http.StatusText(w.Code) + b.String() + strings.ReplaceAll(w.Body.String(), name, "X")
+		}
+		want := answer("nosuchquery")
+		for _, name := range []string{"everyone", "secret", "add_person", "misfit"} {
+			if got := answer(name); got != want {
+				t.Errorf("%s with %s: got\n%s\nwant\n%s", name, body, got, want)
+			}
+		}
+		if !strings.HasPrefix(want, "Not Found") {
+			t.Errorf("%s: %s", body, want)
+		}
+	}
+}

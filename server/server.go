@@ -1,0 +1,211 @@
+// Package server wires what a request meets: the guard, authentication, policy, and
+// the transports over the graphs of a cluster.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Options say what to serve and how.
+type Options struct {
+	Cluster  *cluster.Config
+	Catalogs []*tool.Catalog // the generated packages of the binary
+	Bind     string          // the listen address, from which the guard derives its rule
+	Tokens   *auth.Tokens
+
+	// Unauthenticated lets anyone do anything. It is refused beside tokens or policies.
+	Unauthenticated bool
+
+	Version string
+	Log     *slog.Logger
+}
+
+// Server serves the graphs of a cluster. Close it after Serve has returned.
+type Server struct {
+	log     *slog.Logger
+	handler http.Handler
+	engines []engine.Graph
+}
+
+const (
+	// A client must finish its header, and its whole request, within these.
+	headerTimeout  = 10 * time.Second
+	requestTimeout = 2 * time.Minute
+	idleTimeout    = 2 * time.Minute
+
+	// drainTimeout is how long calls under way may take once the server is told to stop.
+	drainTimeout = 15 * time.Second
+
+	maxHeader = 64 << 10
+)
+
+// Open opens the graphs and compiles their policies. The error of a policy is a
+// diag.List.
+func Open(ctx context.Context, o Options) (_ *Server, err error) {
+	s := &Server{log: o.Log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	policies := slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
+	mode, err := auth.Start(o.Tokens.Len() > 0, policies, o.Unauthenticated)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range o.Cluster.Notes {
+		o.Log.Info(d.Message, "place", d.Span.String())
+	}
+	door, err := guard.New(guard.Options{
+		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	graphs := make([]*service.Graph, 0, len(o.Cluster.Graphs))
+	for i := range o.Cluster.Graphs {
+		g, err := s.open(ctx, &o, &o.Cluster.Graphs[i], mode)
+		if err != nil {
+			return nil, fmt.Errorf("graph %s: %w", o.Cluster.Graphs[i].ID, err)
+		}
+		graphs = append(graphs, g)
+	}
+	for _, c := range o.Catalogs {
+		if o.Cluster.Graph(c.Graph) == nil {
+			o.Log.Warn("stored queries are compiled in for a graph that cluster.yaml does not name", "graph", c.Graph)
+		}
+	}
+	overall, err := serverPolicy(&o, mode)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = door.Wrap(routes(&o, mode, graphs, overall))
+	return s, nil
+}
+
+// open opens one graph with its policy and its catalog.
+func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*service.Graph, error) {
+	authorizer, err := graphPolicy(o, c, mode)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(o.Cluster.Storage, c.ID)
+	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
+	if err != nil {
+		var missing *engine.NotFound
+		if errors.As(err, &missing) {
+			return nil, fmt.Errorf("%w; make it with: omnigraph init --schema %s --store %s", err, c.Schema, dir)
+		}
+		return nil, err
+	}
+	s.engines = append(s.engines, g)
+	catalog := catalogOf(o.Catalogs, c.ID)
+	if catalog == nil {
+		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
+	}
+	return service.NewGraph(ctx, service.Config{
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
+		Version: o.Version, Logger: o.Log,
+	})
+}
+
+// serverPolicy decides what concerns no graph.
+func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
+	switch {
+	case mode == auth.Unauthenticated:
+		return policy.Unrestricted(""), nil
+	case mode == auth.ReadsOnly:
+		return policy.ReadOnly(""), nil
+	case o.Cluster.ServerPolicy == "":
+		return policy.Nothing(""), nil
+	}
+	return policy.Read(o.Cluster.ServerPolicy, policy.Options{})
+}
+
+func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authorizer, error) {
+	switch {
+	case mode == auth.Unauthenticated:
+		return policy.Unrestricted(c.ID), nil
+	case mode == auth.ReadsOnly:
+		return policy.ReadOnly(c.ID), nil
+	case c.Policy == "":
+		o.Log.Warn("no policy applies to the graph, so nobody may use it; name it under applies_to in cluster.yaml", "graph", c.ID)
+		return policy.Nothing(c.ID), nil
+	}
+	var queries []string
+	for _, id := range o.Cluster.PolicyGraphs(c.Policy) {
+		if catalog := catalogOf(o.Catalogs, id); catalog != nil {
+			for _, q := range catalog.Queries {
+				queries = append(queries, q.Info().Name)
+			}
+		}
+	}
+	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Queries: queries})
+}
+
+func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
+	for _, c := range catalogs {
+		if c.Graph == graph {
+			return c
+		}
+	}
+	return nil
+}
+
+// Handler returns the whole of the server as one handler.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve answers requests on the listener until the context ends, then lets the calls
+// under way finish, for at most 15 seconds. It closes the listener.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	s.log.Info("stopping; calls under way may finish", "timeout", drainTimeout)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	err := srv.Shutdown(drain)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("some calls did not finish in time: %w", err), srv.Close())
+	}
+	<-failed
+	return err
+}
+
+// Close closes the graphs.
+func (s *Server) Close() error {
+	var errs []error
+	for _, g := range s.engines {
+		errs = append(errs, g.Close())
+	}
+	s.engines = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,142 @@
+package service
+
+import (
+	"context"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Tools lists what the actor may see, built-ins first and then stored queries, each
+// in a stable order. A tool is seen when its gates are all granted on some branch:
+// one that exists, one that the policy names, main, or one that nobody has named.
+func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, error) {
+	branches, err := g.askedBranches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var seen []*tool.Descriptor
+	for t := range g.all {
+		if g.visible(actor, t, branches) {
+			seen = append(seen, t.Descriptor())
+		}
+	}
+	return seen, nil
+}
+
+// Lookup returns the tool called name. A tool that the actor may not see is the same
+// *UnknownTool as one that does not exist.
+func (g *Graph) Lookup(ctx context.Context, actor *Actor, name string) (tool.Tool, error) {
+	t, ok := g.tools[name]
+	if !ok {
+		return nil, &UnknownTool{Name: name}
+	}
+	var branches []string
+	if asksBranches(t) {
+		var err error
+		if branches, err = g.askedBranches(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !g.visible(actor, t, branches) {
+		return nil, &UnknownTool{Name: name}
+	}
+	return t, nil
+}
+
+// allowed asks the authorizer. Nobody is allowed nothing.
+func (g *Graph) allowed(actor *Actor, grant tool.Grant) bool {
+	if actor == nil {
+		return false
+	}
+	if grant.Branch == "" && onBranch(grant.Action) {
+		grant.Branch = engine.MainBranch
+	}
+	return g.authorizer.Allowed(actor, grant)
+}
+
+// require returns a *Forbidden for the first grant that the actor lacks.
+func (g *Graph) require(actor *Actor, grants ...tool.Grant) error {
+	for _, grant := range grants {
+		if !g.allowed(actor, grant) {
+			if grant.Branch == "" && onBranch(grant.Action) {
+				grant.Branch = engine.MainBranch
+			}
+			return &Forbidden{Action: grant.Action, Branch: grant.Branch}
+		}
+	}
+	return nil
+}
+
+// visible reports whether all gates of a tool are granted on one of the branches.
+func (g *Graph) visible(actor *Actor, t tool.Tool, branches []string) bool {
+	gates := t.Gates()
+	if !asksBranches(t) {
+		for _, gate := range gates {
+			if !g.allowed(actor, gate) {
+				return false
+			}
+		}
+		return true
+	}
+branch:
+	for _, b := range branches {
+		for _, gate := range gates {
+			if onBranch(gate.Action) {
+				gate.Branch = b
+			}
+			if !g.allowed(actor, gate) {
+				continue branch
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// asksBranches reports whether it depends on branches who may see a tool.
+func asksBranches(t tool.Tool) bool {
+	return slices.ContainsFunc(t.Gates(), func(g tool.Grant) bool { return onBranch(g.Action) })
+}
+
+// askedBranches lists the branch names that stand for "some branch".
+func (g *Graph) askedBranches(ctx context.Context) ([]string, error) {
+	names := []string{engine.MainBranch}
+	known := map[string]bool{engine.MainBranch: true}
+	add := func(name string) {
+		if !known[name] {
+			known[name] = true
+			names = append(names, name)
+		}
+	}
+	existing, err := g.engine.Branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range existing {
+		add(b.Name)
+	}
+	for _, name := range g.authorizer.Branches() {
+		add(name)
+	}
+	// A policy may grant on every branch but the named ones, and none of those need
+	// exist yet: a name that nobody uses asks for that.
+	free := "some-branch"
+	for known[free] {
+		free += "-"
+	}
+	add(free)
+	return names, nil
+}
+
+// onBranch reports whether an action is one on a branch.
+func onBranch(a tool.Action) bool {
+	switch a {
+	case tool.Read, tool.Export, tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge:
+		return true
+	case tool.InvokeQuery, tool.Admin, tool.GraphList:
+		return false
+	}
+	return false
+}

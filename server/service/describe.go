@@ -1,0 +1,59 @@
+package service
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Descriptors lists all tools that MCP knows, whoever may see them, in their order.
+func (g *Graph) Descriptors() []*tool.Descriptor {
+	var all []*tool.Descriptor
+	for t := range g.all {
+		all = append(all, t.Descriptor())
+	}
+	return all
+}
+
+// Allowed reports whether the actor has a grant. An empty branch is main.
+func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.allowed(actor, grant) }
+
+// Schema returns the schema in force on a branch, main if it is empty.
+func (g *Graph) Schema(ctx context.Context, actor *Actor, branch string) (*engine.Schema, error) {
+	if err := g.require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
+		return nil, err
+	}
+	return g.engine.Schema(ctx, engine.Target{Branch: branch})
+}
+
+// Branches lists the branches, in name order.
+func (g *Graph) Branches(ctx context.Context, actor *Actor) ([]engine.Branch, error) {
+	if err := g.require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
+		return nil, err
+	}
+	return g.engine.Branches(ctx)
+}
+
+// Queries lists the exposed stored queries that the actor may invoke, in source order.
+func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
+	if err := g.require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
+		return nil, err
+	}
+	var seen []tool.StoredQuery
+	for _, q := range g.stored {
+		if q.Info().Exposed && g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: q.Info().Name}) {
+			seen = append(seen, q)
+		}
+	}
+	return seen, nil
+}
+
+// Invocable returns the error of [Graph.InvokeQuery] for a query that the actor may
+// not know of, or nil.
+func (g *Graph) Invocable(actor *Actor, name string) error {
+	if _, ok := g.queries[name]; !ok || !g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+		return &engine.NotFound{What: "stored query", Name: name}
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Limits bound the results that a model is given.
+type Limits struct {
+	MaxRows  int  // 5,000 by default
+	MaxBytes int  // of a result's JSON up to its last row, 1 MiB by default
+	Refuse   bool // fail with an *Oversize instead of cutting
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxRows == 0 {
+		l.MaxRows = 5000
+	}
+	if l.MaxBytes == 0 {
+		l.MaxBytes = 1 << 20
+	}
+	return l
+}
+
+// Encoding says how an answer is written.
+type Encoding struct {
+	// SafeIntegers writes 64-bit integers beyond ±(2^53−1) as decimal strings; readers
+	// that keep numbers as float64 would round them.
+	SafeIntegers bool
+
+	MaxRows  int // zero for no limit
+	MaxBytes int // zero for no limit
+	Refuse   bool
+}
+
+// ForModel is how answers to models are written: safe integers, within the limits of
+// the graph.
+func (g *Graph) ForModel() Encoding {
+	return Encoding{SafeIntegers: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
+}
+
+// JSON is json.Marshal, but that it leaves <, > and & as they are: models read the text
+// as it stands, and schemas and queries are full of them.
+func JSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// maxSafeInteger is the largest n for which n and n+1 differ as float64: 2^53 − 1.
+const maxSafeInteger = 1<<53 - 1
+
+// encoder writes answers as JSON, straight from columns.
+type encoder struct {
+	enc       Encoding
+	buf       []byte
+	rows      int  // written so far, over all results
+	read      bool // a read was answered
+	truncated bool
+}
+
+type mark struct {
+	bytes, rows int
+	truncated   bool
+}
+
+func (e *encoder) mark() mark   { return mark{len(e.buf), e.rows, e.truncated} }
+func (e *encoder) reset(m mark) { e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated }
+
+// value writes whatever encoding/json can.
+func (e *encoder) value(v any) error {
+	b, err := JSON(v)
+	e.buf = append(e.buf, b...)
+	return err
+}
+
+// cut says by what a result was cut.
+type cut string
+
+const (
+	whole   cut = ""
+	byRows  cut = "rows"
+	byBytes cut = "bytes"
+)
+
+// rowsOf writes the rows of a result as an array of objects, up to the limits, and
+// returns how many they are.
+func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, err error) {
+	keys := columnKeys(r.Columns())
+	start, total := len(e.buf), 0
+	e.buf = append(e.buf, '[')
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return n, why, err
+		}
+		if b == nil {
+			break
+		}
+		total += b.Len
+		for i := 0; i < b.Len && why == whole; i++ {
+			if e.enc.MaxRows > 0 && e.rows == e.enc.MaxRows {
+				why = byRows
+				break
+			}
+			before := len(e.buf)
+			if n > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.object(keys, b.Columns, i)
+			if e.enc.MaxBytes > 0 && len(e.buf) > e.enc.MaxBytes {
+				e.buf, why = e.buf[:before], byBytes
+				break
+			}
+			n++
+			e.rows++
+		}
+		if why != whole && !e.enc.Refuse {
+			break
+		}
+	}
+	if why != whole && e.enc.Refuse {
+		estimate := int64(len(e.buf) - start)
+		if n > 0 {
+			estimate = estimate / int64(n) * int64(total)
+		}
+		return n, why, &Oversize{Rows: total, Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+	}
+	e.truncated = e.truncated || why != whole
+	e.buf = append(e.buf, ']')
+	return n, why, nil
+}
+
+// columnKey is what stands before a column's value: its name as a JSON string and a
+// colon, and the same of the fields of a whole node.
+type columnKey struct {
+	text   string
+	fields []columnKey
+}
+
+func columnKeys(cols []plan.Column) []columnKey {
+	keys := make([]columnKey, len(cols))
+	for i, c := range cols {
+		keys[i].text = keyText(c.Name)
+		for _, f := range c.Fields {
+			keys[i].fields = append(keys[i].fields, columnKey{text: keyText(f.Name)})
+		}
+	}
+	return keys
+}
+
+func keyText(name string) string { return string(append(appendString(nil, name), ':')) }
+
+// object writes row i as an object.
+func (e *encoder) object(keys []columnKey, cols []engine.Column, i int) {
+	e.buf = append(e.buf, '{')
+	for j := range cols {
+		if j > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = append(e.buf, keys[j].text...)
+		c := &cols[j]
+		switch {
+		case c.IsNull(i):
+			e.buf = append(e.buf, "null"...)
+		case c.Fields != nil:
+			e.object(keys[j].fields, c.Fields, i)
+		default:
+			e.cell(c, i)
+		}
+	}
+	e.buf = append(e.buf, '}')
+}
+
+// cell writes row i of a column without Fields that is not null there.
+func (e *encoder) cell(c *engine.Column, i int) {
+	if c.Type.List {
+		e.buf = append(e.buf, '[')
+		for j, v := range c.Lists[i].Elems() {
+			if j > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.scalar(v)
+		}
+		e.buf = append(e.buf, ']')
+		return
+	}
+	switch c.Type.Kind {
+	case value.Bool:
+		e.buf = strconv.AppendBool(e.buf, c.Ints[i] != 0)
+	case value.I32, value.U32:
+		e.buf = strconv.AppendInt(e.buf, c.Ints[i], 10)
+	case value.I64:
+		e.int64(c.Ints[i])
+	case value.U64:
+		e.uint64(uint64(c.Ints[i]))
+	case value.F32:
+		e.float(c.Floats[i], 32)
+	case value.F64:
+		e.float(c.Floats[i], 64)
+	case value.Date:
+		e.date(value.DateValue(c.Ints[i]))
+	case value.DateTime:
+		e.dateTime(value.DateTimeValue(c.Ints[i]))
+	case value.String:
+		e.buf = appendString(e.buf, c.Strings[i])
+	case value.Blob:
+		e.blob(c.Strings[i])
+	case value.Vector:
+		e.buf = append(e.buf, '[')
+		for j, f := range c.Vectors[i] {
+			if j > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.float(float64(f), 32)
+		}
+		e.buf = append(e.buf, ']')
+	default:
+		panic("service: column of type " + c.Type.String())
+	}
+}
+
+// scalar writes an element of a list.
+func (e *encoder) scalar(v value.Value) {
+	switch v.Kind() {
+	case value.Invalid:
+		e.buf = append(e.buf, "null"...)
+	case value.Bool:
+		e.buf = strconv.AppendBool(e.buf, v.Bool())
+	case value.I32, value.U32:
+		e.buf = strconv.AppendInt(e.buf, v.Int(), 10)
+	case value.I64:
+		e.int64(v.Int())
+	case value.U64:
+		e.uint64(v.Uint())
+	case value.F32:
+		e.float(v.Float(), 32)
+	case value.F64:
+		e.float(v.Float(), 64)
+	case value.Date:
+		e.date(value.DateValue(v.Int()))
+	case value.DateTime:
+		e.dateTime(value.DateTimeValue(v.Int()))
+	case value.String:
+		e.buf = appendString(e.buf, v.Str())
+	case value.Blob:
+		e.blob(string(v.Bytes()))
+	default:
+		panic("service: list of " + v.Type().String())
+	}
+}
+
+func (e *encoder) int64(n int64) {
+	if e.enc.SafeIntegers && (n > maxSafeInteger || n < -maxSafeInteger) {
+		e.buf = append(strconv.AppendInt(append(e.buf, '"'), n, 10), '"')
+		return
+	}
+	e.buf = strconv.AppendInt(e.buf, n, 10)
+}
+
+func (e *encoder) uint64(n uint64) {
+	if e.enc.SafeIntegers && n > maxSafeInteger {
+		e.buf = append(strconv.AppendUint(append(e.buf, '"'), n, 10), '"')
+		return
+	}
+	e.buf = strconv.AppendUint(e.buf, n, 10)
+}
+
+// float writes a number, or the name of one that JSON has no number for.
+func (e *encoder) float(f float64, bits int) {
+	switch {
+	case math.IsNaN(f):
+		e.buf = append(e.buf, `"NaN"`...)
+	case math.IsInf(f, 1):
+		e.buf = append(e.buf, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		e.buf = append(e.buf, `"-Infinity"`...)
+	default:
+		e.buf = value.AppendFloat(e.buf, f, bits)
+	}
+}
+
+func (e *encoder) date(d value.DateValue) { e.buf = append(d.Append(append(e.buf, '"')), '"') }
+
+func (e *encoder) dateTime(t value.DateTimeValue) { e.buf = append(t.Append(append(e.buf, '"')), '"') }
+
+func (e *encoder) blob(b string) {
+	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')
+}
+
+// appendString appends s as a JSON string. Bytes that are no UTF-8, which the engine
+// does not store, would become the replacement character.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s)
+	return dst
+}

@@ -1,0 +1,63 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// UnknownTool says that no tool has the name, as far as the caller may know.
+type UnknownTool struct{ Name string }
+
+// Forbidden says that the caller may see the thing but not do this with it.
+type Forbidden struct {
+	Action tool.Action
+	Branch string // empty for an action on the graph
+}
+
+// Rejected says that a query text has faults.
+type Rejected struct {
+	Diagnostics diag.List
+	Sources     map[string]string // the texts, by the file names in the diagnostics
+}
+
+// Oversize says that a result is larger than the graph's limits allow, where those say
+// to refuse it.
+type Oversize struct {
+	Rows     int   // that the result has
+	Bytes    int64 // that it would take as JSON: an estimate, from the rows that fit
+	MaxRows  int   // zero for no limit
+	MaxBytes int
+}
+
+// Panic is a panic in a call.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+func (e *UnknownTool) Error() string { return "unknown tool: " + e.Name }
+
+func (e *Forbidden) Error() string {
+	if e.Branch == "" {
+		return fmt.Sprintf("the policy does not allow %s", e.Action)
+	}
+	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
+}
+
+// Error renders every diagnostic with the source line it is about.
+func (e *Rejected) Error() string {
+	var b strings.Builder
+	b.WriteString("the query text has errors:\n")
+	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (e *Oversize) Error() string {
+	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
+		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
+}
+
+func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -1,0 +1,78 @@
+// Package servicetest makes small served graphs for the tests of what stands in front
+// of them.
+package servicetest
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Seed is the data of a new graph.
+const Seed = `{"type":"Person","data":{"name":"ada","age":36,"big":9007199254740993,"score":0.5,"born":"1815-12-10","seen":"2024-05-01T12:30:00Z","tags":["x","\"y\""]}}
+{"type":"Person","data":{"name":"bob","age":41,"big":9007199254740991}}
+{"type":"Person","data":{"name":"cyd"}}
+{"edge":"Knows","from":"ada","to":"bob"}
+`
+
+// The actors: Writer may do everything, Reader may read, Bot may run the stored query
+// find_person and nothing else, Drafter may do everything but on main, Nobody nothing.
+var (
+	Writer  = &service.Actor{ID: "act-writer", Source: "test"}
+	Reader  = &service.Actor{ID: "act-reader", Source: "test"}
+	Bot     = &service.Actor{ID: "act-bot", Source: "test"}
+	Drafter = &service.Actor{ID: "act-drafter", Source: "test"}
+	Nobody  = &service.Actor{ID: "act-nobody", Source: "test"}
+)
+
+// Config returns the parts of a served graph over the reference engine, loaded with
+// Seed, its stored queries [Catalog], and the given built-ins.
+func Config(t testing.TB, builtins ...tool.Tool) service.Config {
+	t.Helper()
+	g := naive.New(Source, Schema(t), naive.Sound)
+	t.Cleanup(func() { g.Close() })
+	if _, err := g.Load(context.Background(), strings.NewReader(Seed), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return service.Config{
+		ID: "people", Graph: g, Catalog: Catalog(t), Builtins: builtins, Authorizer: Policy{}, Version: "1.2.3",
+		Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+// Graph returns the served graph of a configuration.
+func Graph(t testing.TB, c service.Config) *service.Graph {
+	t.Helper()
+	g, err := service.NewGraph(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Policy decides for the actors of this package.
+type Policy struct{}
+
+// Allowed decides by the actor's id.
+func (Policy) Allowed(a *service.Actor, g tool.Grant) bool {
+	switch a.ID {
+	case Writer.ID:
+		return true
+	case Reader.ID:
+		return g.Action == tool.Read || g.Action == tool.InvokeQuery
+	case Bot.ID:
+		return g.Query == "find_person" && (g.Action == tool.InvokeQuery || g.Action == tool.Read && g.Via == tool.Stored)
+	case Drafter.ID:
+		return g.Branch != engine.MainBranch
+	}
+	return false
+}
+
+// Branches names one branch that does not exist.
+func (Policy) Branches() []string { return []string{"release"} }

@@ -1,0 +1,176 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Code sorts faults for clients.
+type Code string
+
+// The codes of the error envelope.
+const (
+	Unauthorized     Code = "unauthorized"
+	Denied           Code = "forbidden"
+	BadRequest       Code = "bad_request"
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	Conflict         Code = "conflict"
+	TooManyRequests  Code = "too_many_requests"
+	Internal         Code = "internal"
+)
+
+// WireError is the error envelope, the same on every transport.
+type WireError struct {
+	Error         string            `json:"error"`
+	Code          Code              `json:"code,omitempty"`
+	KeyConflict   *WireKeyConflict  `json:"key_conflict,omitempty"`
+	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
+	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// WireKeyConflict names the entity that a strict insert met.
+type WireKeyConflict struct {
+	EntityKind string `json:"entity_kind"` // node or edge
+	TypeName   string `json:"type_name"`
+	ID         string `json:"id"`
+}
+
+// WireLimit is a limit that was passed.
+type WireLimit struct {
+	Resource string `json:"resource"`
+	Limit    int64  `json:"limit"`
+	Actual   int64  `json:"actual"`
+}
+
+// Fault is an error as it goes to a client.
+type Fault struct {
+	Status int // of HTTP
+	Body   WireError
+
+	// Operational says that the fault is the server's, not the caller's. The body of
+	// such a fault tells nothing of the cause.
+	Operational bool
+}
+
+// Explain maps an error of this package, of tool or of engine to the wire. It is the
+// one place that does. An error that is none of these is operational.
+func Explain(err error) *Fault {
+	var (
+		unknownTool *UnknownTool
+		forbidden   *Forbidden
+		rejected    *Rejected
+		oversize    *Oversize
+		argument    *tool.ArgumentError
+		notFound    *engine.NotFound
+		conflict    *engine.Conflict
+		keyConflict *engine.KeyConflict
+		violation   *engine.ConstraintViolation
+		badArgument *engine.BadArgument
+		mismatch    *engine.SchemaMismatch
+		unsupported *engine.Unsupported
+		tooLarge    *engine.TooLarge
+		load        *engine.LoadErrors
+		unavailable *engine.Unavailable
+	)
+	switch {
+	case errors.As(err, &unknownTool):
+		return callers(http.StatusNotFound, NotFound, err)
+	case errors.As(err, &forbidden):
+		return callers(http.StatusForbidden, Denied, err)
+	case errors.As(err, &rejected):
+		f := callers(http.StatusBadRequest, BadRequest, err)
+		f.Body.Diagnostics = rejected.Diagnostics
+		return f
+	case errors.As(err, &oversize):
+		f := callers(http.StatusRequestEntityTooLarge, BadRequest, err)
+		f.Body.ResourceLimit = oversize.limit()
+		return f
+	case errors.As(err, &argument):
+		return callers(http.StatusBadRequest, BadRequest, err)
+	case errors.As(err, &load):
+		// The lines wrap errors of other kinds; only when all of them are about keys
+		// is the load as a whole a conflict.
+		f := callers(http.StatusBadRequest, BadRequest, err)
+		for i := range load.Lines {
+			if !errors.As(load.Lines[i].Err, &keyConflict) {
+				return f
+			}
+		}
+		if keyConflict != nil {
+			f.Status, f.Body.Code, f.Body.KeyConflict = http.StatusConflict, Conflict, wireKeyConflict(keyConflict)
+		}
+		return f
+	case errors.As(err, &notFound):
+		return callers(http.StatusNotFound, NotFound, err)
+	case errors.As(err, &keyConflict):
+		f := callers(http.StatusConflict, Conflict, err)
+		f.Body.KeyConflict = wireKeyConflict(keyConflict)
+		return f
+	case errors.As(err, &conflict), errors.As(err, &mismatch):
+		return callers(http.StatusConflict, Conflict, err)
+	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
+		return callers(http.StatusBadRequest, BadRequest, err)
+	case errors.As(err, &tooLarge):
+		f := callers(http.StatusRequestEntityTooLarge, BadRequest, err)
+		f.Body.ResourceLimit = &WireLimit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
+		return f
+	case errors.As(err, &unavailable):
+		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")
+	case errors.Is(err, context.DeadlineExceeded):
+		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
+	}
+	return servers(http.StatusInternalServerError, "internal error")
+}
+
+// Report is [Explain], and logs an operational fault under an id that it adds to the
+// message, so that whoever gets it can say which one it was. A caller that went away
+// is no event.
+func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
+
+// Report is [Graph.Report] for faults outside of a graph.
+func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
+	f := Explain(err)
+	if !f.Operational {
+		return f
+	}
+	id := rand.Text()
+	f.Body.Error += " (id " + id + ")"
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return f
+	}
+	attrs := []slog.Attr{slog.String("id", id), slog.String("error", err.Error())}
+	var p *Panic
+	if errors.As(err, &p) {
+		attrs = append(attrs, slog.String("stack", string(p.Stack)))
+	}
+	log.LogAttrs(ctx, slog.LevelError, "operational fault", attrs...)
+	return f
+}
+
+func callers(status int, code Code, err error) *Fault {
+	return &Fault{Status: status, Body: WireError{Error: err.Error(), Code: code}}
+}
+
+func servers(status int, message string) *Fault {
+	return &Fault{Status: status, Body: WireError{Error: message, Code: Internal}, Operational: true}
+}
+
+func wireKeyConflict(e *engine.KeyConflict) *WireKeyConflict {
+	return &WireKeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
+}
+
+// limit returns the limit that was passed: the rows', or else the bytes'.
+func (e *Oversize) limit() *WireLimit {
+	if e.MaxRows > 0 && e.Rows > e.MaxRows {
+		return &WireLimit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}
+	}
+	return &WireLimit{Resource: "bytes", Limit: int64(e.MaxBytes), Actual: e.Bytes}
+}

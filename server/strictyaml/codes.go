@@ -1,0 +1,47 @@
+package strictyaml
+
+import "github.com/omnigraph-go/omnigraph/gq/diag"
+
+// The codes of what can be wrong with a configuration file.
+const (
+	Syntax       diag.Code = "C1"  // not YAML, or a part of YAML that configuration does not take
+	UnknownKey   diag.Code = "C2"  // a key that nothing reads
+	WrongType    diag.Code = "C3"  // such as a list where a string is wanted
+	Missing      diag.Code = "C4"  // a required key or value is not there
+	Duplicate    diag.Code = "C5"  // said twice
+	UnknownName  diag.Code = "C6"  // a reference to something that is not declared
+	BadValue     diag.Code = "C7"  // of the right type, outside what is allowed
+	MissingFile  diag.Code = "C8"  // a path that leads nowhere, or to the wrong kind of file
+	ClearSecret  diag.Code = "C9"  // a secret in the file itself
+	Unsupported  diag.Code = "C10" // understood, and not done by this server
+	Contradicts  diag.Code = "C11" // two parts that cannot hold together
+	Accepted     diag.Code = "C12" // taken for compatibility, without effect
+	TooLarge     diag.Code = "C13" // past a limit of the reader
+	Undetermined diag.Code = "C14" // the reader itself failed on the file
+)
+
+// Info documents a code.
+type Info struct {
+	Code    diag.Code
+	Purpose string
+}
+
+// Codes lists every code with its purpose, in order.
+func Codes() []Info {
+	return []Info{
+		{Syntax, "the file is not YAML, or uses a part of YAML (anchors, aliases, tags, merge keys, directives, several documents) that configuration does not take"},
+		{UnknownKey, "a key that nothing reads"},
+		{WrongType, "a value of another type than the key takes"},
+		{Missing, "a required key or value is not there"},
+		{Duplicate, "the same key, id or name twice"},
+		{UnknownName, "a reference to something that is not declared"},
+		{BadValue, "a value of the right type outside what is allowed"},
+		{MissingFile, "a path that leads nowhere or to the wrong kind of file"},
+		{ClearSecret, "a secret that stands in the file itself instead of in the environment"},
+		{Unsupported, "a setting that is understood and that this server does not carry out"},
+		{Contradicts, "two parts of the file that cannot hold together"},
+		{Accepted, "a key that is taken for compatibility and has no effect"},
+		{TooLarge, "the file is larger or nested deeper than the reader takes"},
+		{Undetermined, "the YAML library failed on the file"},
+	}
+}

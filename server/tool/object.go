@@ -1,0 +1,207 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Object reads the members of a JSON object by name and type. A getter whose member
+// is missing or does not fit returns the zero value and notes the fault; [Object.Done]
+// returns what was noted. An explicit null counts as absent, and a scalar may come as
+// a string that spells it.
+type Object struct {
+	noun    string // what a member is called in messages
+	members []member
+	known   []string // names asked for, in order
+	faults  []*ArgumentError
+}
+
+type member struct {
+	name string
+	raw  jsontext.Value
+	read bool
+}
+
+// Params returns a reader of the parameters of a query: nil, null or a JSON object.
+// Paths in its faults are the parameters' names.
+func Params(raw json.RawMessage) *Object { return newObject("parameter", raw) }
+
+// Members returns a reader of the arguments of a tool: nil, null or a JSON object.
+// Paths in its faults are the members' names.
+func Members(raw json.RawMessage) *Object { return newObject("member", raw) }
+
+// Has reports whether the member called name is there and not null. It does not count
+// as asking for it.
+func (o *Object) Has(name string) bool {
+	for i := range o.members {
+		if o.members[i].name == name {
+			return o.members[i].raw.Kind() != 'n'
+		}
+	}
+	return false
+}
+
+// Raw returns the member called name as it was written, or nil when it is absent.
+func (o *Object) Raw(name string) json.RawMessage { return json.RawMessage(o.find(name)) }
+
+// Fail notes a fault of the member called name.
+func (o *Object) Fail(name, detail, help string) {
+	o.faults = append(o.faults, &ArgumentError{Path: name, Detail: detail, Help: help})
+}
+
+// Merge notes the faults of a nested object under the member called name. Errors that
+// are no *ArgumentError are noted by their text.
+func (o *Object) Merge(name string, err error) {
+	if err == nil {
+		return
+	}
+	var a *ArgumentError
+	if !errors.As(err, &a) {
+		o.Fail(name, err.Error(), "")
+		return
+	}
+	a = a.Under(name)
+	o.faults = append(o.faults, a)
+	o.faults = append(o.faults, a.Also...)
+	a.Also = nil
+}
+
+// Done returns every fault noted so far as one *ArgumentError, members that nobody
+// asked for first, or nil when there is none.
+func (o *Object) Done() error {
+	var faults []*ArgumentError
+	for i := range o.members {
+		if m := &o.members[i]; !m.read {
+			faults = append(faults, o.unknown(m.name))
+		}
+	}
+	faults = append(faults, o.faults...)
+	if len(faults) == 0 {
+		return nil
+	}
+	first := *faults[0]
+	first.Also = faults[1:]
+	return &first
+}
+
+func newObject(noun string, raw json.RawMessage) *Object {
+	o := &Object{noun: noun}
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return o
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if d.PeekKind() != '{' {
+		v, err := d.ReadValue()
+		if err != nil {
+			o.malformed(err)
+			return o
+		}
+		o.Fail("", "found "+describe(v)+", wanted a JSON object", "")
+		return o
+	}
+	if _, err := d.ReadToken(); err != nil {
+		o.malformed(err)
+		return o
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			o.malformed(err)
+			return o
+		}
+		m := member{name: name.String()}
+		v, err := d.ReadValue()
+		if err != nil {
+			o.malformed(err)
+			return o
+		}
+		m.raw = v.Clone()
+		o.members = append(o.members, m)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		o.malformed(err)
+	} else if len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
+		o.Fail("", "there is text after the JSON object", "")
+	}
+	return o
+}
+
+// malformed notes that the text is no JSON; what was read before the fault is
+// forgotten, so that no second fault follows from the first.
+func (o *Object) malformed(err error) {
+	o.members = nil
+	detail := "the text is no valid JSON: " + err.Error()
+	var s *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		detail = "a member occurs twice"
+		if errors.As(err, &s) {
+			detail = "the member " + string(s.JSONPointer) + " occurs twice"
+		}
+	case errors.As(err, &s):
+		detail = "the text is no valid JSON: " + s.Err.Error()
+	}
+	o.faults = []*ArgumentError{{Detail: detail}}
+}
+
+// broken reports whether the text was no object at all; what is missing is then no
+// fault of its own.
+func (o *Object) broken() bool {
+	return len(o.faults) > 0 && o.faults[0].Path == ""
+}
+
+func (o *Object) find(name string) jsontext.Value {
+	o.known = append(o.known, name)
+	for i := range o.members {
+		if m := &o.members[i]; m.name == name {
+			m.read = true
+			if m.raw.Kind() == 'n' {
+				return nil
+			}
+			return m.raw
+		}
+	}
+	return nil
+}
+
+// Value returns the member called name as a value of type t, null when t is nullable
+// and the member absent.
+func (o *Object) Value(name string, t value.Type) value.Value {
+	raw := o.find(name)
+	if raw == nil {
+		if !t.Nullable && !o.broken() {
+			o.Fail(name, "missing, wanted "+wanted(t), "")
+		}
+		return value.Null
+	}
+	v, f := convert(raw, t)
+	if f != nil {
+		path := name
+		if f.at != "" {
+			path += f.at
+		}
+		o.Fail(path, f.detail, f.help)
+	}
+	return v
+}
+
+func (o *Object) unknown(name string) *ArgumentError {
+	e := &ArgumentError{Path: name, Detail: "unknown " + o.noun}
+	switch e.Help = diag.DidYouMean(name, o.known); {
+	case e.Help != "":
+	case len(o.known) > 0:
+		e.Help = "known are " + strings.Join(slices.Sorted(slices.Values(o.known)), ", ")
+	default:
+		e.Help = "none is taken"
+	}
+	return e
+}

@@ -40,15 +40,17 @@ var imports = []struct {
 	{"source/**", nil},
 
 	// The server: tools and operations know no transport; a transport knows no other.
-	{"server/tool", []string{"engine", "gq/plan", "gq/value"}},
+	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value"}},
+	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
 	{"server/service", []string{"engine", "gq", "gq/**", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/service", "server/tool"}},
 	{"server/rest", []string{"engine", "gq/**", "server/service", "server/tool"}},
-	{"server/auth", []string{"server/service", "server/tool"}},
+	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", nil},
-	{"server/policy", []string{"gq/diag", "server/service", "server/tool"}},
-	{"server/cluster", []string{"gq/diag"}},
+	{"server/auth", []string{"server/guard", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
 	{"server", []string{"engine/**", "gq/**", "server/**"}},
 
 	// Commands wire everything; nobody imports them.

@@ -13,10 +13,13 @@ type Size struct {
 	Packages, Symbols, Calls int
 }
 
-// Medium is a graph of about 330,000 entities: a large module with its dependencies.
+// Medium is a graph of about 356,000 entities: a large module with its dependencies.
 var Medium = Size{Packages: 1_000, Symbols: 50_000, Calls: 200_000}
 
-// PackagePath and SymbolPath name the nodes of a made-up graph, counting from 0.
+// filesPerPackage is the number of files of each made-up package.
+const filesPerPackage = 5
+
+// PackagePath returns the key of package i, counting from 0.
 func PackagePath(i int) string { return fmt.Sprintf("example.com/made/p%04d", i) }
 
 // SymbolPath returns the key of symbol i of a graph of the size.
@@ -24,8 +27,12 @@ func (s Size) SymbolPath(i int) string {
 	return fmt.Sprintf("%s.Symbol%06d", PackagePath(i%s.Packages), i)
 }
 
+func (s Size) filePath(symbol int) string {
+	return fmt.Sprintf("p%04d/file%d.go", symbol%s.Packages, symbol/s.Packages%filesPerPackage)
+}
+
 // Lines returns the number of lines that NDJSON writes.
-func (s Size) Lines() int { return s.Packages + s.Symbols + s.Symbols + s.Calls }
+func (s Size) Lines() int { return s.Packages*(1+filesPerPackage) + 3*s.Symbols + s.Calls }
 
 // NDJSON returns a made-up code graph with the schema of queries/code: the same bytes
 // for the same size and seed. Callees follow a power law, as real ones do.
@@ -43,6 +50,9 @@ func (s Size) NDJSON(seed uint64) []byte {
 			"path": PackagePath(i), "name": fmt.Sprintf("p%04d", i), "files": 1 + rng.IntN(30), "lines": 50 + rng.IntN(5000),
 		}})
 	}
+	for i := range s.Packages * filesPerPackage {
+		emit(map[string]any{"type": "File", "data": map[string]any{"path": s.filePath(i), "lines": 10 + rng.IntN(600)}})
+	}
 	for i := range s.Symbols {
 		emit(map[string]any{"type": "Symbol", "data": map[string]any{
 			"path": s.SymbolPath(i), "name": fmt.Sprintf("Symbol%06d", i), "kind": []string{"func", "method", "type"}[rng.IntN(3)],
@@ -54,6 +64,10 @@ func (s Size) NDJSON(seed uint64) []byte {
 	for i := range s.Symbols {
 		emit(map[string]any{"edge": "Holds", "from": PackagePath(i % s.Packages), "to": s.SymbolPath(i),
 			"data": map[string]any{"id": fmt.Sprintf("h%07d", i)}})
+	}
+	for i := range s.Symbols {
+		emit(map[string]any{"edge": "Declares", "from": s.filePath(i), "to": s.SymbolPath(i),
+			"data": map[string]any{"id": fmt.Sprintf("d%07d", i)}})
 	}
 	callees := rand.NewZipf(rng, 1.3, 8, uint64(s.Symbols-1))
 	for i := range s.Calls {

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// ArrowSchema returns the schema of the record batches of a result with these columns:
+//
+//	String, enum  Utf8                  Date      Date32
+//	Bool          Boolean               DateTime  Timestamp(ms, UTC)
+//	I32 … F64     Int32 … Float64       Blob      Binary
+//	Vector(n)     FixedSizeList(n, Float32)
+//	[T]           List(T)               a whole node  Struct of its fields
+func ArrowSchema(columns []plan.Column) *arrow.Schema {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		if c.Fields == nil {
+			fields[i] = arrow.Field{Name: c.Name, Type: arrowType(c.Type), Nullable: true}
+			continue
+		}
+		members := make([]arrow.Field, len(c.Fields))
+		for k, f := range c.Fields {
+			members[k] = arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: true}
+		}
+		fields[i] = arrow.Field{Name: c.Name, Type: arrow.StructOf(members...)}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Arrow reads a result to its end into record batches, which do not refer to memory of
+// the engine. The caller releases them, and closes the result. After an error there
+// are none.
+func Arrow(ctx context.Context, r Result, mem memory.Allocator) (batches []arrow.RecordBatch, err error) {
+	defer func() {
+		if err != nil {
+			for _, b := range batches {
+				b.Release()
+			}
+			batches = nil
+		}
+	}()
+	schema := ArrowSchema(r.Columns())
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return batches, err
+		}
+		if b == nil {
+			return batches, nil
+		}
+		batch, err := arrowBatch(schema, b, mem)
+		if err != nil {
+			return batches, err
+		}
+		batches = append(batches, batch)
+	}
+}
+
+func arrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.RecordBatch, error) {
+	rb := array.NewRecordBuilder(mem, schema)
+	defer rb.Release()
+	rb.Reserve(b.Len)
+	for i := range b.Columns {
+		if err := appendColumn(rb.Field(i), &b.Columns[i], b.Len); err != nil {
+			return nil, fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
+		}
+	}
+	return rb.NewRecordBatch(), nil
+}
+
+func appendColumn(to array.Builder, c *Column, n int) error {
+	if s, ok := to.(*array.StructBuilder); ok {
+		for range n {
+			s.Append(true)
+		}
+		for k := range c.Fields {
+			if err := appendColumn(s.FieldBuilder(k), &c.Fields[k], n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range n {
+		if err := appendArrow(to, c.Value(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendArrow(to array.Builder, v value.Value) error {
+	if v.IsNull() {
+		to.AppendNull()
+		return nil
+	}
+	fits := true
+	switch b := to.(type) {
+	case *array.ListBuilder:
+		if fits = v.IsList(); fits {
+			b.Append(true)
+			for _, e := range v.Elems() {
+				if err := appendArrow(b.ValueBuilder(), e); err != nil {
+					return err
+				}
+			}
+		}
+	case *array.FixedSizeListBuilder:
+		want := int(b.Type().(*arrow.FixedSizeListType).Len())
+		if fits = v.Kind() == value.Vector && len(v.Vector()) == want; fits {
+			b.Append(true)
+			b.ValueBuilder().(*array.Float32Builder).AppendValues(v.Vector(), nil)
+		}
+	case *array.StringBuilder:
+		b.Append(v.Str())
+	case *array.BinaryBuilder:
+		b.Append(v.Bytes())
+	case *array.BooleanBuilder:
+		b.Append(v.Bool())
+	case *array.Int32Builder:
+		b.Append(int32(v.Int()))
+	case *array.Int64Builder:
+		b.Append(v.Int())
+	case *array.Uint32Builder:
+		b.Append(uint32(v.Uint()))
+	case *array.Uint64Builder:
+		b.Append(v.Uint())
+	case *array.Float32Builder:
+		b.Append(float32(v.Float()))
+	case *array.Float64Builder:
+		b.Append(v.Float())
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(v.Int()))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(v.Int()))
+	default:
+		fits = false
+	}
+	if !fits {
+		return fmt.Errorf("a value of type %s does not fit %s", v.Type(), to.Type())
+	}
+	return nil
+}
+
+func arrowType(t value.Type) arrow.DataType {
+	if t.List {
+		return arrow.ListOf(arrowType(t.Elem()))
+	}
+	switch t.Kind {
+	case value.String:
+		return arrow.BinaryTypes.String
+	case value.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case value.I32:
+		return arrow.PrimitiveTypes.Int32
+	case value.I64:
+		return arrow.PrimitiveTypes.Int64
+	case value.U32:
+		return arrow.PrimitiveTypes.Uint32
+	case value.U64:
+		return arrow.PrimitiveTypes.Uint64
+	case value.F32:
+		return arrow.PrimitiveTypes.Float32
+	case value.F64:
+		return arrow.PrimitiveTypes.Float64
+	case value.Date:
+		return arrow.FixedWidthTypes.Date32
+	case value.DateTime:
+		return arrow.FixedWidthTypes.Timestamp_ms
+	case value.Blob:
+		return arrow.BinaryTypes.Binary
+	case value.Vector:
+		return arrow.FixedSizeListOf(int32(t.Dim), arrow.PrimitiveTypes.Float32)
+	case value.Invalid:
+	}
+	return arrow.Null
+}

@@ -1,0 +1,103 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// canned is a result with given batches, and an error at its end.
+type canned struct {
+	columns []plan.Column
+	batches []*engine.Batch
+	err     error
+}
+
+func (c *canned) Columns() []plan.Column { return c.columns }
+func (c *canned) Commit() string         { return "" }
+func (c *canned) Close() error           { return nil }
+func (c *canned) Next(context.Context) (*engine.Batch, error) {
+	if len(c.batches) == 0 {
+		return nil, c.err
+	}
+	b := c.batches[0]
+	c.batches = c.batches[1:]
+	return b, nil
+}
+
+// everything is a result of two rows, the second null where it can be, of every type.
+func everything() *canned {
+	valid := engine.Bitmap{1}
+	ints := func(k value.Kind, a, b int64) engine.Column {
+		return engine.Column{Type: value.Of(k).Optional(), Valid: valid, Ints: []int64{a, b}}
+	}
+	list := value.OfList(value.I32, []value.Value{value.OfI32(1), value.OfI32(-2)})
+	cols := []engine.Column{
+		{Type: value.Of(value.String), Strings: []string{"ä", ""}},
+		ints(value.Bool, 1, 0), ints(value.I32, -5, 0), ints(value.I64, -1<<63, 0), ints(value.U32, 1<<32-1, 0), ints(value.U64, -1, 0),
+		{Type: value.Of(value.F32), Floats: []float64{1.5, -2}},
+		{Type: value.Of(value.F64).Optional(), Valid: valid, Floats: []float64{0.1, 0}},
+		ints(value.Date, -1, 0), ints(value.DateTime, 1714566600123, 0),
+		{Type: value.Of(value.Blob), Strings: []string{"\x00\xff", ""}},
+		{Type: value.Type{Kind: value.Vector, Dim: 2, Nullable: true}, Valid: valid, Vectors: [][]float32{{1, 2}, nil}},
+		{Type: value.Type{Kind: value.I32, List: true, Nullable: true}, Valid: valid, Lists: []value.Value{list, value.Null}},
+		{Fields: []engine.Column{
+			{Type: value.Of(value.String), Strings: []string{"n1", "n2"}},
+			ints(value.I32, 7, 0),
+		}},
+	}
+	c := &canned{batches: []*engine.Batch{{Len: 2, Columns: cols}}}
+	for i := range cols {
+		col := plan.Column{Name: string(rune('a' + i)), Type: cols[i].Type}
+		if cols[i].Fields != nil {
+			col.Fields = []plan.Field{{Name: "id", Type: value.Of(value.String)}, {Name: "age", Type: value.Of(value.I32).Optional()}}
+		}
+		c.columns = append(c.columns, col)
+	}
+	return c
+}
+
+func TestArrow(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	batches, err := engine.Arrow(context.Background(), everything(), mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(batches) != 1 {
+		t.Fatalf("got %d batches, want 1", len(batches))
+	}
+	defer batches[0].Release()
+	got, err := batches[0].MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"a":"ä","b":true,"c":-5,"d":-9223372036854775808,"e":4294967295,"f":18446744073709551615,"g":1.5,"h":0.1,` +
+		`"i":"1969-12-31","j":"2024-05-01 12:30:00.123Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"}}
+,{"a":"","b":null,"c":null,"d":null,"e":null,"f":null,"g":-2,"h":null,"i":null,"j":null,"k":"","l":null,"m":null,"n":{"age":null,"id":"n2"}}
+]`
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestArrowReleasesAfterAnError(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	r := everything()
+	r.err = errors.New("cut off")
+	if batches, err := engine.Arrow(context.Background(), r, mem); err != r.err || batches != nil {
+		t.Errorf("got %d batches and the error %v, want none and %v", len(batches), err, r.err)
+	}
+	r = everything()
+	r.batches[0].Columns[11].Vectors[0] = []float32{1}
+	if batches, err := engine.Arrow(context.Background(), r, mem); err == nil || batches != nil {
+		t.Errorf("a vector of the wrong length: got %d batches and the error %v", len(batches), err)
+	}
+}

@@ -1,0 +1,329 @@
+package column
+
+import (
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// MaxBytes is the most that the texts of one column may take together.
+const MaxBytes = math.MaxUint32
+
+// maxDict is the largest dictionary that is tried, in entries.
+const maxDict = 1 << 12
+
+// Builder collects values into a Column. It is used by one goroutine.
+type Builder struct {
+	typ   value.Type
+	n     int
+	nulls int
+	null  []bool
+	bits  []bool
+	w32   []int32
+	w64   []int64
+	f32   []float32
+	f64   []float64
+	off   []uint32
+	data  []byte
+	elem  *Builder
+}
+
+// NewBuilder returns an empty builder of values of type t.
+func NewBuilder(t value.Type) *Builder {
+	b := &Builder{typ: t}
+	if t.List {
+		b.elem = NewBuilder(t.Elem())
+	}
+	if b.hasOffsets() {
+		b.off = []uint32{0}
+	}
+	return b
+}
+
+// Len returns the number of values so far.
+func (b *Builder) Len() int { return b.n }
+
+// Bytes returns roughly how much memory the values take.
+func (b *Builder) Bytes() int {
+	n := len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
+	if b.elem != nil {
+		n += b.elem.Bytes()
+	}
+	return n
+}
+
+// AppendNull adds a null.
+func (b *Builder) AppendNull() {
+	b.nulls++
+	b.zero()
+	b.mark(true)
+}
+
+// AppendInt adds a value of a kind that is kept as an integer: see value.Value.Bits.
+func (b *Builder) AppendInt(n int64) {
+	switch b.typ.Kind {
+	case value.Bool:
+		b.bits = append(b.bits, n != 0)
+	case value.I32, value.Date, value.U32:
+		b.w32 = append(b.w32, int32(n))
+	default:
+		b.w64 = append(b.w64, n)
+	}
+	b.mark(false)
+}
+
+// AppendFloat adds an F32 or F64.
+func (b *Builder) AppendFloat(f float64) {
+	if b.typ.Kind == value.F32 {
+		b.f32 = append(b.f32, float32(f))
+	} else {
+		b.f64 = append(b.f64, f)
+	}
+	b.mark(false)
+}
+
+// AppendString adds a String or the raw bytes of a Blob. The error is a
+// *engine.TooLarge when the column is full.
+func (b *Builder) AppendString(s string) error {
+	if uint64(len(b.data))+uint64(len(s)) > MaxBytes {
+		return &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: int64(len(b.data)) + int64(len(s))}
+	}
+	b.data = append(b.data, s...)
+	b.off = append(b.off, uint32(len(b.data)))
+	b.mark(false)
+	return nil
+}
+
+// AppendVector adds a Vector of the type's length.
+func (b *Builder) AppendVector(v []float32) {
+	b.f32 = append(b.f32, v...)
+	b.mark(false)
+}
+
+// Append adds a value that is null or of the builder's type.
+func (b *Builder) Append(v value.Value) error {
+	switch {
+	case v.IsNull():
+		b.AppendNull()
+		return nil
+	case b.typ.List:
+		for _, e := range v.Elems() {
+			if err := b.elem.Append(e); err != nil {
+				return err
+			}
+		}
+		b.off = append(b.off, uint32(b.elem.n))
+		b.mark(false)
+		return nil
+	}
+	switch b.typ.Kind {
+	case value.String:
+		return b.AppendString(v.Str())
+	case value.Blob:
+		return b.AppendString(string(v.Bytes()))
+	case value.F32, value.F64:
+		b.AppendFloat(v.Float())
+	case value.Vector:
+		b.AppendVector(v.Vector())
+	default:
+		b.AppendInt(int64(v.Bits()))
+	}
+	return nil
+}
+
+// Finish returns the values as a column, in the order that perm lists them, or in
+// their own when it is nil. The builder must not be used afterwards.
+func (b *Builder) Finish(perm []uint32) *Column {
+	c := &Column{typ: b.typ, n: b.n}
+	if perm != nil {
+		c.n = len(perm)
+	}
+	if b.nulls > 0 {
+		c.valid = bitmapOf(pick(b.null, perm), true)
+	}
+	c.bits = bitmapOf(pick(b.bits, perm), false)
+	c.w32, c.w64, c.f64 = pick(b.w32, perm), pick(b.w64, perm), pick(b.f64, perm)
+	switch {
+	case b.typ.List:
+		b.finishList(c, perm)
+	case b.hasOffsets():
+		b.finishText(c, perm)
+	case b.typ.Kind == value.Vector && perm != nil:
+		d := b.typ.Dim
+		c.f32 = make([]float32, 0, len(perm)*d)
+		for _, p := range perm {
+			c.f32 = append(c.f32, b.f32[int(p)*d:(int(p)+1)*d]...)
+		}
+	case b.typ.Kind == value.Vector:
+		c.f32 = b.f32
+	default:
+		c.f32 = pick(b.f32, perm)
+	}
+	return c
+}
+
+// Value returns value i as it was appended. Its memory aliases the builder.
+func (b *Builder) Value(i int) value.Value {
+	if b.nulls > 0 && b.null[i] {
+		return value.Null
+	}
+	if b.typ.List {
+		elems := make([]value.Value, 0, b.off[i+1]-b.off[i])
+		for j := b.off[i]; j < b.off[i+1]; j++ {
+			elems = append(elems, b.elem.Value(int(j)))
+		}
+		return value.OfList(b.typ.Kind, elems)
+	}
+	switch b.typ.Kind {
+	case value.String:
+		return value.OfString(b.Str(i))
+	case value.Blob:
+		return value.OfBlob(b.data[b.off[i]:b.off[i+1]])
+	case value.F32:
+		return value.OfF32(b.f32[i])
+	case value.F64:
+		return value.OfF64(b.f64[i])
+	case value.Vector:
+		d := b.typ.Dim
+		return value.OfVector(b.f32[i*d : (i+1)*d : (i+1)*d])
+	case value.Bool:
+		return value.OfBool(b.bits[i])
+	case value.I32, value.Date:
+		return ofInt(b.typ.Kind, int64(b.w32[i]))
+	case value.U32:
+		return value.OfU32(uint32(b.w32[i]))
+	}
+	return ofInt(b.typ.Kind, b.w64[i])
+}
+
+// Str returns the text of value i, a copy.
+func (b *Builder) Str(i int) string { return string(b.data[b.off[i]:b.off[i+1]]) }
+
+// Raw returns the text of value i without copying it.
+func (b *Builder) Raw(i int) []byte { return b.data[b.off[i]:b.off[i+1]] }
+
+func (b *Builder) hasOffsets() bool {
+	return b.typ.List || b.typ.Kind == value.String || b.typ.Kind == value.Blob
+}
+
+func (b *Builder) mark(null bool) {
+	b.n++
+	if null && len(b.null) < b.n-1 {
+		b.null = append(b.null, make([]bool, b.n-1-len(b.null))...)
+	}
+	if b.nulls > 0 {
+		b.null = append(b.null, null)
+	}
+}
+
+func (b *Builder) zero() {
+	if b.hasOffsets() {
+		b.off = append(b.off, b.off[len(b.off)-1])
+		return
+	}
+	switch b.typ.Kind {
+	case value.Bool:
+		b.bits = append(b.bits, false)
+	case value.I32, value.Date, value.U32:
+		b.w32 = append(b.w32, 0)
+	case value.F32:
+		b.f32 = append(b.f32, 0)
+	case value.F64:
+		b.f64 = append(b.f64, 0)
+	case value.Vector:
+		b.f32 = append(b.f32, make([]float32, b.typ.Dim)...)
+	default:
+		b.w64 = append(b.w64, 0)
+	}
+}
+
+func (b *Builder) finishList(c *Column, perm []uint32) {
+	if perm == nil {
+		c.off, c.elem = b.off, b.elem.Finish(nil)
+		return
+	}
+	inner := make([]uint32, 0, b.elem.n)
+	c.off = make([]uint32, 1, len(perm)+1)
+	for _, p := range perm {
+		for j := b.off[p]; j < b.off[p+1]; j++ {
+			inner = append(inner, j)
+		}
+		c.off = append(c.off, uint32(len(inner)))
+	}
+	c.elem = b.elem.Finish(inner)
+}
+
+// finishText keeps the texts once each when there are few of them, and lays them
+// out in row order otherwise.
+func (b *Builder) finishText(c *Column, perm []uint32) {
+	if b.typ.Kind == value.String && b.dictionary(c, perm) {
+		return
+	}
+	if perm == nil {
+		c.off, c.data = b.off, b.data
+		return
+	}
+	c.off = make([]uint32, 1, len(perm)+1)
+	c.data = make([]byte, 0, len(b.data))
+	for _, p := range perm {
+		c.data = append(c.data, b.data[b.off[p]:b.off[p+1]]...)
+		c.off = append(c.off, uint32(len(c.data)))
+	}
+}
+
+func (b *Builder) dictionary(c *Column, perm []uint32) bool {
+	limit := min(maxDict, c.n/4)
+	if limit < 2 {
+		return false
+	}
+	codes := make(map[string]uint32, 64)
+	code := make([]uint32, c.n)
+	off := []uint32{0}
+	var data []byte
+	for i := range code {
+		p := i
+		if perm != nil {
+			p = int(perm[i])
+		}
+		s := b.data[b.off[p]:b.off[p+1]]
+		k, ok := codes[string(s)]
+		if !ok {
+			if len(codes) == limit {
+				return false
+			}
+			k = uint32(len(codes))
+			codes[string(s)] = k
+			data = append(data, s...)
+			off = append(off, uint32(len(data)))
+		}
+		code[i] = k
+	}
+	c.code, c.off, c.data = code, off, data
+	return true
+}
+
+func pick[T any](s []T, perm []uint32) []T {
+	if perm == nil || s == nil {
+		return s
+	}
+	out := make([]T, len(perm))
+	for i, p := range perm {
+		out[i] = s[p]
+	}
+	return out
+}
+
+// bitmapOf returns the bits, inverted if so asked; nil for none.
+func bitmapOf(s []bool, invert bool) engine.Bitmap {
+	if s == nil {
+		return nil
+	}
+	m := engine.NewBitmap(len(s))
+	for i, x := range s {
+		if x != invert {
+			m.Set(i)
+		}
+	}
+	return m
+}

@@ -1,0 +1,181 @@
+// Package column holds the values of one property of many entities as arrays in
+// Arrow's buffer layout: validity bitmaps, fixed-width values, offsets and bytes,
+// dictionary codes.
+package column
+
+import (
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Column is an immutable array of values of one type, nulls included. One group of
+// fields is set, by the type:
+//
+//	Bool                bits
+//	I32, Date, U32      w32 (two's complement)
+//	I64, DateTime, U64  w64 (two's complement)
+//	F32, Vector         f32 (a vector takes Dim places)
+//	F64                 f64
+//	String, Blob        off and data; or code, and off and data of the dictionary
+//	[T]                 off and elem
+type Column struct {
+	typ   value.Type
+	n     int
+	valid engine.Bitmap // nil when no value is null
+	bits  engine.Bitmap
+	w32   []int32
+	w64   []int64
+	f32   []float32
+	f64   []float64
+	off   []uint32
+	data  []byte
+	code  []uint32
+	elem  *Column
+}
+
+// Type returns the type of the values.
+func (c *Column) Type() value.Type { return c.typ }
+
+// Len returns the number of values.
+func (c *Column) Len() int { return c.n }
+
+// IsNull reports whether value i is null.
+func (c *Column) IsNull(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
+
+// Str returns a String or the raw bytes of a Blob, which alias the column.
+func (c *Column) Str(i uint32) string {
+	if c.code != nil {
+		i = c.code[i]
+	}
+	a, b := c.off[i], c.off[i+1]
+	if a == b {
+		return ""
+	}
+	return unsafe.String(&c.data[a], b-a)
+}
+
+// Value returns value i. Its memory aliases the column.
+func (c *Column) Value(i uint32) value.Value {
+	if c.IsNull(i) {
+		return value.Null
+	}
+	if c.typ.List {
+		a, b := c.off[i], c.off[i+1]
+		elems := make([]value.Value, b-a)
+		for j := range elems {
+			elems[j] = c.elem.Value(a + uint32(j))
+		}
+		return value.OfList(c.typ.Kind, elems)
+	}
+	switch c.typ.Kind {
+	case value.String:
+		return value.OfString(c.Str(i))
+	case value.Blob:
+		return value.OfBlob([]byte(c.Str(i)))
+	case value.F32:
+		return value.OfF32(c.f32[i])
+	case value.F64:
+		return value.OfF64(c.f64[i])
+	case value.Vector:
+		return value.OfVector(c.vector(i))
+	}
+	return ofInt(c.typ.Kind, c.integer(i))
+}
+
+// Gather writes the values at rows into dst, from place at on. The destination has
+// been reset to the column's type and a sufficient length.
+func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
+	if c.valid != nil {
+		for i, r := range rows {
+			if !c.valid.Get(int(r)) {
+				dst.SetNull(at + i)
+			}
+		}
+	}
+	if c.typ.List {
+		for i, r := range rows {
+			if !c.IsNull(r) {
+				dst.Lists[at+i] = c.Value(r)
+			}
+		}
+		return
+	}
+	switch c.typ.Kind {
+	case value.String, value.Blob:
+		out := dst.Strings[at : at+len(rows)]
+		for i, r := range rows {
+			out[i] = c.Str(r)
+		}
+	case value.I32, value.Date:
+		out := dst.Ints[at : at+len(rows)]
+		for i, r := range rows {
+			out[i] = int64(c.w32[r])
+		}
+	case value.U32:
+		out := dst.Ints[at : at+len(rows)]
+		for i, r := range rows {
+			out[i] = int64(uint32(c.w32[r]))
+		}
+	case value.I64, value.U64, value.DateTime:
+		out := dst.Ints[at : at+len(rows)]
+		for i, r := range rows {
+			out[i] = c.w64[r]
+		}
+	case value.Bool:
+		for i, r := range rows {
+			dst.Ints[at+i] = int64(c.bits[r>>6] >> (r & 63) & 1)
+		}
+	case value.F32:
+		for i, r := range rows {
+			dst.Floats[at+i] = float64(c.f32[r])
+		}
+	case value.F64:
+		for i, r := range rows {
+			dst.Floats[at+i] = c.f64[r]
+		}
+	case value.Vector:
+		for i, r := range rows {
+			dst.Vectors[at+i] = c.vector(r)
+		}
+	case value.Invalid:
+	}
+}
+
+func (c *Column) vector(i uint32) []float32 {
+	d := uint32(c.typ.Dim)
+	return c.f32[i*d : (i+1)*d : (i+1)*d]
+}
+
+// integer returns the payload of a value that is kept as an integer.
+func (c *Column) integer(i uint32) int64 {
+	switch c.typ.Kind {
+	case value.Bool:
+		return int64(c.bits[i>>6] >> (i & 63) & 1)
+	case value.I32, value.Date:
+		return int64(c.w32[i])
+	case value.U32:
+		return int64(uint32(c.w32[i]))
+	}
+	return c.w64[i]
+}
+
+// ofInt is the inverse of value.Value.Bits for the kinds that are not floats.
+func ofInt(k value.Kind, n int64) value.Value {
+	switch k {
+	case value.Bool:
+		return value.OfBool(n != 0)
+	case value.I32:
+		return value.OfI32(int32(n))
+	case value.I64:
+		return value.OfI64(n)
+	case value.U32:
+		return value.OfU32(uint32(n))
+	case value.U64:
+		return value.OfU64(uint64(n))
+	case value.Date:
+		return value.OfDate(value.DateValue(n))
+	}
+	return value.OfDateTime(value.DateTimeValue(n))
+}

@@ -1,0 +1,113 @@
+package column
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Vec is a column of a batch whose memory is used again: what a query reads
+// properties into.
+type Vec struct {
+	engine.Column
+	valid engine.Bitmap // the memory of Valid while it is nil
+}
+
+// Reset makes the vector hold n values of type t, none null, whose contents are
+// what was there before.
+func (v *Vec) Reset(t value.Type, n int) {
+	v.Type, v.Valid, v.Fields = t, nil, nil
+	if t.List {
+		v.Lists = resize(v.Lists, n)
+		return
+	}
+	switch t.Kind {
+	case value.String, value.Blob:
+		v.Strings = resize(v.Strings, n)
+	case value.F32, value.F64:
+		v.Floats = resize(v.Floats, n)
+	case value.Vector:
+		v.Vectors = resize(v.Vectors, n)
+	default:
+		v.Ints = resize(v.Ints, n)
+	}
+}
+
+// Forget drops references to the engine's memory, so that a pooled vector keeps
+// nothing alive.
+func (v *Vec) Forget() {
+	clear(v.Strings[:cap(v.Strings)])
+	clear(v.Vectors[:cap(v.Vectors)])
+	clear(v.Lists[:cap(v.Lists)])
+}
+
+// Len returns the number of values.
+func (v *Vec) Len() int {
+	return max(len(v.Ints), len(v.Floats), len(v.Strings), len(v.Vectors), len(v.Lists))
+}
+
+// SetNull makes value i null. A list place is cleared; the others keep what they had.
+func (v *Vec) SetNull(i int) {
+	if v.Valid == nil {
+		words := (v.size() + 63) / 64
+		v.valid = resize(v.valid, words)
+		for j := range v.valid {
+			v.valid[j] = ^uint64(0)
+		}
+		v.Valid = v.valid
+	}
+	v.Valid.Clear(i)
+	if v.Type.List {
+		v.Lists[i] = value.Null
+	}
+}
+
+// Set makes value i a copy of x, which is null or of the vector's type.
+func (v *Vec) Set(i int, x value.Value) {
+	if x.IsNull() {
+		v.SetNull(i)
+		return
+	}
+	if v.Valid != nil {
+		v.Valid.Set(i)
+	}
+	if v.Type.List {
+		v.Lists[i] = x
+		return
+	}
+	switch v.Type.Kind {
+	case value.String:
+		v.Strings[i] = x.Str()
+	case value.Blob:
+		v.Strings[i] = string(x.Bytes())
+	case value.F32, value.F64:
+		v.Floats[i] = x.Float()
+	case value.Vector:
+		v.Vectors[i] = x.Vector()
+	default:
+		v.Ints[i] = int64(x.Bits())
+	}
+}
+
+func (v *Vec) size() int {
+	if v.Type.List {
+		return len(v.Lists)
+	}
+	switch v.Type.Kind {
+	case value.String, value.Blob:
+		return len(v.Strings)
+	case value.F32, value.F64:
+		return len(v.Floats)
+	case value.Vector:
+		return len(v.Vectors)
+	}
+	return len(v.Ints)
+}
+
+func resize[S ~[]E, E any](s S, n int) S {
+	if cap(s) < n {
+		return slices.Grow(s[:0], n)[:n]
+	}
+	return s[:n]
+}

@@ -1,0 +1,284 @@
+package exec
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// aggregate is a bound aggregate.
+type aggregate struct {
+	src  plan.Agg
+	fn   plan.AggFunc
+	rows bool // count rows
+	ex   *expr
+	typ  value.Type // of the outcome
+	slot int
+}
+
+// accumulator holds an aggregate's state by group.
+type accumulator struct {
+	counts []int64
+	sums   []exactSum
+	best   []value.Value
+}
+
+func (a *accumulator) reset() {
+	a.counts = a.counts[:0]
+	a.sums = a.sums[:0]
+	clear(a.best)
+	a.best = a.best[:0]
+}
+
+// group adds the rows of a frame to their groups.
+func (st *state) group(f *frame) error {
+	if cap(st.scratch2) < frameSize {
+		st.scratch2 = make([]uint32, frameSize)
+	}
+	ids := st.scratch2[:f.n]
+	keyed := false
+	for i := range st.Program.columns {
+		if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+			keyed = true
+			st.eval(c.ex, f)
+		}
+	}
+	if st.groups == nil {
+		st.groups = map[string]uint32{}
+	}
+	for i := range f.n {
+		st.key = st.key[:0]
+		for k := range st.Program.columns {
+			if c := &st.Program.columns[k]; c.agg < 0 && c.ex.kind != exprConst {
+				st.key = appendGroupKey(st.key, &st.vecs[c.ex.slot], i)
+			}
+		}
+		id, ok := uint32(0), st.grouped > 0
+		if keyed {
+			id, ok = st.groups[string(st.key)]
+		}
+		if !ok {
+			id = uint32(st.grouped)
+			if keyed {
+				st.groups[string(st.key)] = id
+			}
+			if err := st.spend(len(st.key) + 64 + 4*len(st.keep) + 64*len(st.aggs)); err != nil {
+				return err
+			}
+			st.grouped++
+			for _, v := range st.keep {
+				st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][i])
+			}
+			st.rows.n++
+			st.addGroup()
+		}
+		ids[i] = id
+	}
+	for k := range st.aggs {
+		st.accumulate(&st.aggs[k], &st.sums[k], f, ids)
+	}
+	return nil
+}
+
+func (st *state) addGroup() {
+	for k := range st.sums {
+		a := &st.sums[k]
+		a.counts = append(a.counts, 0)
+		switch st.aggs[k].fn {
+		case plan.Sum, plan.Avg:
+			a.sums = append(a.sums, exactSum{})
+		case plan.Min, plan.Max:
+			a.best = append(a.best, value.Null)
+		case plan.Count:
+		}
+	}
+}
+
+func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) {
+	if a.rows {
+		for _, id := range ids {
+			to.counts[id]++
+		}
+		return
+	}
+	vec := st.eval(a.ex, f)
+	for i, id := range ids {
+		if vec.IsNull(i) {
+			continue
+		}
+		to.counts[id]++
+		switch a.fn {
+		case plan.Count:
+		case plan.Sum, plan.Avg:
+			switch vec.Type.Kind {
+			case value.F32, value.F64:
+				to.sums[id].add(vec.Floats[i])
+			case value.U64:
+				to.sums[id].addUint(uint64(vec.Ints[i]))
+			default:
+				to.sums[id].addInt(vec.Ints[i])
+			}
+		case plan.Min, plan.Max:
+			v := vec.Value(i)
+			best := &to.best[id]
+			c, ok := value.Compare(v, *best)
+			if best.IsNull() || ok && (c < 0) == (a.fn == plan.Min) && c != 0 {
+				*best = v
+			}
+		}
+	}
+}
+
+// result writes an aggregate's outcome for the groups listed, or for all.
+func (st *state) result(k int, groups []uint32, vec *column.Vec) {
+	a, from := &st.aggs[k], &st.sums[k]
+	n := len(groups)
+	if groups == nil {
+		n = st.grouped
+	}
+	vec.Reset(a.typ, n)
+	for i := range n {
+		g := i
+		if groups != nil {
+			g = int(groups[i])
+		}
+		switch {
+		case a.fn == plan.Count:
+			vec.Ints[i] = from.counts[g]
+		case from.counts[g] == 0:
+			vec.SetNull(i)
+		case a.fn == plan.Sum:
+			vec.Floats[i] = from.sums[g].value()
+		case a.fn == plan.Avg:
+			vec.Floats[i] = from.sums[g].value() / float64(from.counts[g])
+		default:
+			vec.Set(i, from.best[g])
+		}
+	}
+}
+
+// appendGroupKey appends a value so that equal values, and only they, append alike.
+func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
+	if v.IsNull(i) {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	if v.Type.List {
+		return appendListKey(dst, v.Lists[i])
+	}
+	switch v.Type.Kind {
+	case value.String, value.Blob:
+		dst = binary.AppendUvarint(dst, uint64(len(v.Strings[i])))
+		return append(dst, v.Strings[i]...)
+	case value.F32, value.F64:
+		return binary.LittleEndian.AppendUint64(dst, floatKey(v.Floats[i]))
+	case value.Vector:
+		for _, x := range v.Vectors[i] {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+		return dst
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(v.Ints[i]))
+}
+
+func appendListKey(dst []byte, v value.Value) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
+	for _, e := range v.Elems() {
+		switch {
+		case e.Kind() == value.String:
+			dst = binary.AppendUvarint(dst, uint64(len(e.Str())))
+			dst = append(dst, e.Str()...)
+		case e.Kind().IsFloat():
+			dst = binary.LittleEndian.AppendUint64(dst, floatKey(e.Float()))
+		default:
+			dst = binary.LittleEndian.AppendUint64(dst, e.Bits())
+		}
+	}
+	return dst
+}
+
+// floatKey makes −0 and 0 one key: they are equal.
+func floatKey(f float64) uint64 {
+	if f == 0 {
+		return 0
+	}
+	return math.Float64bits(f)
+}
+
+// exactSum adds floats without rounding, so that the sum does not depend on their
+// order: partials that do not overlap, after Shewchuk, Adaptive Precision
+// Floating-Point Arithmetic, 1997, rounded once at the end.
+type exactSum struct {
+	parts   []float64
+	special float64 // the sum of what is not finite
+}
+
+func (s *exactSum) addInt(n int64) {
+	s.add(float64(n>>32) * (1 << 32))
+	s.add(float64(n & (1<<32 - 1)))
+}
+
+func (s *exactSum) addUint(n uint64) {
+	s.add(float64(n>>32) * (1 << 32))
+	s.add(float64(n & (1<<32 - 1)))
+}
+
+func (s *exactSum) add(x float64) {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		s.special += x
+		return
+	}
+	i := 0
+	for _, y := range s.parts {
+		if math.Abs(x) < math.Abs(y) {
+			x, y = y, x
+		}
+		hi := x + y
+		if math.IsInf(hi, 0) {
+			s.special += hi
+			return
+		}
+		if lo := y - (hi - x); lo != 0 {
+			s.parts[i] = lo
+			i++
+		}
+		x = hi
+	}
+	s.parts = append(s.parts[:i], x)
+}
+
+// value rounds the sum half to even: when the second partial lies exactly half way,
+// the sign of the third decides.
+func (s *exactSum) value() float64 {
+	if s.special != 0 || math.IsNaN(s.special) {
+		return s.special
+	}
+	n := len(s.parts)
+	if n == 0 {
+		return 0
+	}
+	n--
+	hi := s.parts[n]
+	var lo float64
+	for n > 0 {
+		n--
+		x := hi
+		y := s.parts[n]
+		hi = x + y
+		lo = y - (hi - x)
+		if lo != 0 {
+			break
+		}
+	}
+	if n > 0 && (lo < 0 && s.parts[n-1] < 0 || lo > 0 && s.parts[n-1] > 0) {
+		y := lo * 2
+		x := hi + y
+		if y == x-hi {
+			hi = x
+		}
+	}
+	return hi + 0
+}

@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// binder makes a program.
+type binder struct {
+	*Program
+	snap *version.Snapshot
+}
+
+func (b *binder) bind() error {
+	if b.read == nil {
+		return mismatch("the query is no read")
+	}
+	for _, v := range b.read.Vars {
+		t := b.schema.Type(v.Entity, v.Type)
+		if t == nil {
+			return mismatch("there is no %s type %s", v.Entity, v.Type)
+		}
+		b.types = append(b.types, t)
+	}
+	var err error
+	if b.body, err = b.pipe(b.read.Match, nil); err != nil {
+		return err
+	}
+	if err := b.projections(); err != nil {
+		return err
+	}
+	return b.orders()
+}
+
+// keepVar notes that the result needs the ordinals of a variable.
+func (b *binder) keepVar(v plan.VarID) {
+	if !slices.Contains(b.keep, v) {
+		b.keep = append(b.keep, v)
+	}
+}
+
+func (b *binder) projections() error {
+	for _, c := range b.read.Columns {
+		out := projection{Column: c, agg: -1}
+		var err error
+		switch e := c.Expr.(type) {
+		case plan.Agg:
+			out.agg, err = b.aggregate(e)
+		case plan.Whole:
+			b.keepVar(e.Var)
+			if out.ex, err = b.expr(plan.ID{Var: e.Var}); err != nil {
+				return err
+			}
+			for i, f := range c.Fields {
+				src := plan.Expr(plan.ID{Var: e.Var})
+				if i > 0 {
+					src = plan.Prop{Var: e.Var, Name: f.Name, Type: f.Type}
+				}
+				ex, err := b.expr(src)
+				if err != nil {
+					return err
+				}
+				out.fields = append(out.fields, ex)
+			}
+		default:
+			uses(e, b.keepVar)
+			out.ex, err = b.expr(e)
+		}
+		if err != nil {
+			return err
+		}
+		b.columns = append(b.columns, out)
+	}
+	return nil
+}
+
+func (b *binder) orders() error {
+	for _, o := range b.read.Order {
+		key := orderKey{agg: -1, desc: o.Desc}
+		if agg, ok := o.Expr.(plan.Agg); ok {
+			if !b.read.Grouped {
+				return mismatch("it is ordered by the aggregate %s, but returns none", agg.Func)
+			}
+			n, err := b.aggregate(agg)
+			if err != nil {
+				return err
+			}
+			key.agg = n
+			b.order = append(b.order, key)
+			continue
+		}
+		if b.read.Grouped && !slices.ContainsFunc(b.columns, func(c projection) bool { return c.agg < 0 && sameExpr(c.Expr, o.Expr) }) {
+			return mismatch("it is ordered by an expression that is neither returned nor an aggregate")
+		}
+		uses(o.Expr, b.keepVar)
+		ex, err := b.expr(o.Expr)
+		if err != nil {
+			return err
+		}
+		key.ex = ex
+		b.order = append(b.order, key)
+	}
+	if b.read.Grouped {
+		return nil
+	}
+	for _, v := range b.read.Ties {
+		if v < 0 || int(v) >= len(b.types) {
+			return mismatch("there is no variable %d", v)
+		}
+		b.keepVar(v)
+	}
+	return nil
+}
+
+// aggregate binds an aggregate, or finds the same one.
+func (b *binder) aggregate(e plan.Agg) (int, error) {
+	for i := range b.aggs {
+		if sameExpr(b.aggs[i].src, e) {
+			return i, nil
+		}
+	}
+	a := aggregate{src: e, fn: e.Func, slot: b.vecs}
+	b.vecs++
+	if _, rows := e.Arg.(plan.Whole); rows && e.Func == plan.Count {
+		a.rows = true
+	} else {
+		uses(e.Arg, b.keepVar)
+		ex, err := b.expr(e.Arg)
+		if err != nil {
+			return 0, err
+		}
+		a.ex = ex
+		if numeric := ex.typ.Kind.IsNumeric() && !ex.typ.List; !numeric && (e.Func == plan.Sum || e.Func == plan.Avg) {
+			return 0, mismatch("%s of a value of type %s", e.Func, ex.typ)
+		}
+	}
+	switch e.Func {
+	case plan.Count:
+		a.typ = value.Of(value.I64)
+	case plan.Sum, plan.Avg:
+		a.typ = value.Of(value.F64).Optional()
+	case plan.Min, plan.Max:
+		a.typ = a.ex.typ.Optional()
+	}
+	b.aggs = append(b.aggs, a)
+	return len(b.aggs) - 1, nil
+}
+
+// text binds a text match.
+func (b *binder) text(m plan.TextMatch) (int, error) {
+	t := &textMatch{kind: m.Kind}
+	var err error
+	if t.prop, err = b.expr(m.Prop); err != nil {
+		return 0, err
+	}
+	if t.query, err = b.expr(m.Query); err != nil {
+		return 0, err
+	}
+	if t.prop.typ.Kind != value.String || t.prop.typ.List {
+		return 0, mismatch("%s on a property of type %s", m.Kind, t.prop.typ)
+	}
+	if t.query.kind != exprConst {
+		return 0, &engine.Unsupported{Construct: m.Kind.String() + " for a text that differs from row to row"}
+	}
+	if m.MaxEdits != nil {
+		if t.edits, err = b.expr(m.MaxEdits); err != nil {
+			return 0, err
+		}
+		if t.edits.kind != exprConst {
+			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
+		}
+	}
+	b.texts = append(b.texts, t)
+	return len(b.texts) - 1, nil
+}

@@ -1,0 +1,198 @@
+package exec
+
+import (
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// exprKind says what an expression reads.
+type exprKind uint8
+
+const (
+	exprConst exprKind = iota // a literal, an argument, or now
+	exprProp
+	exprID
+	exprEnd
+	exprMatch
+)
+
+// expr is a bound expression: constant over a run, or a vector over a frame.
+type expr struct {
+	kind  exprKind
+	src   plan.Expr
+	typ   value.Type
+	v     plan.VarID
+	prop  int
+	to    bool // of exprEnd
+	match int  // in Program.texts
+	slot  int  // the vector it is read into
+}
+
+// uses calls f with the variables of an expression.
+func uses(e plan.Expr, f func(plan.VarID)) {
+	switch e := e.(type) {
+	case plan.Prop:
+		f(e.Var)
+	case plan.ID:
+		f(e.Var)
+	case plan.Endpoint:
+		f(e.Var)
+	case plan.Whole:
+		f(e.Var)
+	case plan.Agg:
+		uses(e.Arg, f)
+	case plan.Matched:
+		usesMatch(e.Match, f)
+	case plan.BM25:
+		f(e.Prop.Var)
+	case plan.Nearest:
+		f(e.Prop.Var)
+	case plan.RRF:
+		uses(e.First, f)
+		uses(e.Second, f)
+	case plan.Lit, plan.ParamRef, plan.Now, nil:
+	}
+}
+
+func usesMatch(m plan.TextMatch, f func(plan.VarID)) {
+	f(m.Prop.Var)
+	uses(m.Query, f)
+}
+
+func usesCond(c plan.Cond, f func(plan.VarID)) {
+	switch c := c.(type) {
+	case plan.Compare:
+		uses(c.Left, f)
+		uses(c.Right, f)
+	case plan.TextMatch:
+		usesMatch(c, f)
+	}
+}
+
+// expr binds an expression that is not an aggregate.
+func (b *binder) expr(e plan.Expr) (*expr, error) {
+	out := &expr{src: e, slot: b.vecs}
+	b.vecs++
+	var err error
+	switch e := e.(type) {
+	case plan.Lit:
+		if !e.Value.IsNull() {
+			out.typ = e.Value.Type()
+		}
+	case plan.ParamRef:
+		if e.Index < 0 || e.Index >= len(b.params) {
+			return nil, mismatch("there is no parameter %d", e.Index)
+		}
+		out.typ = b.params[e.Index].Type
+	case plan.Now:
+		out.typ = value.Of(value.DateTime)
+	case plan.Prop:
+		out.kind, out.v = exprProp, e.Var
+		out.prop, err = b.prop(e)
+		if err == nil {
+			out.typ = b.types[e.Var].Props[out.prop].Type
+		}
+	case plan.ID:
+		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
+	case plan.Whole:
+		// Outside a projection a node stands for its id.
+		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
+	case plan.Endpoint:
+		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
+		if b.types[e.Var].Entity != plan.Edge {
+			err = mismatch("$%s is no edge: it has no ends", b.read.Vars[e.Var].Name)
+		}
+	case plan.Matched:
+		out.kind, out.typ = exprMatch, value.Of(value.Bool)
+		out.match, err = b.text(e.Match)
+	case plan.BM25:
+		return nil, &engine.Unsupported{Construct: "bm25"}
+	case plan.Nearest:
+		return nil, &engine.Unsupported{Construct: "nearest"}
+	case plan.RRF:
+		return nil, &engine.Unsupported{Construct: "rrf"}
+	case plan.Agg:
+		return nil, mismatch("the aggregate %s stands where none can", e.Func)
+	}
+	return out, err
+}
+
+func (b *binder) prop(e plan.Prop) (int, error) {
+	t := b.types[e.Var]
+	p, ok := t.Prop(e.Name)
+	if !ok {
+		return 0, mismatch("%s %s has no property %s", t.Entity, t.Name, e.Name)
+	}
+	if has := t.Props[p].Type; has.Kind != e.Type.Kind || has.List != e.Type.List {
+		return 0, mismatch("property %s of %s %s is of type %s, wanted %s", e.Name, t.Entity, t.Name, has, e.Type)
+	}
+	return p, nil
+}
+
+// constant returns the value of an expression that is constant over a run.
+func (st *state) constant(e *expr) value.Value {
+	switch s := e.src.(type) {
+	case plan.Lit:
+		return s.Value
+	case plan.ParamRef:
+		return st.args[s.Index]
+	case plan.Now:
+		return st.now
+	}
+	panic("exec: expression is not constant")
+}
+
+// eval reads an expression over a frame.
+func (st *state) eval(e *expr, f *frame) *column.Vec {
+	vec := &st.vecs[e.slot]
+	switch e.kind {
+	case exprConst:
+		v := st.constant(e)
+		vec.Reset(e.typ, f.n)
+		for i := range f.n {
+			vec.Set(i, v)
+		}
+	case exprProp:
+		st.table(e.v).Gather(e.prop, f.cols[e.v][:f.n], vec, &st.scratch)
+	case exprID:
+		st.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &st.scratch)
+	case exprEnd:
+		st.evalEnd(e, f, vec)
+	case exprMatch:
+		vec.Reset(e.typ, f.n)
+		st.matchText(e.match, f, func(i int, ok bool) {
+			vec.Ints[i] = 0
+			if ok {
+				vec.Ints[i] = 1
+			}
+		})
+	}
+	return vec
+}
+
+func (st *state) evalEnd(e *expr, f *frame, vec *column.Vec) {
+	edges := st.table(e.v)
+	node := edges.Type.From
+	if e.to {
+		node = edges.Type.To
+	}
+	nodes := st.snap.Nodes(node)
+	vec.Reset(e.typ, f.n)
+	for i, ord := range f.cols[e.v][:f.n] {
+		src, dst := edges.Ends(ord)
+		if e.to {
+			src = dst
+		}
+		vec.Strings[i] = nodes.ID(src)
+	}
+}
+
+func (st *state) table(v plan.VarID) *version.Table { return st.tables[v] }
+
+// sameExpr reports whether two expressions are the same.
+func sameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }

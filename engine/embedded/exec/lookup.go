@@ -1,0 +1,296 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// lookup binds a variable to the entity with an id, if there is one.
+type lookup struct {
+	v    plan.VarID
+	id   plan.Expr   // or
+	key  []plan.Expr // the key's members, in name order
+	exs  []*expr
+	vars []plan.VarID
+	out  int
+	edge *plan.Traverse // whose edge variable it is
+}
+
+// lookup finds filters that give a variable's id or key; nil if there are none.
+func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
+	if id, ok := b.equals(s, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
+		return &lookup{v: v, id: id}
+	}
+	t := b.types[v]
+	if len(t.Key) == 0 {
+		return nil
+	}
+	l := &lookup{v: v}
+	for _, k := range t.Key {
+		e, ok := b.equals(s, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
+		if !ok {
+			return nil
+		}
+		l.key = append(l.key, e)
+	}
+	return l
+}
+
+func propOf(v plan.VarID, name string) func(plan.Expr) bool {
+	return func(e plan.Expr) bool { x, ok := e.(plan.Prop); return ok && x.Var == v && x.Name == name }
+}
+
+func (b *binder) addLookup(s *scope, l *lookup) error {
+	l.out, l.vars = b.frame(), slices.Clone(s.vars)
+	for _, e := range append(slices.Clone(l.key), l.id) {
+		if e == nil {
+			continue
+		}
+		ex, err := b.expr(e)
+		if err != nil {
+			return err
+		}
+		l.exs = append(l.exs, ex)
+	}
+	// What the lookup has tested needs no filter.
+	s.filters = slices.DeleteFunc(s.filters, func(c plan.Cond) bool {
+		cmp, ok := c.(plan.Compare)
+		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
+			return false
+		}
+		tested := func(left, right plan.Expr) bool {
+			if x, ok := left.(plan.ID); ok {
+				return x.Var == l.v && l.id != nil && sameExpr(right, l.id)
+			}
+			x, ok := left.(plan.Prop)
+			if !ok || x.Var != l.v {
+				return false
+			}
+			for i, k := range b.types[l.v].Key {
+				if l.key != nil && b.types[l.v].Props[k].Name == x.Name && sameExpr(right, l.key[i]) {
+					return true
+				}
+			}
+			return false
+		}
+		return tested(cmp.Left, cmp.Right) || tested(cmp.Right, cmp.Left)
+	})
+	s.pipe.steps = append(s.pipe.steps, l)
+	s.bind(l.v)
+	return nil
+}
+
+// addEdgeLookup binds an edge variable by its id, and the ends with it.
+func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
+	l.edge = &t
+	if err := b.addLookup(s, l); err != nil {
+		return err
+	}
+	s.bind(t.From)
+	s.bind(t.To)
+	return nil
+}
+
+func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
+	table := st.table(l.v)
+	out := st.frame(l.out, l.vars)
+	grow := func(v plan.VarID) {
+		if cap(out.cols[v]) < frameSize {
+			out.cols[v] = make([]uint32, frameSize)
+		}
+		out.cols[v] = out.cols[v][:frameSize]
+	}
+	grow(l.v)
+	if l.edge != nil {
+		grow(l.edge.From)
+		grow(l.edge.To)
+	}
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		ord, ok := st.find(l, table, f, i)
+		if !ok {
+			continue
+		}
+		out.copyRow(f, i, l.vars)
+		out.cols[l.v][out.n] = ord
+		if l.edge == nil {
+			out.n++
+			continue
+		}
+		src, dst := table.Ends(ord)
+		if l.emit(f, out, i, src, dst) {
+			out.n++
+		}
+		if out.n == frameSize {
+			if err := st.flush(p, at, out); err != nil {
+				return err
+			}
+		}
+		if l.edge.Undirected && src != dst {
+			out.copyRow(f, i, l.vars)
+			out.cols[l.v][out.n] = ord
+			if l.emit(f, out, i, dst, src) {
+				out.n++
+			}
+			if out.n == frameSize {
+				if err := st.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return st.flush(p, at, out)
+}
+
+// emit gives the ends of an edge to the traversal's variables, unless one of them is
+// bound to another node.
+func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
+	if slices.Contains(l.vars, l.edge.From) && f.cols[l.edge.From][i] != src {
+		return false
+	}
+	if slices.Contains(l.vars, l.edge.To) && f.cols[l.edge.To][i] != dst {
+		return false
+	}
+	if l.edge.From == l.edge.To && src != dst {
+		return false
+	}
+	out.cols[l.edge.From][out.n] = src
+	out.cols[l.edge.To][out.n] = dst
+	return true
+}
+
+// find looks up the entity for row i.
+func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
+	if len(l.exs) == 1 && (l.id != nil || table.Type.IDProp >= 0) {
+		v := st.valueAt(l.exs[0], f, i)
+		if v.IsNull() {
+			return 0, false
+		}
+		return table.Lookup(v.Str())
+	}
+	var few [4]value.Value
+	members := few[:0]
+	for _, ex := range l.exs {
+		v := st.valueAt(ex, f, i)
+		if v.IsNull() {
+			return 0, false
+		}
+		members = append(members, v)
+	}
+	st.key = table.Type.AppendKey(st.key[:0], members)
+	return table.Lookup(string(st.key))
+}
+
+// valueAt reads an expression for one row of a frame.
+func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
+	switch e.kind {
+	case exprConst:
+		return st.constant(e)
+	case exprProp:
+		return st.table(e.v).Value(f.cols[e.v][i], e.prop)
+	case exprID:
+		return value.OfString(st.table(e.v).ID(f.cols[e.v][i]))
+	case exprEnd:
+		edges := st.table(e.v)
+		src, dst := edges.Ends(f.cols[e.v][i])
+		if e.to {
+			return value.OfString(st.snap.Nodes(edges.Type.To).ID(dst))
+		}
+		return value.OfString(st.snap.Nodes(edges.Type.From).ID(src))
+	case exprMatch:
+		// A text match is never equal to a key.
+	}
+	return value.Null
+}
+
+// probe binds a variable to the entities with given values in an indexed tuple.
+type probe struct {
+	v     plan.VarID
+	tuple int
+	srcs  []plan.Expr
+	exs   []*expr
+	vars  []plan.VarID
+	out   int
+}
+
+// probe finds filters that give the values of an indexed tuple; nil if there are none.
+func (b *binder) probe(s *scope, v plan.VarID) *probe {
+	t := b.types[v]
+tuples:
+	for i, tuple := range t.Tuples {
+		p := &probe{v: v, tuple: i}
+		for _, k := range tuple {
+			if k < 0 || t.Props[k].Type.List {
+				continue tuples
+			}
+			e, ok := b.equals(s, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
+			if !ok {
+				continue tuples
+			}
+			p.srcs = append(p.srcs, e)
+		}
+		return p
+	}
+	return nil
+}
+
+// addProbe adds a probe; the filters stay, since an index only proposes.
+func (b *binder) addProbe(s *scope, p *probe) error {
+	p.out, p.vars = b.frame(), slices.Clone(s.vars)
+	for _, e := range p.srcs {
+		ex, err := b.expr(e)
+		if err != nil {
+			return err
+		}
+		p.exs = append(p.exs, ex)
+	}
+	s.pipe.steps = append(s.pipe.steps, p)
+	s.bind(p.v)
+	return nil
+}
+
+func (s *probe) run(st *state, p *pipe, at int, f *frame) error {
+	table := st.table(s.v)
+	out := st.frame(s.out, s.vars)
+	if cap(out.cols[s.v]) < frameSize {
+		out.cols[s.v] = make([]uint32, frameSize)
+	}
+	out.cols[s.v] = out.cols[s.v][:frameSize]
+rows:
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		var h uint64
+		for _, ex := range s.exs {
+			v := st.valueAt(ex, f, i)
+			if v.IsNull() {
+				continue rows
+			}
+			h = version.HashValue(h, v)
+		}
+		seen := &st.walks[s.out]
+		seen.begin(table.Ordinals())
+		for c := table.Candidates(s.tuple, h); c.Next(); {
+			if err := st.tick(1); err != nil {
+				return err
+			}
+			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
+				continue
+			}
+			out.copyRow(f, i, s.vars)
+			out.cols[s.v][out.n] = c.Ord
+			if out.n++; out.n == frameSize {
+				if err := st.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return st.flush(p, at, out)
+}

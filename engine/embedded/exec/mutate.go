@@ -1,0 +1,420 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Write is the run of a mutation on a transaction.
+type Write struct {
+	Tx    *version.Txn
+	Args  engine.Args
+	Now   value.Value
+	NewID func() string // makes a ULID
+	Nodes int64         // affected so far
+	Edges int64
+}
+
+// Run runs the statements of a mutation in order and checks what they made. The
+// mutation and the arguments have been checked. After an error the transaction is to be given up.
+func (w *Write) Run(ctx context.Context, q *plan.Query) error {
+	for _, s := range q.Mutation.Statements {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		switch s := s.(type) {
+		case plan.Insert:
+			err = w.insert(s)
+		case plan.Update:
+			err = w.update(ctx, s)
+		case plan.Delete:
+			err = w.delete(ctx, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.Tx.Check()
+}
+
+func (w *Write) insert(s plan.Insert) error {
+	t := w.Tx.Schema().Type(s.Entity, s.Type)
+	vals := make([]value.Value, len(t.Props))
+	for _, a := range s.Set {
+		p, v, err := w.assigned(t, a)
+		if err != nil {
+			return err
+		}
+		vals[p] = v
+	}
+	row := version.Row{Vals: vals}
+	var err error
+	if s.ID != nil {
+		id := w.value(s.ID)
+		if id.IsNull() || id.Str() == "" {
+			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
+		}
+		row.ID = id.Str()
+	}
+	if err := t.CheckRow(row.ID, vals); err != nil {
+		return err
+	}
+	if t.Key != nil {
+		id := string(t.AppendID(nil, vals))
+		if row.ID != "" && row.ID != id {
+			return &engine.ConstraintViolation{Entity: "node", Type: t.Name, ID: row.ID, Property: "id", Rule: "key", Detail: fmt.Sprintf("the key gives the id %q", id)}
+		}
+		row.ID = id
+		w.Tx.Put(t, row)
+		w.Nodes++
+		return nil
+	}
+	if s.Entity == plan.Edge {
+		if row.Src, err = w.endpoint(t, "from", t.From, s.From); err != nil {
+			return err
+		}
+		if row.Dst, err = w.endpoint(t, "to", t.To, s.To); err != nil {
+			return err
+		}
+		w.Edges++
+	} else {
+		w.Nodes++
+	}
+	if row.ID == "" {
+		row.ID = w.NewID()
+	} else if _, exists := w.Tx.Table(t).Lookup(row.ID); exists {
+		return &engine.KeyConflict{Entity: t.Entity.String(), Type: t.Name, ID: row.ID}
+	}
+	w.Tx.Put(t, row)
+	return nil
+}
+
+// endpoint finds the node at an end of an edge.
+func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (uint32, error) {
+	fail := func(rule, detail string) error {
+		return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: rule, Detail: detail}
+	}
+	nt := w.Tx.Schema().Nodes[node]
+	if e == nil {
+		return 0, fail("endpoint", "there is no value; give the id of a node "+nt.Name)
+	}
+	id := w.value(e)
+	if id.IsNull() {
+		return 0, fail("endpoint", "it is null, wanted the id of a node "+nt.Name)
+	}
+	if id.Kind() != value.String || id.IsList() {
+		return 0, fail("endpoint", fmt.Sprintf("found a value of type %s, wanted the id of a node %s", id.Type(), nt.Name))
+	}
+	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
+	if !ok {
+		return 0, fail("endpoint", fmt.Sprintf("node %s %q does not exist; insert it first", nt.Name, id.Str()))
+	}
+	return ord, nil
+}
+
+func (w *Write) update(ctx context.Context, s plan.Update) error {
+	t := w.Tx.Schema().Type(plan.Node, s.Type)
+	type assign struct {
+		p int
+		v value.Value
+	}
+	var set []assign
+	var unfit error // matters only if there is an entity to update
+	for _, a := range s.Set {
+		p, v, err := w.assigned(t, a)
+		if err != nil && unfit == nil {
+			unfit = err
+		}
+		for _, k := range t.Key {
+			if k == p {
+				return &engine.ConstraintViolation{Entity: "node", Type: t.Name, Property: a.Name, Rule: "key", Detail: "a member of the key cannot be changed; insert another node and delete this one"}
+			}
+		}
+		set = append(set, assign{p, v})
+	}
+	ords, err := w.matches(ctx, t, s.Where)
+	if err != nil {
+		return err
+	}
+	if unfit != nil && len(ords) > 0 {
+		return unfit
+	}
+	for _, ord := range ords {
+		table := w.Tx.Table(t)
+		row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
+		copy(row.Vals, table.Values(ord))
+		for _, a := range set {
+			row.Vals[a.p] = a.v
+		}
+		for _, a := range set {
+			if err := t.CheckValue(a.p, row.Vals[a.p]); err != nil {
+				err.(*engine.ConstraintViolation).ID = row.ID
+				return err
+			}
+		}
+		w.Tx.Put(t, row)
+		w.Nodes++
+	}
+	return nil
+}
+
+func (w *Write) delete(ctx context.Context, s plan.Delete) error {
+	t := w.Tx.Schema().Type(s.Entity, s.Type)
+	ords, err := w.matches(ctx, t, s.Where)
+	if err != nil {
+		return err
+	}
+	for _, ord := range ords {
+		edges := w.Tx.Delete(t, ord)
+		w.Edges += edges
+		if s.Entity == plan.Edge {
+			w.Edges++
+		} else {
+			w.Nodes++
+		}
+	}
+	return nil
+}
+
+// matches lists the entities that a predicate holds for.
+func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([]uint32, error) {
+	want := w.value(pred.Value)
+	table := w.Tx.Table(t)
+	p, isProp := t.Prop(pred.Name)
+	if want.IsNull() {
+		return nil, nil
+	}
+	text := want.Kind() == value.String && !want.IsList()
+	if pred.Op == plan.Eq {
+		isKey := isProp && len(t.Key) == 1 && t.Key[0] == p && want.Kind() == pred.Type.Kind && !want.IsList()
+		switch {
+		case isKey:
+			return one(table.Lookup(value.Text(want))), nil
+		case !isProp && pred.Name == "id" && text:
+			return one(table.Lookup(want.Str())), nil
+		case !isProp && text:
+			return w.edgesAt(table, pred.Name == "to", want.Str()), nil
+		}
+	}
+	var out []uint32
+	buf := make([]uint32, frameSize)
+	for next := uint32(0); next < table.Ordinals(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var n int
+		n, next = table.Scan(next, buf)
+		for _, ord := range buf[:n] {
+			var v value.Value
+			switch {
+			case isProp:
+				v = table.Value(ord, p)
+			case pred.Name == "id":
+				v = value.OfString(table.ID(ord))
+			default:
+				src, dst := table.Ends(ord)
+				node, nodes := src, t.From
+				if pred.Name == "to" {
+					node, nodes = dst, t.To
+				}
+				v = value.OfString(w.Tx.Table(w.Tx.Schema().Nodes[nodes]).ID(node))
+			}
+			if holds(pred.Op, v, want) {
+				out = append(out, ord)
+			}
+		}
+	}
+	return out, nil
+}
+
+// edgesAt lists the edges of a node given by its id.
+func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
+	node, adj := edges.Type.From, edges.Out()
+	if in {
+		node, adj = edges.Type.To, edges.In()
+	}
+	ord, ok := w.Tx.Table(w.Tx.Schema().Nodes[node]).Lookup(id)
+	if !ok {
+		return nil
+	}
+	var out []uint32
+	base, _ := adj.Base(ord)
+	for _, e := range base {
+		if edges.Alive(e) {
+			out = append(out, e)
+		}
+	}
+	for h := adj.Over(ord); h != nil; h = h.Next {
+		if edges.Alive(h.Edge) {
+			out = append(out, h.Edge)
+		}
+	}
+	return out
+}
+
+func one(ord uint32, ok bool) []uint32 {
+	if ok {
+		return []uint32{ord}
+	}
+	return nil
+}
+
+// assigned returns the property that an assignment is about, and the value, converted
+// to the property's type.
+func (w *Write) assigned(t *version.Type, a plan.Assign) (int, value.Value, error) {
+	p, _ := t.Prop(a.Name)
+	v := w.value(a.Value)
+	if v.IsNull() || v.Kind() == a.Type.Kind || v.IsList() != a.Type.List {
+		return p, v, nil
+	}
+	c, err := convert(v, a.Type.Kind)
+	if err != nil {
+		return p, value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: a.Name, Rule: "type", Detail: err.Error()}
+	}
+	return p, c, nil
+}
+
+func (w *Write) value(e plan.Expr) value.Value {
+	switch e := e.(type) {
+	case plan.Lit:
+		return e.Value
+	case plan.ParamRef:
+		return w.Args[e.Index]
+	case plan.Now:
+		return w.Now
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	panic(fmt.Sprintf("exec: %T in a mutation", e))
+}
+
+// convert converts a number, or a list of numbers, to another numeric kind. Integers
+// become floats by rounding, floats integers only if they are whole; out of range is
+// an error. What is no number stays as it is, for the type check to refuse.
+func convert(v value.Value, to value.Kind) (value.Value, error) {
+	if v.IsList() {
+		elems := make([]value.Value, len(v.Elems()))
+		for i, e := range v.Elems() {
+			var err error
+			if elems[i], err = convert(e, to); err != nil {
+				return value.Null, err
+			}
+		}
+		return value.OfList(to, elems), nil
+	}
+	from := v.Kind()
+	if from == to || !from.IsNumeric() || !to.IsNumeric() {
+		return v, nil
+	}
+	outside := fmt.Errorf("%s is no value of type %s", value.Text(v), to)
+	if to.IsFloat() {
+		var f float64
+		switch {
+		case from.IsFloat():
+			f = v.Float()
+		case from == value.U64:
+			f = float64(v.Uint())
+		default:
+			f = float64(v.Int())
+		}
+		if to == value.F64 {
+			return value.OfF64(f), nil
+		}
+		if math.IsInf(float64(float32(f)), 0) && !math.IsInf(f, 0) {
+			return value.Null, outside
+		}
+		return value.OfF32(float32(f)), nil
+	}
+	if from.IsFloat() {
+		f := v.Float()
+		switch {
+		case f != math.Trunc(f) || math.IsInf(f, 0):
+			return value.Null, outside
+		case f >= 0 && f < 1<<64:
+			v = value.OfU64(uint64(f))
+		case f >= -(1<<63) && f < 0:
+			v = value.OfI64(int64(f))
+		default:
+			return value.Null, outside
+		}
+	}
+	// v is an integer now; a U64 past the int64 range only fits U64.
+	if v.Kind() == value.U64 && v.Uint() > math.MaxInt64 {
+		if to == value.U64 {
+			return v, nil
+		}
+		return value.Null, outside
+	}
+	n := int64(v.Bits())
+	switch {
+	case to == value.I64:
+		return value.OfI64(n), nil
+	case to == value.U64 && n >= 0:
+		return value.OfU64(uint64(n)), nil
+	case to == value.I32 && n >= math.MinInt32 && n <= math.MaxInt32:
+		return value.OfI32(int32(n)), nil
+	case to == value.U32 && n >= 0 && n <= math.MaxUint32:
+		return value.OfU32(uint32(n)), nil
+	}
+	return value.Null, outside
+}
+
+// BindMutation checks that a mutation fits a schema. The error is a
+// *engine.SchemaMismatch.
+func BindMutation(q *plan.Query, s *version.Schema) error {
+	if q.Mutation == nil {
+		return mismatch("the query is no mutation")
+	}
+	if err := CheckUses(q, s); err != nil {
+		return err
+	}
+	for _, st := range q.Mutation.Statements {
+		var entity plan.Entity
+		var name string
+		var set []plan.Assign
+		var where *plan.Pred
+		switch st := st.(type) {
+		case plan.Insert:
+			entity, name, set = st.Entity, st.Type, st.Set
+		case plan.Update:
+			entity, name, set, where = plan.Node, st.Type, st.Set, &st.Where
+		case plan.Delete:
+			entity, name, where = st.Entity, st.Type, &st.Where
+		}
+		t := s.Type(entity, name)
+		if t == nil {
+			return mismatch("there is no %s type %s", entity, name)
+		}
+		for _, a := range set {
+			if err := fits(t, a.Name, a.Type); err != nil {
+				return err
+			}
+		}
+		if where == nil {
+			continue
+		}
+		if _, ok := t.Prop(where.Name); ok || where.Name != "id" && (entity == plan.Node || where.Name != "from" && where.Name != "to") {
+			if err := fits(t, where.Name, where.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fits(t *version.Type, name string, want value.Type) error {
+	p, ok := t.Prop(name)
+	if !ok {
+		return mismatch("%s %s has no property %s", t.Entity, t.Name, name)
+	}
+	if has := t.Props[p].Type; has.Kind != want.Kind || has.List != want.List {
+		return mismatch("property %s of %s %s is of type %s, wanted %s", name, t.Entity, t.Name, has, want)
+	}
+	return nil
+}

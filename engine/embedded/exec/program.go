@@ -1,0 +1,133 @@
+// Package exec runs plans on snapshots: a read is bound once into steps that pass
+// frames of ordinals on, and properties are read when they are needed.
+package exec
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Program is a read bound to a schema. It may be run by many goroutines at once.
+type Program struct {
+	read    *plan.Read
+	params  []plan.Param
+	schema  *version.Schema
+	drift   int // binary magnitude of the graph that the order of steps was chosen for
+	types   []*version.Type
+	body    *pipe
+	frames  int // frames that the steps own
+	vecs    int
+	texts   []*textMatch
+	keep    []plan.VarID // variables whose ordinals the result needs
+	columns []projection
+	order   []orderKey
+	aggs    []aggregate
+	pool    sync.Pool // of *state
+}
+
+// projection is a column of the result.
+type projection struct {
+	plan.Column
+	ex     *expr
+	agg    int     // position in Program.aggs, or -1
+	fields []*expr // of a whole node
+}
+
+// orderKey is a sort key: of a grouped read, a column or an aggregate.
+type orderKey struct {
+	ex   *expr
+	agg  int
+	desc bool
+}
+
+// Bind makes a program of a read. The snapshot's sizes guide the order of steps. The
+// error is a *engine.SchemaMismatch or a *engine.Unsupported.
+func Bind(q *plan.Query, snap *version.Snapshot) (*Program, error) {
+	if err := CheckUses(q, snap.Schema); err != nil {
+		return nil, err
+	}
+	p := &Program{read: q.Read, params: q.Params, schema: snap.Schema, drift: magnitude(snap)}
+	p.pool.New = func() any { return newState(p) }
+	b := &binder{Program: p, snap: snap}
+	if err := b.bind(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Fits reports whether the program may run on a snapshot: it has the same schema, and
+// sizes not so different that another order of steps is to be tried.
+func (p *Program) Fits(snap *version.Snapshot) bool {
+	d := magnitude(snap) - p.drift
+	return p.schema == snap.Schema && d >= -3 && d <= 3
+}
+
+// CheckUses checks that what a query touches is in a schema with the same types. The
+// error is a *engine.SchemaMismatch.
+func CheckUses(q *plan.Query, s *version.Schema) error {
+	for _, u := range q.Uses {
+		t := s.Type(u.Entity, u.Type)
+		if t == nil {
+			return mismatch("there is no %s type %s", u.Entity, u.Type)
+		}
+		if u.Property == "" {
+			if u.Entity == plan.Edge && (u.From != "" && s.Nodes[t.From].Name != u.From || u.To != "" && s.Nodes[t.To].Name != u.To) {
+				return mismatch("edge %s leads from %s to %s, wanted %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
+			}
+			continue
+		}
+		i, ok := t.Prop(u.Property)
+		if !ok {
+			return mismatch("%s %s has no property %s", u.Entity, u.Type, u.Property)
+		}
+		has := t.Props[i].Type
+		if has.Kind != u.Value.Kind || has.List != u.Value.List || has.Dim != u.Value.Dim || has.Nullable && !u.Value.Nullable {
+			return mismatch("property %s of %s %s is of type %s, wanted %s", u.Property, u.Entity, u.Type, has, u.Value)
+		}
+	}
+	return nil
+}
+
+// CheckArgs checks arguments against the parameters. The error is a
+// *engine.BadArgument.
+func CheckArgs(params []plan.Param, args engine.Args) error {
+	if len(args) != len(params) {
+		name := ""
+		if len(args) < len(params) {
+			name = params[len(args)].Name
+		}
+		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, wanted %d", len(args), len(params))}
+	}
+	for i := range params {
+		if err := checkArg(&params[i], &args[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkArg(p *plan.Param, v *value.Value) error {
+	switch {
+	case v.IsNull():
+		if !p.Type.Nullable {
+			return &engine.BadArgument{Param: p.Name, Detail: "it is null, wanted a value of type " + p.Type.String()}
+		}
+	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, wanted %s", v.Type(), p.Type)}
+	case v.Kind() == value.Vector && !v.IsList() && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
+	}
+	return nil
+}
+
+func magnitude(s *version.Snapshot) int { return bits.Len64(s.Size()) }
+
+func mismatch(format string, args ...any) error {
+	return &engine.SchemaMismatch{Detail: fmt.Sprintf(format, args...)}
+}

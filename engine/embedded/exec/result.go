@@ -1,0 +1,118 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Options say how to run a program.
+type Options struct {
+	Now    value.Value // the instant of the query, a DateTime
+	Memory int64       // bytes that the collected rows may take; 0 for no limit
+}
+
+// Result is the outcome of a run. It holds the snapshot until it is closed.
+type Result struct {
+	st   *state // nil once closed
+	prog *Program
+	id   string
+	next int // in st.perm
+}
+
+// Run runs the program on a snapshot that it fits. The arguments have been checked.
+// The error is the context's or a *engine.TooLarge.
+func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
+	st := p.pool.Get().(*state)
+	st.begin(ctx, snap, args, opts)
+	unit := frame{n: 1, cols: st.out.cols}
+	if p.read.Limit != 0 {
+		if err := st.push(p.body, 0, &unit); err != nil {
+			st.end()
+			return nil, err
+		}
+	}
+	st.finish()
+	st.ctx = nil
+	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
+}
+
+// Columns are the plan's columns.
+func (r *Result) Columns() []plan.Column { return r.prog.read.Columns }
+
+// Commit is the id of the commit that was read.
+func (r *Result) Commit() string { return r.id }
+
+// Next returns the next batch, or nil at the end; see [engine.Result].
+func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
+	st := r.st
+	if st == nil || r.next == len(st.perm) {
+		return nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := min(frameSize, len(st.perm)-r.next)
+	rows := st.perm[r.next : r.next+n]
+	r.next += n
+	for _, v := range st.keep {
+		if cap(st.out.cols[v]) < n {
+			st.out.cols[v] = make([]uint32, n, max(n, 16))
+		}
+		out, from := st.out.cols[v][:n], st.rows.cols[v]
+		if len(from) == 0 {
+			continue // the one row of aggregates over nothing
+		}
+		for i, row := range rows {
+			out[i] = from[row]
+		}
+		st.out.cols[v] = out
+	}
+	st.out.n = n
+	for i := range st.Program.columns {
+		c, vec := &st.Program.columns[i], &st.outVecs[i]
+		switch {
+		case c.fields != nil:
+			for k, ex := range c.fields {
+				st.columns[i].Fields[k] = st.eval(ex, &st.out).Column
+			}
+			st.columns[i].Type = c.Type
+			continue
+		case c.agg >= 0:
+			st.result(c.agg, rows, vec)
+			st.columns[i] = vec.Column
+		case c.ex.kind == exprConst:
+			st.constantColumn(c.Type, c.ex, n, vec)
+			st.columns[i] = vec.Column
+		default:
+			st.columns[i] = st.eval(c.ex, &st.out).Column
+		}
+	}
+	st.batch = engine.Batch{Len: n, Columns: st.columns}
+	return &st.batch, nil
+}
+
+// Close releases the result.
+func (r *Result) Close() error {
+	if r.st != nil {
+		r.st.end()
+		r.st = nil
+	}
+	return nil
+}
+
+// constantColumn repeats a constant, in the column's type: a null has none of its own.
+func (st *state) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
+	if e.typ.Kind != value.Invalid {
+		t = e.typ
+	}
+	vec.Reset(t, n)
+	v := st.constant(e)
+	for i := range n {
+		vec.Set(i, v)
+	}
+}

@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// sortKey is a key by which the collected rows are compared: a vector, or the ids of
+// a variable's entities.
+type sortKey struct {
+	vec   *column.Vec
+	desc  bool
+	table *version.Table // of the ids, when vec is nil
+	ords  []uint32
+}
+
+// pruneAt is the fewest collected rows that are cut down to the limit.
+const pruneAt = 8192
+
+// collect takes the rows that the match yields.
+func (st *state) collect(f *frame) error {
+	if st.read.Grouped {
+		return st.group(f)
+	}
+	if err := st.spend(4 * f.n * (len(st.keep) + 1)); err != nil {
+		return err
+	}
+	for _, v := range st.keep {
+		st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][:f.n]...)
+	}
+	st.rows.n += f.n
+	if limit := st.read.Limit; limit >= 0 && int64(st.rows.n) >= max(pruneAt, 4*limit) {
+		st.sort()
+		st.permute(int(limit))
+	}
+	return nil
+}
+
+// finish sorts what was collected and cuts it to the limit.
+func (st *state) finish() {
+	if st.read.Grouped && st.grouped == 0 && !slices.ContainsFunc(st.Program.columns, func(c projection) bool { return c.agg < 0 }) {
+		st.grouped++
+		st.rows.n++
+		st.addGroup()
+	}
+	st.sort()
+	if limit := st.read.Limit; limit >= 0 && int64(len(st.perm)) > limit {
+		st.perm = st.perm[:limit]
+	}
+}
+
+// sort orders the collected rows: perm lists them.
+func (st *state) sort() {
+	n := st.rows.n
+	st.perm = slices.Grow(st.perm[:0], n)[:n]
+	for i := range st.perm {
+		st.perm[i] = uint32(i)
+	}
+	if n < 2 {
+		return
+	}
+	keys := st.sortBy[:0]
+	for _, o := range st.order {
+		switch {
+		case o.agg >= 0:
+			vec := &st.vecs[st.aggs[o.agg].slot]
+			st.result(o.agg, nil, vec)
+			keys = append(keys, sortKey{vec: vec, desc: o.desc})
+		case o.ex.kind != exprConst:
+			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
+		}
+	}
+	if st.read.Grouped {
+		for i := range st.Program.columns {
+			if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+				keys = append(keys, sortKey{vec: st.eval(c.ex, &st.rows)})
+			}
+		}
+	} else {
+		for _, v := range st.read.Ties {
+			keys = append(keys, sortKey{table: st.table(v), ords: st.rows.cols[v][:n]})
+		}
+	}
+	st.sortBy = keys
+	if len(keys) == 1 && keys[0].vec == nil && keys[0].table.Sorted() {
+		ords := keys[0].ords
+		if !slices.IsSorted(ords) {
+			slices.SortFunc(st.perm, func(a, b uint32) int { return cmp.Compare(ords[a], ords[b]) })
+		}
+		return
+	}
+	slices.SortFunc(st.perm, func(a, b uint32) int {
+		for i := range keys {
+			if c := keys[i].compare(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// permute makes the first n rows of perm the collected ones.
+func (st *state) permute(n int) {
+	n = min(n, len(st.perm))
+	for _, v := range st.keep {
+		col := st.rows.cols[v]
+		st.moved = slices.Grow(st.moved[:0], n)[:n]
+		for i, p := range st.perm[:n] {
+			st.moved[i] = col[p]
+		}
+		st.rows.cols[v] = append(col[:0], st.moved...)
+	}
+	st.spent -= int64(4 * (st.rows.n - n) * (len(st.keep) + 1))
+	st.rows.n = n
+}
+
+func (k *sortKey) compare(a, b uint32) int {
+	if k.vec == nil {
+		x, y := k.ords[a], k.ords[b]
+		if x == y {
+			return 0
+		}
+		if k.table.Sorted() {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(k.table.ID(x), k.table.ID(y))
+	}
+	c := compareAt(k.vec, int(a), int(b))
+	if k.desc {
+		return -c
+	}
+	return c
+}
+
+// compareAt orders two values of a vector: nulls first, NaN last.
+func compareAt(v *column.Vec, a, b int) int {
+	if v.Valid != nil {
+		switch x, y := v.Valid.Get(a), v.Valid.Get(b); {
+		case !x && !y:
+			return 0
+		case !x:
+			return -1
+		case !y:
+			return 1
+		}
+	}
+	if v.Type.List {
+		return compareLists(v.Lists[a], v.Lists[b])
+	}
+	switch v.Type.Kind {
+	case value.String, value.Blob:
+		return cmp.Compare(v.Strings[a], v.Strings[b])
+	case value.F32, value.F64:
+		return compareFloats(v.Floats[a], v.Floats[b])
+	case value.Vector:
+		return slices.Compare(v.Vectors[a], v.Vectors[b])
+	case value.U64:
+		return cmp.Compare(uint64(v.Ints[a]), uint64(v.Ints[b]))
+	}
+	return cmp.Compare(v.Ints[a], v.Ints[b])
+}
+
+func compareFloats(x, y float64) int {
+	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
+	case xn && yn:
+		return 0
+	case xn:
+		return 1
+	case yn:
+		return -1
+	}
+	return cmp.Compare(x, y)
+}
+
+func compareLists(a, b value.Value) int {
+	return slices.CompareFunc(a.Elems(), b.Elems(), func(x, y value.Value) int {
+		c, _ := value.Compare(x, y)
+		return c
+	})
+}

@@ -1,0 +1,152 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// frameSize is the number of rows that steps pass on at once.
+const frameSize = 1024
+
+// frame is a run of assignments: for each variable that is bound, an ordinal a row.
+type frame struct {
+	n    int
+	cols [][]uint32 // by variable
+	// Inside a not block: the row of the block's input that each row comes from, and
+	// the rows of that input for which the block has a match already.
+	outer []uint32
+	found *found
+}
+
+// found is a set of rows of a frame.
+type found [frameSize / 64]uint64
+
+func (s *found) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s *found) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
+
+// settled reports whether row i need not be looked at any more.
+func (f *frame) settled(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }
+
+// state is what one run of a program needs. It is pooled.
+type state struct {
+	*Program
+	ctx      context.Context
+	snap     *version.Snapshot
+	args     engine.Args
+	now      value.Value
+	tables   []*version.Table // by variable
+	frames   []frame          // by step
+	vecs     []column.Vec
+	queries  []textQuery // by Program.texts
+	scratch  []uint32
+	scratch2 []uint32
+	moved    []uint32
+	chosen   []uint32
+	key      []byte
+	walks    []walk // by step
+	ticks    int
+
+	rows    frame // what has been collected: the result's rows, or a row of each group
+	perm    []uint32
+	sortBy  []sortKey
+	groups  map[string]uint32
+	sums    []accumulator // by aggregate
+	grouped int           // groups
+	budget  int64         // bytes that the collected rows may take
+	spent   int64
+
+	out     frame // the rows of the batch
+	batch   engine.Batch
+	columns []engine.Column
+	outVecs []column.Vec
+}
+
+func newState(p *Program) *state {
+	st := &state{Program: p, frames: make([]frame, p.frames), walks: make([]walk, p.frames), vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
+		queries: make([]textQuery, len(p.texts)), columns: make([]engine.Column, len(p.columns)), outVecs: make([]column.Vec, len(p.columns)),
+		sums: make([]accumulator, len(p.aggs)), sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
+	for i := range st.frames {
+		st.frames[i].cols = make([][]uint32, len(p.types))
+	}
+	st.rows.cols = make([][]uint32, len(p.types))
+	st.out.cols = make([][]uint32, len(p.types))
+	for i, c := range p.columns {
+		if c.fields != nil {
+			st.columns[i].Fields = make([]engine.Column, len(c.fields))
+		}
+	}
+	return st
+}
+
+// begin prepares a run.
+func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
+	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, 0
+	for v, t := range st.types {
+		st.tables[v] = snap.Table(t.Entity, t.Index)
+	}
+	for i := range st.queries {
+		st.queries[i].ready = false
+	}
+	for v := range st.rows.cols {
+		st.rows.cols[v] = st.rows.cols[v][:0]
+	}
+	st.rows.n, st.grouped, st.perm = 0, 0, st.perm[:0]
+	clear(st.groups)
+	for i := range st.sums {
+		st.sums[i].reset()
+	}
+}
+
+// end drops what a pooled state must not keep alive.
+func (st *state) end() {
+	st.ctx, st.snap, st.args = nil, nil, nil
+	clear(st.tables)
+	if st.rows.n > 1 {
+		// After a run of more than a row, memory that aliases the engine is dropped;
+		// one row's worth is not worth the time.
+		for i := range st.vecs {
+			st.vecs[i].Forget()
+		}
+		for i := range st.outVecs {
+			st.outVecs[i].Forget()
+		}
+	}
+	st.Program.pool.Put(st)
+}
+
+// tick looks for the end of the context now and then: n is a rough number of entities
+// that were looked at.
+func (st *state) tick(n int) error {
+	if st.ticks += n; st.ticks < 4096 {
+		return nil
+	}
+	st.ticks = 0
+	return st.ctx.Err()
+}
+
+// frame returns the frame of a step, empty, with room in the columns of vars.
+func (st *state) frame(id int, vars []plan.VarID) *frame {
+	f := &st.frames[id]
+	f.n = 0
+	for _, v := range vars {
+		if cap(f.cols[v]) < frameSize {
+			f.cols[v] = make([]uint32, frameSize)
+		}
+		f.cols[v] = f.cols[v][:frameSize]
+	}
+	return f
+}
+
+// spend counts bytes of collected rows. The error is a *engine.TooLarge.
+func (st *state) spend(bytes int) error {
+	st.spent += int64(bytes)
+	if st.budget > 0 && st.spent > st.budget {
+		return &engine.TooLarge{Resource: "bytes of memory for one query", Limit: st.budget, Actual: st.spent}
+	}
+	return nil
+}

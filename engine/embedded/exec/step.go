@@ -1,0 +1,174 @@
+package exec
+
+import (
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// step takes the rows of a frame and pushes what becomes of them on. A frame belongs to
+// the step that it is pushed to: that step may take rows out of it.
+type step interface {
+	run(st *state, p *pipe, at int, f *frame) error
+}
+
+// push hands a frame to step at of a pipe, or to what collects its rows.
+func (st *state) push(p *pipe, at int, f *frame) error {
+	switch {
+	case f.n == 0:
+		return nil
+	case at < len(p.steps):
+		return p.steps[at].run(st, p, at, f)
+	case p.inner:
+		for _, i := range f.outer[:f.n] {
+			f.found.set(i)
+		}
+		return nil
+	}
+	return st.collect(f)
+}
+
+// copyRow copies row i of in to the end of out, for the variables listed.
+func (f *frame) copyRow(in *frame, i int, vars []plan.VarID) {
+	for _, v := range vars {
+		f.cols[v][f.n] = in.cols[v][i]
+	}
+	if in.found != nil {
+		f.found = in.found
+		if cap(f.outer) < frameSize {
+			f.outer = make([]uint32, frameSize)
+		}
+		f.outer = f.outer[:frameSize]
+		f.outer[f.n] = in.outer[i]
+	}
+}
+
+// choose keeps the rows listed, which ascend.
+func (f *frame) choose(rows []uint32, vars []plan.VarID) {
+	if len(rows) == f.n {
+		return
+	}
+	for _, v := range vars {
+		col := f.cols[v]
+		for i, r := range rows {
+			col[i] = col[r]
+		}
+	}
+	if f.found != nil {
+		for i, r := range rows {
+			f.outer[i] = f.outer[r]
+		}
+	}
+	f.n = len(rows)
+}
+
+// scan binds a variable to each entity of its type.
+type scan struct {
+	v    plan.VarID
+	vars []plan.VarID // bound before
+	id   int
+}
+
+func (s *scan) run(st *state, p *pipe, at int, f *frame) error {
+	table := st.table(s.v)
+	out := st.frame(s.id, s.vars)
+	if cap(out.cols[s.v]) < frameSize {
+		out.cols[s.v] = make([]uint32, frameSize)
+	}
+	for i := range f.n {
+		for next := uint32(0); !f.settled(i); {
+			if err := st.tick(frameSize); err != nil {
+				return err
+			}
+			out.cols[s.v] = out.cols[s.v][:frameSize]
+			for _, v := range s.vars {
+				out.cols[v] = out.cols[v][:frameSize]
+			}
+			first := out.n
+			n, more := table.Scan(next, out.cols[s.v][first:])
+			for k := range n {
+				if len(s.vars) == 0 && f.found == nil {
+					break
+				}
+				out.n = first + k
+				out.copyRow(f, i, s.vars)
+			}
+			out.n = first + n
+			next = more
+			if out.n == frameSize {
+				if err := st.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+			if next >= table.Ordinals() {
+				break
+			}
+		}
+	}
+	return st.flush(p, at, out)
+}
+
+// flush pushes a frame on and empties it.
+func (st *state) flush(p *pipe, at int, out *frame) error {
+	err := st.push(p, at+1, out)
+	out.n = 0
+	return err
+}
+
+// filter keeps the rows for which every condition is true.
+type filter struct {
+	conds []*cond
+	vars  []plan.VarID
+}
+
+func (s *filter) run(st *state, p *pipe, at int, f *frame) error {
+	for _, c := range s.conds {
+		if c.unless >= 0 && st.args[c.unless].IsNull() {
+			continue
+		}
+		if st.chosen = st.test(c, f, st.chosen[:0]); len(st.chosen) == 0 {
+			return nil
+		}
+		f.choose(st.chosen, s.vars)
+	}
+	return st.push(p, at+1, f)
+}
+
+// anti keeps the rows for which a not block has no match.
+type anti struct {
+	inner *pipe
+	vars  []plan.VarID
+	id    int
+}
+
+func (s *anti) run(st *state, p *pipe, at int, f *frame) error {
+	in := st.frame(s.id, s.vars)
+	var matched found
+	if cap(in.outer) < frameSize {
+		in.outer = make([]uint32, frameSize)
+	}
+	in.outer = in.outer[:frameSize]
+	for i := range f.n {
+		if f.settled(i) {
+			matched.set(uint32(i)) // nobody will look at it
+			continue
+		}
+		for _, v := range s.vars {
+			in.cols[v][in.n] = f.cols[v][i]
+		}
+		in.outer[in.n] = uint32(i)
+		in.n++
+	}
+	in.found = &matched
+	if err := st.push(s.inner, 0, in); err != nil {
+		return err
+	}
+	in.found = nil
+	rows := st.chosen[:0]
+	for i := range f.n {
+		if !matched.get(uint32(i)) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	st.chosen = rows
+	f.choose(rows, s.vars)
+	return st.push(p, at+1, f)
+}

@@ -1,0 +1,271 @@
+// Package embedded is the default engine: one directory per graph, in the process that
+// uses it.
+package embedded
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Options say how a graph is made and opened. The zero Options are the defaults.
+type Options struct {
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
+	// QueryMemory bounds the memory in which one query collects rows, in bytes; past
+	// it the query fails with a *engine.TooLarge. 0 for DefaultQueryMemory, negative
+	// for no bound.
+	QueryMemory int64
+	// CheckpointBytes is how much log is written between two checkpoints; 0 for
+	// DefaultCheckpointBytes.
+	CheckpointBytes int64
+	// InlineBytes is the most that the rows of a commit may take in its log record;
+	// larger ones go to a segment. 0 for DefaultInlineBytes, negative for none.
+	InlineBytes int
+	// LogSize is the size of log files in bytes; 0 for the store's default.
+	LogSize int64
+	// Failed, if set, is told of a checkpoint in the background that failed. Nothing
+	// is lost: the log keeps what the checkpoint would have, and the next one tries
+	// again.
+	Failed func(error)
+}
+
+const (
+	// DefaultQueryMemory is 1 GiB.
+	DefaultQueryMemory = 1 << 30
+	// DefaultInlineBytes is 64 KiB, which are written about as fast as a page.
+	DefaultInlineBytes = 64 << 10
+	// DefaultCheckpointBytes is 8 MiB, which are replayed in well under a second.
+	DefaultCheckpointBytes = 8 << 20
+)
+
+// Graph is an open graph. It implements [engine.Graph].
+type Graph struct {
+	opts     Options
+	store    *store.Store
+	main     *branch
+	programs programs
+
+	calls  sync.RWMutex // held for reading by calls
+	closed bool
+
+	ids struct {
+		sync.Mutex
+		entropy *ulid.MonotonicEntropy
+	}
+
+	logged    atomic.Int64 // bytes since the last checkpoint
+	kick      chan struct{}
+	stop      context.CancelFunc
+	stopped   chan struct{}
+	checkMu   sync.Mutex
+	checkedTo uint64 // LSN of the last checkpoint
+}
+
+var _ engine.Graph = (*Graph)(nil)
+
+// Create makes a graph with a schema in a directory that holds none, and opens it. The
+// source is kept beside the schema and never parsed. The error is a *engine.Conflict
+// when there is a graph, a *engine.Unavailable when the directory cannot be used.
+func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+	if err != nil {
+		return nil, &engine.SchemaMismatch{Detail: err.Error()}
+	}
+	g := newGraph(opts)
+	first := version.NewSnapshot(s, engine.Commit{ID: g.newID(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
+	manifest := version.AppendManifest(nil, []*version.Snapshot{first}, encode)
+	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest})
+	if err != nil {
+		return nil, err
+	}
+	g.start(newBranch(first, 0))
+	return g, nil
+}
+
+// Open opens the graph in a directory. The error is a *engine.NotFound when there is
+// none, a *engine.Unavailable when another has it open, a *engine.Corrupt when what
+// is stored is not what was written.
+func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, error) {
+	g := newGraph(opts)
+	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize})
+	if err != nil {
+		return nil, err
+	}
+	g.store = st
+	b, err := g.recover(ctx, found)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	g.checkedTo = found.ManifestLSN
+	g.start(b)
+	return g, nil
+}
+
+// Schema returns the schema in force at the target.
+func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
+	snap, done, err := g.read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return &engine.Schema{Source: snap.Schema.Source, Catalog: snap.Schema.Catalog, Digest: snap.Schema.Digest}, nil
+}
+
+// Snapshot says which commit a target is and how many entities it has.
+func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
+	snap, done, err := g.read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return snap.Counts(), nil
+}
+
+// Branches lists the branches in name order.
+func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	snap, done, err := g.read(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return []engine.Branch{{Name: engine.MainBranch, Head: snap.Commit}}, nil
+}
+
+// Verify reads everything that is stored. The error joins a *engine.Corrupt for each
+// fault.
+func (g *Graph) Verify(ctx context.Context) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.calls.RUnlock()
+	return g.store.Verify(ctx)
+}
+
+// Close waits for the calls under way, makes a checkpoint if there is much to replay,
+// and releases the directory. Results that are open stay readable.
+func (g *Graph) Close() error {
+	g.calls.Lock()
+	if g.closed {
+		g.calls.Unlock()
+		return nil
+	}
+	g.closed = true
+	g.calls.Unlock()
+	g.stop()
+	<-g.stopped
+	var err error
+	if g.logged.Load() > closeBytes {
+		err = g.checkpoint(context.Background())
+	}
+	return errors.Join(err, g.store.Close())
+}
+
+func newGraph(opts Options) *Graph {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.QueryMemory == 0 {
+		opts.QueryMemory = DefaultQueryMemory
+	}
+	switch {
+	case opts.InlineBytes == 0:
+		opts.InlineBytes = DefaultInlineBytes
+	case opts.InlineBytes < 0:
+		opts.InlineBytes = 0
+	}
+	if opts.CheckpointBytes <= 0 {
+		opts.CheckpointBytes = DefaultCheckpointBytes
+	}
+	g := &Graph{opts: opts, kick: make(chan struct{}, 1), stopped: make(chan struct{})}
+	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
+	return g
+}
+
+func (g *Graph) start(b *branch) {
+	g.main = b
+	ctx, cancel := context.WithCancel(context.Background())
+	g.stop = cancel
+	go g.checkpoints(ctx)
+}
+
+// enter begins a call; g.calls.RUnlock ends it.
+func (g *Graph) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.calls.RLock()
+	if g.closed {
+		g.calls.RUnlock()
+		return &engine.Unavailable{Reason: "it is closed"}
+	}
+	return nil
+}
+
+// read begins a call that reads a target.
+func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snapshot, done func(), err error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	snap, err = g.snapshot(at)
+	if err != nil {
+		g.calls.RUnlock()
+		return nil, nil, err
+	}
+	return snap, g.calls.RUnlock, nil
+}
+
+func (g *Graph) snapshot(at engine.Target) (*version.Snapshot, error) {
+	b, err := g.branch(at.Branch)
+	if err != nil {
+		return nil, err
+	}
+	snap := b.head.Load().snap
+	if at.Commit != "" && at.Commit != snap.Commit.ID {
+		return nil, &engine.NotFound{What: "commit", Name: at.Commit}
+	}
+	return snap, nil
+}
+
+func (g *Graph) branch(name string) (*branch, error) {
+	if name == "" || name == engine.MainBranch {
+		return g.main, nil
+	}
+	return nil, &engine.NotFound{What: "branch", Name: name}
+}
+
+func (g *Graph) newID() string {
+	g.ids.Lock()
+	defer g.ids.Unlock()
+	return ulid.MustNew(ulid.Timestamp(g.opts.Now()), g.ids.entropy).String()
+}
+
+func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }
+
+func (g *Graph) now() value.Value { return value.OfDateTime(value.DateTimeOf(g.opts.Now())) }
+
+func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
+
+func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
+
+func segmentID(name string) (store.SegmentID, error) {
+	id, err := strconv.ParseUint(name, 10, 64)
+	if err != nil {
+		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
+	}
+	return store.SegmentID(id), nil
+}

@@ -1,0 +1,103 @@
+package index
+
+// Adjacency lists the edges of one type at the nodes of one end: compressed rows over
+// node ordinals, and a copy-on-write overlay for edges that came after.
+type Adjacency struct {
+	off   []uint32 // by node; a node past the end has no edge in the base
+	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
+	other []uint32 // node ordinals of the other end
+	over  Pages[*Hop]
+	count int
+	multi bool // two edges of the base join the same pair
+}
+
+// Hop is an edge of the overlay, in a list per node, the latest first.
+type Hop struct {
+	Edge, Other uint32
+	Next        *Hop
+}
+
+// BuildAdjacency lists the edges from 0 up to n. ends returns an edge's node at this
+// end and at the other, and whether it is to be listed.
+func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
+	var hereOf, otherOf, edgeOf []uint32
+	var maxHere, maxOther uint32
+	for e := range n {
+		h, o, ok := ends(e)
+		if !ok {
+			continue
+		}
+		hereOf, otherOf, edgeOf = append(hereOf, h), append(otherOf, o), append(edgeOf, e)
+		maxHere, maxOther = max(maxHere, h), max(maxOther, o)
+	}
+	if len(edgeOf) == 0 {
+		return Adjacency{}
+	}
+	// Two stable counting sorts: by the other end, then by this one.
+	byOther, _ := countingSort(otherOf, maxOther, nil)
+	order, off := countingSort(hereOf, maxHere, byOther)
+	a := Adjacency{off: off, edge: make([]uint32, len(order)), other: make([]uint32, len(order))}
+	for i, p := range order {
+		a.edge[i], a.other[i] = edgeOf[p], otherOf[p]
+		if i > 0 && a.other[i] == a.other[i-1] && hereOf[p] == hereOf[order[i-1]] {
+			a.multi = true
+		}
+	}
+	return a
+}
+
+// countingSort returns the positions of keys in stable key order, taking them in
+// the order of from (nil for their own), and for each key where its positions begin.
+func countingSort(keys []uint32, largest uint32, from []uint32) (order, off []uint32) {
+	off = make([]uint32, largest+2)
+	for _, k := range keys {
+		off[k+1]++
+	}
+	for i := 1; i < len(off); i++ {
+		off[i] += off[i-1]
+	}
+	at := append([]uint32(nil), off...)
+	order = make([]uint32, len(keys))
+	for i := range keys {
+		p := uint32(i)
+		if from != nil {
+			p = from[i]
+		}
+		order[at[keys[p]]] = p
+		at[keys[p]]++
+	}
+	return order, off
+}
+
+// Add enters an edge.
+func (a *Adjacency) Add(owner *Owner, here, other, edge uint32) {
+	p := a.over.Edit(owner, here, nil)
+	*p = &Hop{edge, other, *p}
+	a.count++
+}
+
+// Base returns the edges and other ends of a node in the base, sorted by other end.
+func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
+	if uint64(node)+1 >= uint64(len(a.off)) {
+		return nil, nil
+	}
+	i, j := a.off[node], a.off[node+1]
+	return a.edge[i:j], a.other[i:j]
+}
+
+// Over returns the edges of a node in the overlay.
+func (a *Adjacency) Over(node uint32) *Hop {
+	if a.count == 0 {
+		return nil
+	}
+	if p := a.over.Get(node); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Overlay returns the number of edges that came after the base was built.
+func (a *Adjacency) Overlay() int { return a.count }
+
+// Simple reports whether no two listed edges can join the same pair.
+func (a *Adjacency) Simple() bool { return a.count == 0 && !a.multi }

@@ -1,0 +1,157 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Hash is an index from 64-bit hashes to ordinals. Several ordinals may have one
+// hash, and an ordinal several: candidates are checked against the entity.
+type Hash struct {
+	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
+	next  []uint32 // by ordinal: the next one in its bucket, plus one
+	over  Pages[*entry]
+	mask  uint32 // buckets of the overlay less one; 0 while it is empty
+	count int    // entries of the overlay
+}
+
+type entry struct {
+	hash uint64
+	ord  uint32
+	next *entry
+}
+
+const firstBuckets = 256
+
+// BuildHash indexes the ordinals from 0 up to n whose hash is wanted.
+func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
+	size := uint32(1)
+	for size < n {
+		size *= 2
+	}
+	x := Hash{heads: make([]uint32, size), next: make([]uint32, n)}
+	// From the end, so that a chain is in ascending order.
+	for ord := n; ord > 0; ord-- {
+		if h, ok := hash(ord - 1); ok {
+			b := uint32(h) & (size - 1)
+			x.next[ord-1] = x.heads[b]
+			x.heads[b] = ord
+		}
+	}
+	return x
+}
+
+// Overlay returns the number of entries that came after the base was built.
+func (x *Hash) Overlay() int { return x.count }
+
+// Add enters an ordinal, once per hash.
+func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
+	for c := x.Find(hash); c.Next(); {
+		if c.Ord == ord && c.entry != nil {
+			return
+		}
+	}
+	if buckets := x.mask + 1; x.count == 0 || x.count > 4*int(buckets) {
+		x.grow(owner)
+	}
+	slot := x.over.Edit(owner, uint32(hash>>32)&x.mask, nil)
+	*slot = &entry{hash, ord, *slot}
+	x.count++
+}
+
+func (x *Hash) grow(owner *Owner) {
+	old := x.over
+	if x.count == 0 {
+		x.mask = firstBuckets - 1
+	} else {
+		x.mask = (x.mask+1)*8 - 1
+	}
+	x.over = Pages[*entry]{}
+	for _, places := range old.All {
+		for _, e := range places {
+			for ; e != nil; e = e.next {
+				slot := x.over.Edit(owner, uint32(e.hash>>32)&x.mask, nil)
+				*slot = &entry{e.hash, e.ord, *slot}
+			}
+		}
+	}
+}
+
+// Cursor walks over the candidates of a hash: those of the overlay, then those of
+// the base. An ordinal may come twice.
+type Cursor struct {
+	Ord   uint32
+	hash  uint64
+	entry *entry
+	first *entry
+	base  uint32 // the next ordinal in the base, plus one
+	next  []uint32
+}
+
+// Find returns a cursor before the first candidate of a hash.
+func (x *Hash) Find(hash uint64) Cursor {
+	c := Cursor{hash: hash, next: x.next}
+	if x.count > 0 {
+		if p := x.over.Get(uint32(hash>>32) & x.mask); p != nil {
+			c.first = *p
+		}
+	}
+	if len(x.heads) > 0 {
+		c.base = x.heads[uint32(hash)&uint32(len(x.heads)-1)]
+	}
+	return c
+}
+
+// Next moves to the next candidate and reports whether there is one.
+func (c *Cursor) Next() bool {
+	for e := c.first; e != nil; e = e.next {
+		if e.hash == c.hash {
+			c.entry, c.first, c.Ord = e, e.next, e.ord
+			return true
+		}
+	}
+	c.first, c.entry = nil, nil
+	if c.base == 0 {
+		return false
+	}
+	c.Ord = c.base - 1
+	c.base = c.next[c.Ord]
+	return true
+}
+
+// Multipliers of the hash: the odd constants of wyhash, version 4.2.
+const (
+	k0 = 0xa0761d6478bd642f
+	k1 = 0xe7037ed1a0b428db
+)
+
+// String hashes a text. The function is fixed, so that a base may be stored.
+func String(s string) uint64 { return Mix(k0, s) }
+
+// Mix adds a text to a hash.
+func Mix(h uint64, s string) uint64 {
+	h ^= uint64(len(s)) * k1
+	var tail [8]byte
+	for len(s) >= 8 {
+		h = fold(h^word(s), k1)
+		s = s[8:]
+	}
+	if len(s) > 0 {
+		copy(tail[:], s)
+		h = fold(h^binary.LittleEndian.Uint64(tail[:]), k1)
+	}
+	return fold(h, k0)
+}
+
+// MixInt adds a number to a hash.
+func MixInt(h, n uint64) uint64 { return fold(fold(h^n, k1)^k0, k1) }
+
+func word(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo ^ bits.RotateLeft64(a, 29)
+}

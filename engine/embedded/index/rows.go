@@ -1,0 +1,38 @@
+package index
+
+// Dead is the row of an ordinal whose entity is deleted.
+const Dead = ^uint32(0)
+
+// Rows maps ordinals to rows. A missing page is the identity.
+type Rows struct{ pages Pages[uint32] }
+
+// Dense reports whether every ordinal is its own row, and none is dead.
+func (r *Rows) Dense() bool { return r.pages.Empty() }
+
+// Get returns the row of an ordinal, or Dead.
+func (r *Rows) Get(ord uint32) uint32 {
+	if p := r.pages.Get(ord); p != nil {
+		return *p
+	}
+	return ord
+}
+
+// Page returns the rows of the 256 ordinals from first on, or nil for the identity.
+func (r *Rows) Page(first uint32) *[256]uint32 { return r.pages.Page(first) }
+
+// Set gives an ordinal a row, or Dead.
+func (r *Rows) Set(owner *Owner, ord, row uint32) {
+	if row == ord && r.pages.Get(ord) == nil {
+		return
+	}
+	*r.pages.Edit(owner, ord, identity) = row
+}
+
+// All calls yield with each page that is there and its first ordinal, in order.
+func (r *Rows) All(yield func(first uint32, rows *[256]uint32) bool) { r.pages.All(yield) }
+
+func identity(first uint32, places *[256]uint32) {
+	for i := range places {
+		places[i] = first + uint32(i)
+	}
+}

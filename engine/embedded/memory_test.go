@@ -1,0 +1,44 @@
+package embedded_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// TestMemory runs the suite and the random comparison without closing the graph: what
+// is read is what the transactions left in memory, with checkpoints made beside them
+// after every commit or never, and rows in the log or in segments.
+func TestMemory(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts embedded.Options
+	}{
+		{"log alone", embedded.Options{LogSize: 1 << 16}},
+		{"checkpoints", embedded.Options{LogSize: 1 << 16, CheckpointBytes: 1}},
+		{"segments", embedded.Options{LogSize: 1 << 16, InlineBytes: -1}},
+		{"segments and checkpoints", embedded.Options{LogSize: 1 << 16, InlineBytes: -1, CheckpointBytes: 1}},
+	} {
+		open := func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+			t.Helper()
+			opts := c.opts
+			opts.Failed = func(err error) { t.Errorf("checkpoint: %v", err) }
+			g, err := embedded.Create(context.Background(), fs.NewMem(), "graph", source, schema, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		t.Run(c.name, func(t *testing.T) {
+			enginetest.Run(t, open)
+			o := enginetest.FromFlags()
+			o.Duration /= 8
+			enginetest.RunRandom(t, open, o)
+		})
+	}
+}

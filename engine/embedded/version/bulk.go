@@ -1,0 +1,203 @@
+package version
+
+import (
+	"encoding/binary"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Part is what a bulk commit does with one type: the rows of a segment are put.
+type Part struct {
+	Type    *Type
+	Segment *Segment // no id occurs twice
+	// Replace first removes every entity that the segment does not name.
+	Replace bool
+	// Reset, with Replace, starts the table anew: nothing outside the commit refers
+	// to an entity of the type.
+	Reset bool
+}
+
+// AppendParts appends parts as a KindBulk record holds them: a uvarint count, and of
+// each the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
+// replace 1, reset 2) and the segment's name (text).
+func AppendParts(dst []byte, parts []Part) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(parts)))
+	for _, p := range parts {
+		var flags byte
+		if p.Replace {
+			flags |= 1
+		}
+		if p.Reset {
+			flags |= 2
+		}
+		dst = append(dst, byte(p.Type.Entity))
+		dst = binary.AppendUvarint(dst, uint64(p.Type.Index))
+		dst = append(dst, flags)
+		dst = appendText(dst, p.Segment.Name)
+	}
+	return dst
+}
+
+// ReadParts reads what AppendParts wrote; open reads a segment.
+func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
+	r := &reader{b: b}
+	parts := make([]Part, 0, 8)
+	for range r.count() {
+		types := s.Nodes
+		if r.byte() == byte(plan.Edge) {
+			types = s.Edges
+		}
+		i, flags, name := r.index(len(types)), r.byte(), r.text()
+		if r.err != nil {
+			return nil, r.err
+		}
+		seg, err := open(types[i], name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{types[i], seg, flags&1 != 0, flags&2 != 0})
+	}
+	return parts, r.err
+}
+
+// PutSegment puts the rows of a part, whose segment belongs to the transaction from
+// then on; the caller may still name it. Parts of nodes go before those of edges, whose
+// segments hold the ordinals that the nodes have then.
+func (tx *Txn) PutSegment(p Part) {
+	e, s := tx.edit(p.Type), p.Segment
+	if p.Reset && p.Replace || e.next == 0 {
+		tx.fill(e, p)
+		return
+	}
+	e.append(s)
+	ids := e.ids(s)
+	var kept engine.Bitmap
+	if p.Replace {
+		kept = engine.NewBitmap(int(e.next))
+	}
+	first := e.next
+	for i := range s.N {
+		id := ids.Str(i)
+		ord, ok := e.Lookup(id)
+		if ok && p.Type.Entity == plan.Edge {
+			if src, dst := e.Ends(ord); src != s.Src[i] || dst != s.Dst[i] {
+				tx.kill(e, ord)
+				ok = false
+			}
+		}
+		if ok && ord < first && kept != nil {
+			kept.Set(int(ord))
+		}
+		if !ok {
+			ord = e.claim(id)
+			e.live++
+		}
+		e.touched[ord] = true
+		e.rows.Set(tx.owner, ord, s.Start+i)
+	}
+	for ord := range first {
+		if kept != nil && e.Alive(ord) && !kept.Get(int(ord)) {
+			tx.kill(e, ord)
+		}
+	}
+	e.reindex()
+}
+
+// fill makes the segment the whole table: its rows are the ordinals.
+func (tx *Txn) fill(e *edit, p Part) {
+	t := newTable(p.Type)
+	s := p.Segment
+	s.Start = 0
+	t.Segs, t.base, t.next, t.live = []*Segment{s}, s.N, s.N, s.N
+	ids := t.ids(s)
+	for i := range s.N {
+		if id := ids.Str(i); t.last < id || i == 0 {
+			t.last = id
+		} else {
+			t.sorted = false
+			break
+		}
+	}
+	t.reindex()
+	if !t.sorted {
+		t.last = ""
+	}
+	e.Table, e.reset = *t, true
+}
+
+// append adds a segment behind the rows there are; rows in the tail become a segment
+// in memory.
+func (t *Table) append(s *Segment) {
+	t.freeze()
+	s.Start = t.base
+	t.Segs = append(t.Segs[:len(t.Segs):len(t.Segs)], s)
+	t.base += s.N
+}
+
+// freeze turns the tail into a segment in memory.
+func (t *Table) freeze() {
+	if len(t.tail) == 0 {
+		return
+	}
+	s, err := t.Collect(t.base, t.base+uint32(len(t.tail)))
+	if err != nil {
+		// Tails are flushed long before the text of a column reaches its limit.
+		panic("version: " + err.Error())
+	}
+	t.Segs = append(t.Segs[:len(t.Segs):len(t.Segs)], s)
+	t.base += s.N
+	t.tail = nil
+}
+
+// reindex builds the bases of all indexes anew, over the entities alive.
+func (t *Table) reindex() {
+	t.keys = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return 0, false
+		}
+		return index.String(t.idAt(row)), true
+	})
+	t.idx = make([]index.Hash, len(t.Type.Tuples))
+	for i, tuple := range t.Type.Tuples {
+		t.idx[i] = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
+			row := t.rows.Get(ord)
+			if row == index.Dead {
+				return 0, false
+			}
+			var src, dst uint32
+			if t.Type.Entity == plan.Edge {
+				src, dst = t.endsAt(row)
+			}
+			return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+		})
+	}
+	if t.Type.Entity != plan.Edge {
+		return
+	}
+	ends := func(ord uint32) (src, dst uint32, ok bool) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return 0, 0, false
+		}
+		src, dst = t.endsAt(row)
+		return src, dst, true
+	}
+	t.out = index.BuildAdjacency(t.next, ends)
+	t.in = index.BuildAdjacency(t.next, func(ord uint32) (uint32, uint32, bool) {
+		src, dst, ok := ends(ord)
+		return dst, src, ok
+	})
+}
+
+func (t *Table) endsAt(row uint32) (src, dst uint32) {
+	if row >= t.base {
+		r := &t.tail[row-t.base]
+		return r.Src, r.Dst
+	}
+	s := t.segment(row)
+	return s.Src[row-s.Start], s.Dst[row-s.Start]
+}

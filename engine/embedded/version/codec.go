@@ -1,0 +1,219 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The row codec. A row is the values of a type's properties in schema order:
+//
+//	null bits   one bit a property, least significant first, set when it is null
+//	values      of the properties that are not null
+//
+//	Bool                      1 byte
+//	I32 I64 Date DateTime     varint (zigzag)
+//	U32 U64                   uvarint
+//	F32                       4 bytes, IEEE 754, little-endian
+//	F64                       8 bytes, the same
+//	String Blob               uvarint length, bytes
+//	Vector                    Dim × 4 bytes
+//	[T]                       uvarint count, values of T
+
+func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Value) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, (len(props)+7)/8)...)
+	for p, prop := range props {
+		v := vals(p)
+		if v.IsNull() {
+			dst[at+p/8] |= 1 << (p % 8)
+			continue
+		}
+		if !prop.Type.List {
+			dst = appendScalar(dst, v)
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
+		for _, e := range v.Elems() {
+			dst = appendScalar(dst, e)
+		}
+	}
+	return dst
+}
+
+func appendScalar(dst []byte, v value.Value) []byte {
+	switch v.Kind() {
+	case value.Bool:
+		return append(dst, byte(v.Bits()))
+	case value.I32, value.I64, value.Date, value.DateTime:
+		return binary.AppendVarint(dst, v.Int())
+	case value.U32, value.U64:
+		return binary.AppendUvarint(dst, v.Uint())
+	case value.F32:
+		return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v.Float())))
+	case value.F64:
+		return binary.LittleEndian.AppendUint64(dst, v.Bits())
+	case value.String:
+		return appendText(dst, v.Str())
+	case value.Blob:
+		return appendText(dst, string(v.Bytes()))
+	case value.Vector:
+		for _, f := range v.Vector() {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
+		}
+		return dst
+	}
+	panic("version: value of type " + v.Type().String())
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// reader reads the codec; after the first fault it yields zeros and err is set.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.b))}
+		r.b = nil
+	}
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.fail(fmt.Sprintf("wanted %d bytes", n))
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) byte() byte {
+	if b := r.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) uvarint() uint64 {
+	n, k := binary.Uvarint(r.b)
+	if k <= 0 {
+		r.fail("no varint")
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+func (r *reader) varint() int64 {
+	n, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.fail("no varint")
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+// count reads a number of things that take at least one byte each.
+func (r *reader) count() int {
+	n := r.uvarint()
+	if n > uint64(len(r.b)) {
+		r.fail(fmt.Sprintf("a count of %d", n))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) index(limit int) int {
+	n := r.uvarint()
+	if n >= uint64(limit) {
+		r.fail(fmt.Sprintf("number %d of %d", n, limit))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) ordinal() uint32 {
+	n := r.uvarint()
+	if n > math.MaxUint32 {
+		r.fail(fmt.Sprintf("a number of %d", n))
+		return 0
+	}
+	return uint32(n)
+}
+
+func (r *reader) text() string { return string(r.bytes(r.count())) }
+
+func (r *reader) row(props []*catalog.Property) []value.Value {
+	nulls := r.bytes((len(props) + 7) / 8)
+	vals := make([]value.Value, len(props))
+	for p := range vals {
+		if r.err != nil {
+			return vals
+		}
+		if nulls[p/8]>>(p%8)&1 != 0 {
+			continue
+		}
+		typ := props[p].Type
+		if !typ.List {
+			vals[p] = r.scalar(typ)
+			continue
+		}
+		elems := make([]value.Value, r.count())
+		for i := range elems {
+			elems[i] = r.scalar(typ)
+		}
+		vals[p] = value.OfList(typ.Kind, elems)
+	}
+	return vals
+}
+
+func (r *reader) scalar(typ value.Type) value.Value {
+	switch typ.Kind {
+	case value.Bool:
+		return value.OfBool(r.byte() != 0)
+	case value.I32:
+		return value.OfI32(int32(r.varint()))
+	case value.I64:
+		return value.OfI64(r.varint())
+	case value.Date:
+		return value.OfDate(value.DateValue(r.varint()))
+	case value.DateTime:
+		return value.OfDateTime(value.DateTimeValue(r.varint()))
+	case value.U32:
+		return value.OfU32(uint32(r.uvarint()))
+	case value.U64:
+		return value.OfU64(r.uvarint())
+	case value.F32:
+		if b := r.bytes(4); b != nil {
+			return value.OfF32(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+	case value.F64:
+		if b := r.bytes(8); b != nil {
+			return value.OfF64(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+	case value.String:
+		return value.OfString(r.text())
+	case value.Blob:
+		return value.OfBlob(r.bytes(r.count()))
+	case value.Vector:
+		b := r.bytes(4 * typ.Dim)
+		v := make([]float32, len(b)/4)
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return value.OfVector(v)
+	case value.Invalid:
+	}
+	return value.Null
+}

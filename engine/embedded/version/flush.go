@@ -1,0 +1,126 @@
+package version
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Flush is a segment that stands for the last rows of a table: those that lie in no
+// stored segment, and those of smaller segments before them.
+type Flush struct {
+	Table   *Table
+	Segment *Segment
+	keep    int // segments of the table that stay
+}
+
+// Flush makes a segment of the rows that lie in no stored segment; ok is false when
+// there are none. The segment is in memory, for the caller to store and name.
+func (t *Table) Flush() (f Flush, ok bool, err error) {
+	end := t.base + uint32(len(t.tail))
+	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })
+	if keep < 0 {
+		if len(t.tail) == 0 {
+			return Flush{}, false, nil
+		}
+		keep = len(t.Segs)
+	}
+	start := t.base
+	if keep < len(t.Segs) {
+		start = t.Segs[keep].Start
+	}
+	// A segment smaller than twice what follows it is written again with it: a table
+	// of n rows has in the order of log n segments, and a row is rewritten as often.
+	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
+		keep--
+		start = t.Segs[keep].Start
+	}
+	if t.Segs != nil && keep == 0 && len(t.Segs) == 1 && t.Segs[0].Name == "" && len(t.tail) == 0 {
+		s := *t.Segs[0] // for the caller to name: snapshots share the other
+		return Flush{Table: t, Segment: &s}, true, nil
+	}
+	s, err := t.Collect(start, end)
+	return Flush{Table: t, Segment: s, keep: keep}, true, err
+}
+
+// Flushed returns the snapshot with the flushed rows in their segments.
+func (s *Snapshot) Flushed(flushes []Flush) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges)}
+	for _, f := range flushes {
+		t := *f.Table
+		t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
+		t.base = f.Segment.Start + f.Segment.N
+		t.tail = nil
+		if t.overlaid() {
+			t.reindex()
+		}
+		out.set(&t)
+	}
+	return out
+}
+
+// Adopt returns a later snapshot than flushed's with the flushed rows in their
+// segments, and flushed's indexes. A table whose rows have been laid out anew since
+// stays as it is.
+func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges)}
+	for _, f := range flushes {
+		now := s.Table(f.Table.Type.Entity, f.Table.Type.Index)
+		if now.base != f.Table.base || !slices.Equal(now.Segs, f.Table.Segs) {
+			continue
+		}
+		then := flushed.Table(f.Table.Type.Entity, f.Table.Type.Index)
+		t := *now
+		t.Segs, t.base = then.Segs, then.base
+		late := now.tail[then.base-now.base:]
+		t.tail = slices.Clone(late)
+		t.keys, t.idx, t.out, t.in = then.keys, slices.Clone(then.idx), then.out, then.in
+		owner := new(index.Owner)
+		for i := range late {
+			r := &late[i]
+			for c := now.keys.Find(index.String(r.ID)); c.Next(); {
+				if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
+					t.enter(owner, c.Ord, r, c.Ord >= then.next)
+					break
+				}
+			}
+		}
+		out.set(&t)
+	}
+	return out
+}
+
+// enter adds a row to the indexes; made says that its entity is not in them yet.
+func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
+	if made {
+		t.keys.Add(owner, index.String(r.ID), ord)
+		if t.Type.Entity == plan.Edge {
+			t.out.Add(owner, r.Src, r.Dst, ord)
+			t.in.Add(owner, r.Dst, r.Src, ord)
+		}
+	}
+	for i, tuple := range t.Type.Tuples {
+		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
+			t.idx[i].Add(owner, h, ord)
+		}
+	}
+}
+
+// overlaid reports whether the overlays have outgrown a tenth of the table.
+func (t *Table) overlaid() bool {
+	n := max(t.keys.Overlay(), t.out.Overlay())
+	for i := range t.idx {
+		n = max(n, t.idx[i].Overlay())
+	}
+	return n > 1024 && uint32(n) > t.next/10
+}
+
+func (s *Snapshot) set(t *Table) {
+	if t.Type.Entity == plan.Edge {
+		s.edges[t.Type.Index] = t
+	} else {
+		s.nodes[t.Type.Index] = t
+	}
+}

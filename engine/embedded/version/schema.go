@@ -1,0 +1,234 @@
+// Package version holds the states of a graph: immutable snapshots made of tables,
+// the transactions that derive one from another, and their forms in the log and in
+// manifests.
+package version
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Places in a tuple of property positions that stand for the ends of an edge.
+const (
+	Source = -1
+	Target = -2
+)
+
+// Schema is a schema with what the tables need to know of it.
+type Schema struct {
+	Source  string
+	Digest  string
+	Catalog *catalog.Schema
+	Nodes   []*Type
+	Edges   []*Type
+
+	nodes map[string]*Type
+	edges map[string]*Type
+}
+
+// Decoder makes a catalog of its versioned encoding.
+type Decoder func(encoded []byte) (*catalog.Schema, error)
+
+// Type is a node or edge type of a schema.
+type Type struct {
+	Entity plan.Entity
+	Index  int // in Schema.Nodes or Schema.Edges
+	Name   string
+	Props  []*catalog.Property
+	Key    []int   // positions of the key's members in name order; nil without a key
+	IDProp int     // position of the property that is the id itself, or -1
+	Tuples [][]int // the property tuples that are indexed: the first Unique of them are unique
+	Unique int
+	From   int // node types of an edge's ends
+	To     int
+	Card   *catalog.Cardinality // of an edge
+	Out    []int                // edge types that start at, or lead to, a node type
+	In     []int
+
+	byName map[string]int
+	ranges [][]catalog.Range // by property
+	checks [][]pattern
+}
+
+type pattern struct {
+	text string
+	re   *regexp.Regexp
+}
+
+// NewSchema resolves a catalog. The error says that a check's pattern is no regular
+// expression, or that the catalog refers to something that it lacks.
+func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
+	s := &Schema{Source: source, Digest: digest, Catalog: c, nodes: map[string]*Type{}, edges: map[string]*Type{}}
+	for i, n := range c.Nodes {
+		t := &Type{Entity: plan.Node, Index: i, Name: n.Name, Props: n.Properties, IDProp: -1}
+		t.names()
+		for _, k := range n.Key {
+			p, ok := t.byName[k]
+			if !ok {
+				return nil, fmt.Errorf("node %s: key member %q is no property", n.Name, k)
+			}
+			t.Key = append(t.Key, p)
+		}
+		slices.SortFunc(t.Key, func(a, b int) int { return strings.Compare(t.Props[a].Name, t.Props[b].Name) })
+		if len(t.Key) == 1 && t.Props[t.Key[0]].Type.Kind == value.String {
+			t.IDProp = t.Key[0]
+		}
+		if err := t.tuples(n.Unique, n.Index); err != nil {
+			return nil, err
+		}
+		if err := t.rules(n.Ranges, n.Checks); err != nil {
+			return nil, err
+		}
+		s.Nodes = append(s.Nodes, t)
+		s.nodes[n.Name] = t
+	}
+	for i, e := range c.Edges {
+		t := &Type{Entity: plan.Edge, Index: i, Name: e.Name, Props: e.Properties, IDProp: -1, Card: e.Card}
+		t.names()
+		from, to := s.nodes[e.From], s.nodes[e.To]
+		if from == nil || to == nil {
+			return nil, fmt.Errorf("edge %s: an endpoint type, %s or %s, is no node type", e.Name, e.From, e.To)
+		}
+		t.From, t.To = from.Index, to.Index
+		from.Out = append(from.Out, i)
+		to.In = append(to.In, i)
+		if err := t.tuples(e.Unique, e.Index); err != nil {
+			return nil, err
+		}
+		if err := t.rules(nil, nil); err != nil {
+			return nil, err
+		}
+		s.Edges = append(s.Edges, t)
+		s.edges[strings.ToLower(e.Name)] = t
+	}
+	return s, nil
+}
+
+// Type returns the type called name, edges in any case, or nil.
+func (s *Schema) Type(e plan.Entity, name string) *Type {
+	if e == plan.Edge {
+		if t := s.edges[name]; t != nil {
+			return t
+		}
+		return s.edges[strings.ToLower(name)]
+	}
+	return s.nodes[name]
+}
+
+// Prop returns the position of the property called name.
+func (t *Type) Prop(name string) (int, bool) {
+	i, ok := t.byName[name]
+	return i, ok
+}
+
+// AppendID appends the id of a keyed node with these values.
+func (t *Type) AppendID(dst []byte, vals []value.Value) []byte {
+	return t.appendKey(dst, func(i int) value.Value { return vals[t.Key[i]] })
+}
+
+// AppendKey appends the id of a keyed node whose key's members are these, in name order.
+func (t *Type) AppendKey(dst []byte, members []value.Value) []byte {
+	return t.appendKey(dst, func(i int) value.Value { return members[i] })
+}
+
+func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
+	if len(t.Key) == 1 {
+		return value.AppendText(dst, member(0))
+	}
+	dst = append(dst, '[')
+	var text []byte
+	for i := range t.Key {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		text = value.AppendText(text[:0], member(i))
+		dst = appendJSON(dst, text)
+	}
+	return append(dst, ']')
+}
+
+func (t *Type) names() {
+	t.byName = make(map[string]int, len(t.Props))
+	for i, p := range t.Props {
+		t.byName[p.Name] = i
+	}
+}
+
+func (t *Type) tuples(unique, index [][]string) error {
+	for _, names := range slices.Concat(unique, index) {
+		tuple := make([]int, len(names))
+		for i, n := range names {
+			p, ok := t.byName[n]
+			switch {
+			case ok:
+				tuple[i] = p
+			case t.Entity == plan.Edge && n == "src":
+				tuple[i] = Source
+			case t.Entity == plan.Edge && n == "dst":
+				tuple[i] = Target
+			default:
+				return fmt.Errorf("%s %s: indexed member %q is no property", t.Entity, t.Name, n)
+			}
+		}
+		t.Tuples = append(t.Tuples, tuple)
+	}
+	t.Unique = len(unique)
+	return nil
+}
+
+func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
+	t.ranges = make([][]catalog.Range, len(t.Props))
+	t.checks = make([][]pattern, len(t.Props))
+	for _, r := range ranges {
+		p, ok := t.byName[r.Property]
+		if !ok {
+			return fmt.Errorf("%s %s: range on %q, which is no property", t.Entity, t.Name, r.Property)
+		}
+		t.ranges[p] = append(t.ranges[p], r)
+	}
+	for _, c := range checks {
+		p, ok := t.byName[c.Property]
+		if !ok {
+			return fmt.Errorf("%s %s: check on %q, which is no property", t.Entity, t.Name, c.Property)
+		}
+		re, err := regexp.Compile(c.Pattern)
+		if err != nil {
+			return fmt.Errorf("%s %s, property %s: the check's pattern: %w", t.Entity, t.Name, c.Property, err)
+		}
+		t.checks[p] = append(t.checks[p], pattern{c.Pattern, re})
+	}
+	return nil
+}
+
+// appendJSON appends a JSON string without escapes for HTML.
+func appendJSON(dst, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\b':
+			dst = append(dst, '\\', 'b')
+		case c == '\f':
+			dst = append(dst, '\\', 'f')
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

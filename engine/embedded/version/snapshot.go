@@ -1,0 +1,70 @@
+package version
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Snapshot is an immutable state of a graph: what one commit made. Any number of
+// goroutines may read it, for as long as they hold it.
+type Snapshot struct {
+	Commit engine.Commit
+	Schema *Schema
+	nodes  []*Table
+	edges  []*Table
+}
+
+// NewSnapshot returns the empty state with a schema.
+func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
+	snap := &Snapshot{Commit: c, Schema: s}
+	for _, t := range s.Nodes {
+		snap.nodes = append(snap.nodes, newTable(t))
+	}
+	for _, t := range s.Edges {
+		snap.edges = append(snap.edges, newTable(t))
+	}
+	return snap
+}
+
+// Nodes returns the table of node type i.
+func (s *Snapshot) Nodes(i int) *Table { return s.nodes[i] }
+
+// Edges returns the table of edge type i.
+func (s *Snapshot) Edges(i int) *Table { return s.edges[i] }
+
+// Table returns the table of a type.
+func (s *Snapshot) Table(e plan.Entity, i int) *Table {
+	if e == plan.Edge {
+		return s.edges[i]
+	}
+	return s.nodes[i]
+}
+
+// Tables lists the tables, nodes in schema order, then edges.
+func (s *Snapshot) Tables() []*Table { return slices.Concat(s.nodes, s.edges) }
+
+// Size returns the number of entities of all types.
+func (s *Snapshot) Size() uint64 {
+	var n uint64
+	for _, t := range s.nodes {
+		n += uint64(t.live)
+	}
+	for _, t := range s.edges {
+		n += uint64(t.live)
+	}
+	return n
+}
+
+// Counts describes the snapshot.
+func (s *Snapshot) Counts() *engine.Snapshot {
+	out := &engine.Snapshot{Commit: s.Commit}
+	for _, t := range s.nodes {
+		out.Nodes = append(out.Nodes, engine.TypeCount{Type: t.Type.Name, Count: int64(t.live)})
+	}
+	for _, t := range s.edges {
+		out.Edges = append(out.Edges, engine.TypeCount{Type: t.Type.Name, Count: int64(t.live)})
+	}
+	return out
+}

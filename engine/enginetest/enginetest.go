@@ -1,0 +1,194 @@
+// Package enginetest holds what every engine has to pass: a suite of named cases and a
+// randomized comparison with the reference model of package naive.
+//
+// An engine sees no query text, so the cases are plans built as Go values. Call both
+// from a test of the engine:
+//
+//	func TestConformance(t *testing.T) { enginetest.Run(t, open) }
+//	func TestRandom(t *testing.T)      { enginetest.RunRandom(t, open, enginetest.FromFlags()) }
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Opener makes an empty graph with a schema. The source stands for the schema's text;
+// it is arbitrary. Whoever calls an Opener closes the graph, after a few statements or
+// a few thousand; an Opener is called often and registers no cleanup that adds up.
+type Opener func(t testing.TB, source string, schema *catalog.Schema) engine.Graph
+
+// Run runs every case of the suite as a subtest.
+func Run(t *testing.T, open Opener) {
+	for _, c := range suite() {
+		t.Run(c.name, func(t *testing.T) {
+			runCase(t, c, func(schema *catalog.Schema) engine.Graph { return open(t, sourceText, schema) })
+		})
+	}
+}
+
+// sourceText is what the graphs of the suite take for their schema's source.
+const sourceText = "// built as a Go value\n"
+
+// reporter is what a case needs of a test; a case run against a faulty model needs
+// another, which must not fail the test that runs it.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// testCase is one named case: on a fresh graph of a schema, a run of statements.
+type testCase struct {
+	name   string
+	schema func() *catalog.Schema
+	large  bool // too large for the model
+	run    func(s *session)
+}
+
+func suite() []testCase {
+	var all []testCase
+	for _, part := range [][]testCase{
+		bindingCases(), filterCases(), textCases(), traversalCases(), walkCases(), notCases(), aggregateCases(), orderCases(),
+		columnCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), callCases(), largeCases(),
+	} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func runCase(t reporter, c testCase, open func(*catalog.Schema) engine.Graph) {
+	schema := c.schema()
+	g := open(schema)
+	defer func() {
+		if err := g.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	c.run(&session{reporter: t, ctx: context.Background(), schema: schema, graph: g})
+}
+
+// session is a case under way.
+type session struct {
+	reporter
+	ctx    context.Context
+	schema *catalog.Schema
+	graph  engine.Graph
+}
+
+// read starts a plan on the session's schema.
+func (s *session) read() *readPlan { return newRead(s.schema) }
+
+// rows runs a read and returns its rows as text.
+func (s *session) rows(q *plan.Query, args ...any) []string {
+	s.Helper()
+	rows, err := query(s.ctx, s.graph, q, arguments(args))
+	if err != nil {
+		s.Fatalf("query: %v\n%s", err, planText(q))
+	}
+	return formatRows(rows)
+}
+
+// expect runs a read of a plan and compares its rows, in order, with text: one line a
+// row, cells separated by " | ". Blank lines and indentation do not count.
+func (s *session) expect(p *readPlan, want string, args ...any) {
+	s.Helper()
+	q := p.done()
+	got := strings.Join(s.rows(q, args...), "\n")
+	if want := unindent(want); got != want {
+		s.Errorf("wrong rows\ngot:\n%s\nwant:\n%s\nquery:\n%s", got, want, planText(q))
+	}
+}
+
+func unindent(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// load loads lines in a mode and fails the case if that fails.
+func (s *session) load(mode engine.LoadMode, lines string) *engine.LoadResult {
+	s.Helper()
+	res, err := s.tryLoad(mode, lines)
+	if err != nil {
+		s.Fatalf("load: %v\n%s", err, lines)
+	}
+	return res
+}
+
+func (s *session) tryLoad(mode engine.LoadMode, lines string) (*engine.LoadResult, error) {
+	return s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: mode})
+}
+
+// mutate runs a mutation and fails the case if that fails.
+func (s *session) mutate(m *mutationPlan, args ...any) engine.Change {
+	s.Helper()
+	change, err := s.tryMutate(m, args...)
+	if err != nil {
+		s.Fatalf("mutate: %v\n%s", err, planText(m.done()))
+	}
+	return change
+}
+
+func (s *session) tryMutate(m *mutationPlan, args ...any) (engine.Change, error) {
+	return s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{})
+}
+
+// expectChange runs a mutation and compares the counts and whether it committed.
+func (s *session) expectChange(m *mutationPlan, nodes, edges int64, commits bool, args ...any) {
+	s.Helper()
+	change := s.mutate(m, args...)
+	if change.Nodes != nodes || change.Edges != edges || (change.Commit != nil) != commits {
+		s.Errorf("changed %d nodes and %d edges, committed %t; want %d, %d, %t\n%s",
+			change.Nodes, change.Edges, change.Commit != nil, nodes, edges, commits, planText(m.done()))
+	}
+}
+
+// head is the head of main.
+func (s *session) head() engine.Commit {
+	s.Helper()
+	snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
+	if err != nil {
+		s.Fatalf("snapshot: %v", err)
+	}
+	return snap.Commit
+}
+
+// query runs a read to its end.
+func query(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args) (rows [][]cell, err error) {
+	res, err := g.Query(ctx, q, args, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	return drain(ctx, q, res)
+}
+
+// drain reads a result to its end and closes it.
+func drain(ctx context.Context, q *plan.Query, res engine.Result) (rows [][]cell, err error) {
+	defer func() {
+		if closeErr := res.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close the result: %w", closeErr)
+		}
+	}()
+	for {
+		batch, err := res.Next(ctx)
+		if err != nil || batch == nil {
+			return rows, err
+		}
+		more, err := cells(q.Read.Columns, batch)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+}

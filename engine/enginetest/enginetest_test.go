@@ -1,0 +1,139 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+func openNaive(_ testing.TB, source string, schema *catalog.Schema) engine.Graph {
+	return naive.New(source, schema, naive.Sound)
+}
+
+func TestSuiteOnModel(t *testing.T) {
+	for _, c := range suite() {
+		if !c.large {
+			t.Run(c.name, func(t *testing.T) {
+				runCase(t, c, func(schema *catalog.Schema) engine.Graph { return openNaive(t, sourceText, schema) })
+			})
+		}
+	}
+}
+
+func TestModelAgainstItself(t *testing.T) {
+	if n := RunRandom(t, openNaive, Options{Seed: 1, Cases: 3000}); n < 3000 {
+		t.Errorf("%d statements compared", n)
+	}
+}
+
+func TestScriptsFollowFromTheSeed(t *testing.T) {
+	script := func(seed uint64) string {
+		d := newDrawer(seed)
+		_, steps, _ := compareGraph(d, func() *pair {
+			return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, naive.Sound),
+				model: naive.New(sourceText, d.schema, naive.Sound)}
+		})
+		return schemaText(d.schema) + scriptText(steps)
+	}
+	for seed := range uint64(20) {
+		if a, b := script(seed), script(seed); a != b {
+			t.Fatalf("seed %d draws two scripts:\n%s\n%s", seed, a, b)
+		}
+	}
+}
+
+func TestShrinkKeepsADifference(t *testing.T) {
+	for seed := uint64(1); ; seed++ {
+		d := newDrawer(seed)
+		open := func() *pair {
+			return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, naive.ParallelRows),
+				model: naive.New(sourceText, d.schema, naive.Sound)}
+		}
+		_, script, difference := compareGraph(d, open)
+		if difference == "" {
+			continue
+		}
+		small, difference := shrink(open, script, difference)
+		if difference == "" || len(small) != 2 {
+			t.Fatalf("%d statements left of %d, difference %q\n%s", len(small), len(script), difference, scriptText(small))
+		}
+		r := small[1].query.Read
+		if len(r.Match) > 2 || len(r.Vars) > 2 || len(r.Columns) != 1 || len(r.Order) != 0 {
+			t.Errorf("not shrunken:\n%s", scriptText(small))
+		}
+		// Both parallel edges and one or two nodes.
+		if n := strings.Count(small[0].load, "\n") + 1; n > 4 {
+			t.Errorf("%d lines left:\n%s", n, small[0].load)
+		}
+		return
+	}
+}
+
+// faultCases is within how many compared statements every seeded fault has to be found.
+const faultCases = 6000
+
+func TestSeededFaultsAreFound(t *testing.T) {
+	for _, fault := range naive.Faults() {
+		t.Run(fault.String(), func(t *testing.T) {
+			t.Parallel()
+			cases := 0
+			for seed := uint64(1); cases < faultCases; seed++ {
+				d := newDrawer(seed)
+				n, _, difference := compareGraph(d, func() *pair {
+					return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, fault),
+						model: naive.New(sourceText, d.schema, naive.Sound)}
+				})
+				cases += n
+				if difference != "" {
+					t.Logf("found after %d statements", cases)
+					return
+				}
+			}
+			t.Errorf("not found in %d statements", cases)
+		})
+	}
+}
+
+// recorder is a reporter that remembers that a case failed.
+type recorder struct{ failures []string }
+
+type stop struct{}
+
+func (r *recorder) Helper() {}
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	panic(stop{})
+}
+
+func TestSuiteFindsSeededFaults(t *testing.T) {
+	for _, fault := range naive.Faults() {
+		t.Run(fault.String(), func(t *testing.T) {
+			for _, c := range suite() {
+				if !c.large && fails(c, fault) {
+					t.Logf("found by %s", c.name)
+					return
+				}
+			}
+			t.Error("no case finds the fault")
+		})
+	}
+}
+
+func fails(c testCase, fault naive.Fault) (failed bool) {
+	r := &recorder{}
+	defer func() {
+		if p := recover(); p != nil {
+			failed = true // of a fatal report, or of a model that its fault broke
+		}
+	}()
+	runCase(r, c, func(schema *catalog.Schema) engine.Graph { return naive.New(sourceText, schema, fault) })
+	return len(r.failures) > 0
+}

@@ -1,0 +1,304 @@
+package naive
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// properties lists the declared properties of a type.
+func (t *tx) properties(kind plan.Entity, typ string) []*catalog.Property {
+	if kind == plan.Edge {
+		return t.g.schema.Edge(typ).Properties
+	}
+	return t.g.schema.Node(typ).Properties
+}
+
+func (t *tx) property(kind plan.Entity, typ, name string) *catalog.Property {
+	for _, p := range t.properties(kind, typ) {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// violation reports a broken rule of an entity, at its line if it was loaded.
+func (t *tx) violation(e *entity, property, rule, detail string) {
+	t.report(e, "data."+property, &engine.ConstraintViolation{Entity: e.kind.String(), Type: e.typ, ID: e.id,
+		Property: property, Rule: rule, Detail: detail})
+}
+
+func (t *tx) report(e *entity, field string, err error) {
+	if line := t.lines[e]; line > 0 {
+		err = &engine.LineError{Line: line, Field: strings.TrimSuffix(field, "data."), Err: err}
+	}
+	t.errs = append(t.errs, err)
+}
+
+// build makes an entity of its properties and checks what can be checked of it alone:
+// types, required properties, enums, ranges, checks. A keyed node gets the id of its
+// key. It returns nil after a violation.
+func (t *tx) build(kind plan.Entity, typ, id string, props map[string]value.Value) *entity {
+	e := &entity{kind: kind, typ: typ, id: id, props: map[string]value.Value{}}
+	before := len(t.errs)
+	for _, p := range t.properties(kind, typ) {
+		v, given := props[p.Name]
+		if !given {
+			if !p.Type.Nullable && t.g.fault != RequiredUnchecked {
+				t.violation(e, p.Name, "required", "the property is required and has no value")
+			}
+			continue
+		}
+		v, err := convert(v, p.Type)
+		if err != nil {
+			t.violation(e, p.Name, "type", err.Error())
+			continue
+		}
+		if p.Type.Enum != nil && !slices.Contains(p.Type.Enum, v.Str()) && t.g.fault != EnumUnchecked {
+			t.violation(e, p.Name, "enum", fmt.Sprintf("%q is none of %s", v.Str(), strings.Join(p.Type.Enum, ", ")))
+		}
+		e.props[p.Name] = v
+	}
+	if kind == plan.Node {
+		n := t.g.schema.Node(typ)
+		for _, r := range n.Ranges {
+			t.checkRange(e, r)
+		}
+		for _, c := range n.Checks {
+			t.checkPattern(e, c)
+		}
+		if n.Key != nil && len(t.errs) == before {
+			e.id = keyID(n, e.props)
+		}
+	}
+	if len(t.errs) > before {
+		return nil
+	}
+	return e
+}
+
+func (t *tx) checkRange(e *entity, r catalog.Range) {
+	v, ok := e.props[r.Property]
+	if !ok {
+		return
+	}
+	outside := func(end *value.Value, sign int) bool {
+		if end == nil {
+			return false
+		}
+		order, ok := value.Compare(v, *end)
+		return !ok || order*sign > 0 || order == 0 && t.g.fault == RangeExclusive
+	}
+	if outside(r.Min, -1) || outside(r.Max, 1) {
+		t.violation(e, r.Property, "range", value.Text(v)+" lies outside the range")
+	}
+}
+
+func (t *tx) checkPattern(e *entity, c catalog.Check) {
+	v, ok := e.props[c.Property]
+	if !ok {
+		return
+	}
+	pattern := c.Pattern
+	if t.g.fault == CheckAnchored {
+		pattern = "^(?:" + pattern + ")$"
+	}
+	if !regexp.MustCompile(pattern).MatchString(v.Str()) {
+		t.violation(e, c.Property, "check", fmt.Sprintf("%q does not match %s", v.Str(), c.Pattern))
+	}
+}
+
+// endpoints checks that both nodes of an edge exist.
+func (t *tx) endpoints(e *entity) {
+	if t.g.fault == EndpointUnchecked {
+		return
+	}
+	typ := t.g.schema.Edge(e.typ)
+	missing := func(field, node, id string) {
+		if t.after.nodes[node][id] == nil {
+			t.report(e, field, &engine.ConstraintViolation{Entity: "edge", Type: e.typ, ID: e.id, Property: field,
+				Rule: "endpoint", Detail: fmt.Sprintf("there is no %s %q", node, id)})
+		}
+	}
+	missing("from", typ.From, e.from)
+	missing("to", typ.To, e.to)
+}
+
+// check asks the constraints that concern more than one entity.
+func (t *tx) check() {
+	for _, n := range t.g.schema.Nodes {
+		for _, u := range n.Unique {
+			t.checkUnique(plan.Node, n.Name, u)
+		}
+	}
+	for _, e := range t.g.schema.Edges {
+		for _, u := range e.Unique {
+			t.checkUnique(plan.Edge, e.Name, u)
+		}
+		if e.Card != nil {
+			t.checkCardinality(e)
+		}
+	}
+}
+
+// checkUnique looks for two entities with the same values, nulls exempt. Both are
+// reported, as either may be the one too many.
+func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
+	if t.g.fault == UniqueUnchecked {
+		return
+	}
+	all := t.after.sorted(kind, typ)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if t.sameTuple(a, b, names) {
+				t.violation(a, "", "unique", "another has the same "+strings.Join(names, ", "))
+				t.violation(b, "", "unique", "another has the same "+strings.Join(names, ", "))
+			}
+		}
+	}
+}
+
+func (t *tx) sameTuple(a, b *entity, names []string) bool {
+	for _, name := range names {
+		v, w := a.member(name), b.member(name)
+		if (v.IsNull() || w.IsNull()) && t.g.fault != UniqueNulls || !value.Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// member returns a property, or the endpoint of an edge that a unique rule names.
+func (e *entity) member(name string) value.Value {
+	if e.kind == plan.Edge {
+		switch name {
+		case "src":
+			return value.OfString(e.from)
+		case "dst":
+			return value.OfString(e.to)
+		}
+	}
+	return e.props[name]
+}
+
+// checkCardinality counts the edges of every source that the write touched and left
+// in place.
+func (t *tx) checkCardinality(typ *catalog.Edge) {
+	for _, source := range t.after.sorted(plan.Node, typ.From) {
+		if !t.touched[[2]string{typ.Name, source.id}] {
+			continue
+		}
+		var out []*entity
+		for _, e := range t.after.sorted(plan.Edge, typ.Name) {
+			if e.from == source.id {
+				out = append(out, e)
+			}
+		}
+		few := len(out) < typ.Card.Min && t.g.fault != MinCardUnchecked
+		many := typ.Card.Max >= 0 && len(out) > typ.Card.Max && t.g.fault != MaxCardUnchecked
+		if !few && !many {
+			continue
+		}
+		broken := &engine.ConstraintViolation{Entity: "edge", Type: typ.Name, ID: source.id, Rule: "cardinality",
+			Detail: fmt.Sprintf("%d edges lead from %s %q", len(out), typ.From, source.id)}
+		t.errs = append(t.errs, broken)
+		for _, e := range out {
+			if t.lines[e] > 0 {
+				t.report(e, "", broken)
+			}
+		}
+	}
+}
+
+// keyID is the id of a keyed node: the text of its key, or a JSON array of the texts.
+func keyID(n *catalog.Node, props map[string]value.Value) string {
+	texts := make([]string, len(n.Key))
+	for i, name := range n.Key {
+		texts[i] = value.Text(props[name])
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(texts); err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// convert makes v a value of type t: numbers change their kind if they fit.
+func convert(v value.Value, t value.Type) (value.Value, error) {
+	misfit := fmt.Errorf("the value is %s and the property %s", v.Type(), t)
+	if v.IsList() != t.List {
+		return value.Null, misfit
+	}
+	if t.List {
+		elems := make([]value.Value, len(v.Elems()))
+		for i, e := range v.Elems() {
+			c, err := convert(e, t.Elem())
+			if err != nil {
+				return value.Null, err
+			}
+			elems[i] = c
+		}
+		return value.OfList(t.Kind, elems), nil
+	}
+	if fits(v, t.Required()) {
+		return v, nil
+	}
+	if !v.Kind().IsNumeric() || !t.Kind.IsNumeric() {
+		return value.Null, misfit
+	}
+	within := func(low, high value.Value) bool {
+		a, ok := value.Compare(v, low)
+		b, okb := value.Compare(v, high)
+		return ok && okb && a >= 0 && b <= 0
+	}
+	bounds := map[value.Kind][2]value.Value{
+		value.I32: {value.OfI32(math.MinInt32), value.OfI32(math.MaxInt32)},
+		value.I64: {value.OfI64(math.MinInt64), value.OfI64(math.MaxInt64)},
+		value.U32: {value.OfU32(0), value.OfU32(math.MaxUint32)},
+		value.U64: {value.OfU64(0), value.OfU64(math.MaxUint64)},
+		value.F32: {value.OfF32(-math.MaxFloat32), value.OfF32(math.MaxFloat32)},
+		value.F64: {value.OfF64(-math.MaxFloat64), value.OfF64(math.MaxFloat64)},
+	}[t.Kind]
+	if !within(bounds[0], bounds[1]) {
+		return value.Null, fmt.Errorf("%s is out of the range of %s", value.Text(v), t.Kind)
+	}
+	if v.Kind().IsFloat() && t.Kind.IsInteger() && v.Float() != math.Trunc(v.Float()) {
+		return value.Null, fmt.Errorf("%s is no integer", value.Text(v))
+	}
+	switch t.Kind {
+	case value.F64:
+		return value.OfF64(toFloat(v)), nil
+	case value.F32:
+		return value.OfF32(float32(toFloat(v))), nil
+	}
+	n := v.Bits()
+	if v.Kind().IsFloat() {
+		if n = uint64(int64(v.Float())); v.Float() >= 1<<63 {
+			n = uint64(v.Float())
+		}
+	}
+	switch t.Kind {
+	case value.I32:
+		return value.OfI32(int32(n)), nil
+	case value.I64:
+		return value.OfI64(int64(n)), nil
+	case value.U32:
+		return value.OfU32(uint32(n)), nil
+	default:
+		return value.OfU64(n), nil
+	}
+}

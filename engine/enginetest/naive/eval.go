@@ -1,0 +1,141 @@
+package naive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// eval returns the value of an expression that is neither an aggregate nor a whole
+// node.
+func (ev *evaluation) eval(e plan.Expr) value.Value {
+	switch e := e.(type) {
+	case plan.Lit:
+		return e.Value
+	case plan.ParamRef:
+		return ev.args[e.Index]
+	case plan.Prop:
+		return ev.env[e.Var].props[e.Name]
+	case plan.ID:
+		return value.OfString(ev.env[e.Var].id)
+	case plan.Endpoint:
+		if e.To {
+			return value.OfString(ev.env[e.Var].to)
+		}
+		return value.OfString(ev.env[e.Var].from)
+	case plan.Now:
+		return ev.now
+	case plan.Matched:
+		return value.OfBool(ev.matchesText(e.Match))
+	case plan.Whole, plan.Agg, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	panic("naive: expression out of its place")
+}
+
+func (ev *evaluation) isTrue(c plan.Cond) bool {
+	switch c := c.(type) {
+	case plan.Compare:
+		if c.Unless != plan.NoParam && ev.args[c.Unless].IsNull() && ev.g.fault != OptionalKept {
+			return true
+		}
+		return ev.g.compare(c.Op, ev.eval(c.Left), ev.eval(c.Right))
+	case plan.TextMatch:
+		return ev.matchesText(c)
+	}
+	panic("naive: unknown condition")
+}
+
+// compare applies a comparison operator; with a null on either side it never holds.
+func (g *Graph) compare(op plan.Op, l, r value.Value) bool {
+	if l.IsNull() || r.IsNull() {
+		return g.fault == NullEqualsNull && op == plan.Eq && l.IsNull() && r.IsNull() ||
+			g.fault == NullUnequal && op == plan.Ne
+	}
+	switch op {
+	case plan.Contains:
+		return g.contains(l, r)
+	case plan.StartsWith:
+		switch g.fault {
+		case StartsAnywhere:
+			return strings.Contains(l.Str(), r.Str())
+		case ContainsFolds:
+			return strings.HasPrefix(strings.ToLower(l.Str()), strings.ToLower(r.Str()))
+		}
+		return strings.HasPrefix(l.Str(), r.Str())
+	}
+	order, ok := value.Compare(l, r)
+	if g.fault == RoundedCompare && l.Kind().IsNumeric() && r.Kind().IsNumeric() {
+		order, ok = cmp.Compare(toFloat(l), toFloat(r)), true
+	}
+	if !ok {
+		return false
+	}
+	switch op {
+	case plan.Eq:
+		return order == 0
+	case plan.Ne:
+		return order != 0
+	case plan.Lt:
+		return order < 0
+	case plan.Le:
+		return order < 0 || order == 0 && g.fault != StrictBounds
+	case plan.Gt:
+		return order > 0
+	case plan.Ge:
+		return order > 0 || order == 0 && g.fault != StrictBounds
+	}
+	panic("naive: unknown operator")
+}
+
+func (g *Graph) contains(l, r value.Value) bool {
+	if !l.IsList() {
+		if g.fault == ContainsFolds {
+			return strings.Contains(strings.ToLower(l.Str()), strings.ToLower(r.Str()))
+		}
+		return strings.Contains(l.Str(), r.Str())
+	}
+	return slices.ContainsFunc(l.Elems(), func(e value.Value) bool {
+		if g.fault == MembershipPartial && e.Kind() == value.String {
+			return strings.Contains(e.Str(), r.Str())
+		}
+		order, ok := value.Compare(e, r)
+		return ok && order == 0
+	})
+}
+
+// toFloat returns a number as the nearest float64.
+func toFloat(v value.Value) float64 {
+	switch v.Kind() {
+	case value.F32, value.F64:
+		return v.Float()
+	case value.U64:
+		return float64(v.Uint())
+	default:
+		return float64(v.Int())
+	}
+}
+
+// order is the total order in which rows are sorted: null before all else, lists and
+// vectors element by element.
+func order(a, b value.Value) int {
+	switch {
+	case a.IsNull() || b.IsNull():
+		return boolInt(!a.IsNull()) - boolInt(!b.IsNull())
+	case a.IsList():
+		return slices.CompareFunc(a.Elems(), b.Elems(), order)
+	case a.Kind() == value.Vector:
+		return slices.Compare(a.Vector(), b.Vector())
+	}
+	c, _ := value.Compare(a, b)
+	return c
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,303 @@
+// Package naive is the reference model of a graph: it answers every call of
+// [engine.Graph] by the shortest way from the language's definition, with no regard
+// for speed.
+//
+// The whole state is a pair of maps. A read tries every assignment of entities to
+// variables; a write copies the maps, changes the copy, checks every constraint and
+// publishes the copy. Use it on graphs of a few dozen entities.
+package naive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Graph is a graph in maps. It implements [engine.Graph] with the one branch main.
+type Graph struct {
+	source string
+	schema *catalog.Schema
+	fault  Fault
+
+	mu     sync.Mutex
+	ids    []string // to be given to the next entities without an id
+	head   engine.Commit
+	state  *state // replaced by a commit, never changed in place
+	closed bool
+}
+
+// digest stands for that of a schema: the model never changes its schema.
+const digest = "sha256:naive"
+
+var _ engine.Graph = (*Graph)(nil)
+
+// New returns an empty graph whose behaviour has the given fault; pass [Sound] for none.
+func New(source string, schema *catalog.Schema, fault Fault) *Graph {
+	g := &Graph{source: source, schema: schema, fault: fault, state: newState(schema)}
+	g.head = engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: digest}
+	return g
+}
+
+// UseIDs makes the next entities that need an id and have none take these, in order,
+// so that a model can follow an engine that has chosen them.
+func (g *Graph) UseIDs(ids ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ids = slices.Clone(ids)
+}
+
+// Schema returns the schema, which never changes.
+func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
+	if _, _, err := g.at(ctx, at); err != nil {
+		return nil, err
+	}
+	return &engine.Schema{Source: g.source, Catalog: g.schema, Digest: digest}, nil
+}
+
+// Snapshot counts the entities.
+func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
+	s, head, err := g.at(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	snap := &engine.Snapshot{Commit: head}
+	for _, n := range g.schema.Nodes {
+		snap.Nodes = append(snap.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(s.nodes[n.Name]))})
+	}
+	for _, e := range g.schema.Edges {
+		snap.Edges = append(snap.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(s.edges[e.Name]))})
+	}
+	return snap, nil
+}
+
+// Branches lists main.
+func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	_, head, err := g.at(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	return []engine.Branch{{Name: engine.MainBranch, Head: head}}, nil
+}
+
+// Bind compares what the plan uses with the schema.
+func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
+	if _, _, err := g.at(ctx, at); err != nil {
+		return err
+	}
+	for _, u := range q.Uses {
+		if detail := misfit(g.schema, u); detail != "" {
+			return &engine.SchemaMismatch{Detail: detail}
+		}
+	}
+	return nil
+}
+
+// Query evaluates a read; the whole answer is computed before Query returns.
+func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	if q.Read == nil {
+		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is no read"}
+	}
+	if err := g.Bind(ctx, q, at); err != nil {
+		return nil, err
+	}
+	if err := checkArgs(q, args); err != nil {
+		return nil, err
+	}
+	s, head, err := g.at(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	ev := newEvaluation(g, s, q, args, now())
+	if g.fault == LateSnapshot {
+		return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) {
+			ev.state, _, _ = g.at(ctx, at)
+			return ev.rows()
+		}}, nil
+	}
+	rows, err := ev.rows()
+	if err != nil {
+		return nil, err
+	}
+	return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) { return rows, nil }}, nil
+}
+
+// Close makes every later call fail.
+func (g *Graph) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	return nil
+}
+
+// at returns the state and the commit at a target.
+func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, engine.Commit{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return nil, engine.Commit{}, &engine.Unavailable{Reason: "it is closed"}
+	case at.Branch != "" && at.Branch != engine.MainBranch:
+		return nil, engine.Commit{}, &engine.NotFound{What: "branch", Name: at.Branch}
+	case at.Commit != "" && at.Commit != g.head.ID:
+		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.Commit}
+	}
+	return g.state, g.head, nil
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// misfit says how the schema lacks what a plan uses; empty if it does not.
+func misfit(s *catalog.Schema, u plan.Use) string {
+	var prop *catalog.Property
+	var from, to string
+	switch u.Entity {
+	case plan.Node:
+		n := s.Node(u.Type)
+		if n == nil {
+			return "there is no node type " + u.Type
+		}
+		prop = n.Property(u.Property)
+	case plan.Edge:
+		e := s.Edge(u.Type)
+		if e == nil {
+			return "there is no edge type " + u.Type
+		}
+		prop, from, to = e.Property(u.Property), e.From, e.To
+	}
+	switch {
+	case u.Property == "" && (from != u.From || to != u.To):
+		return fmt.Sprintf("edge %s leads from %s to %s, not from %s to %s", u.Type, from, to, u.From, u.To)
+	case u.Property == "":
+		return ""
+	case prop == nil:
+		return fmt.Sprintf("%s %s has no property %s", u.Entity, u.Type, u.Property)
+	case !prop.Type.Equal(u.Value):
+		return fmt.Sprintf("%s.%s is %s, not %s", u.Type, u.Property, prop.Type, u.Value)
+	}
+	return ""
+}
+
+// checkArgs compares the arguments with the parameters.
+func checkArgs(q *plan.Query, args engine.Args) error {
+	if len(args) != len(q.Params) {
+		return &engine.BadArgument{Param: q.Name, Detail: fmt.Sprintf("%d arguments for %d parameters", len(args), len(q.Params))}
+	}
+	for i, p := range q.Params {
+		if !fits(args[i], p.Type) {
+			return &engine.BadArgument{Param: p.Name, Detail: "the argument is no " + p.Type.String()}
+		}
+	}
+	return nil
+}
+
+// fits reports whether v is a value of exactly the type t.
+func fits(v value.Value, t value.Type) bool {
+	if v.IsNull() {
+		return t.Nullable
+	}
+	if v.Kind() != t.Kind || v.IsList() != t.List {
+		return false
+	}
+	if v.IsList() {
+		return !slices.ContainsFunc(v.Elems(), func(e value.Value) bool { return !fits(e, t.Elem()) })
+	}
+	return t.Kind != value.Vector || len(v.Vector()) == t.Dim
+}
+
+// entity is a node or an edge. It is never changed.
+type entity struct {
+	kind     plan.Entity
+	typ, id  string
+	from, to string                 // ids of an edge's endpoints
+	props    map[string]value.Value // nulls left out
+}
+
+// state is all that a graph holds, by type name and id.
+type state struct{ nodes, edges map[string]map[string]*entity }
+
+func newState(schema *catalog.Schema) *state {
+	s := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}}
+	for _, n := range schema.Nodes {
+		s.nodes[n.Name] = map[string]*entity{}
+	}
+	for _, e := range schema.Edges {
+		s.edges[e.Name] = map[string]*entity{}
+	}
+	return s
+}
+
+// clone copies the maps; the entities are shared.
+func (s *state) clone() *state {
+	c := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}}
+	for typ, byID := range s.nodes {
+		c.nodes[typ] = cloneMap(byID)
+	}
+	for typ, byID := range s.edges {
+		c.edges[typ] = cloneMap(byID)
+	}
+	return c
+}
+
+func cloneMap(m map[string]*entity) map[string]*entity {
+	c := make(map[string]*entity, len(m))
+	for id, e := range m {
+		c[id] = e
+	}
+	return c
+}
+
+// of returns the entities of a type by id.
+func (s *state) of(kind plan.Entity, typ string) map[string]*entity {
+	if kind == plan.Edge {
+		return s.edges[typ]
+	}
+	return s.nodes[typ]
+}
+
+// sorted returns the entities of a type in id order.
+func (s *state) sorted(kind plan.Entity, typ string) []*entity {
+	var all []*entity
+	for _, e := range s.of(kind, typ) {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entity) int { return strings.Compare(a.id, b.id) })
+	return all
+}
+
+// equal reports whether two states hold the same entities with the same properties.
+func (s *state) equal(o *state) bool {
+	return equalMaps(s.nodes, o.nodes) && equalMaps(s.edges, o.edges)
+}
+
+func equalMaps(a, b map[string]map[string]*entity) bool {
+	for typ, byID := range a {
+		if len(byID) != len(b[typ]) {
+			return false
+		}
+		for id, e := range byID {
+			o := b[typ][id]
+			if o == nil || o.from != e.from || o.to != e.to || len(o.props) != len(e.props) {
+				return false
+			}
+			for name, v := range e.props {
+				if w, ok := o.props[name]; !ok || !value.Equal(v, w) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

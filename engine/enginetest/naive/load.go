@@ -1,0 +1,232 @@
+package naive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// load is a load under way.
+type load struct {
+	*tx
+	mode  engine.LoadMode
+	items []item
+	// loaded holds the ids of the entities in the input, by type.
+	loaded map[typeKey]map[string]bool
+	// excused are faults of lines that later lines supersede: they fail no load, but
+	// may be reported beside what does.
+	excused []error
+}
+
+// item is one line of a load that could be read.
+type item struct {
+	line     int64
+	typeKey  typeKey
+	id       string // empty when none was given
+	from, to string
+	props    map[string]value.Value
+}
+
+type typeKey struct {
+	kind plan.Entity
+	name string
+}
+
+// Load reads all lines, then applies nodes before edges.
+func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t, err := g.begin(opts.Branch)
+	if err != nil {
+		return nil, err
+	}
+	l := &load{tx: t, mode: opts.Mode, loaded: map[typeKey]map[string]bool{}}
+	l.read(text)
+	entities := l.entities()
+	certain := len(t.errs)
+	l.apply(entities)
+	if g.fault == BadLinesSkipped {
+		t.errs = nil
+	}
+	commit, err := t.commit(opts.WriteOptions)
+	if err != nil {
+		var f *Failure
+		if errors.As(err, &f) {
+			f.load, f.Certain = true, certain
+			f.Errs = append(f.Errs, l.excused...)
+		}
+		return nil, err
+	}
+	result := &engine.LoadResult{Commit: commit, Head: g.head}
+	for _, n := range g.schema.Nodes {
+		if ids, ok := l.loaded[typeKey{plan.Node, n.Name}]; ok {
+			result.Nodes = append(result.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(ids))})
+		}
+	}
+	for _, e := range g.schema.Edges {
+		if ids, ok := l.loaded[typeKey{plan.Edge, e.Name}]; ok {
+			result.Edges = append(result.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(ids))})
+		}
+	}
+	return result, nil
+}
+
+// read parses the lines, blank ones skipped.
+func (l *load) read(text []byte) {
+	number := int64(0)
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		blank := len(bytes.TrimSpace(line)) == 0
+		if !blank || l.g.fault != LinesOff {
+			number++
+		}
+		if blank {
+			continue
+		}
+		it := item{line: number, props: map[string]value.Value{}}
+		if faults := l.parse(line, &it); len(faults) > 0 {
+			for _, f := range faults {
+				f.Line = number
+				l.errs = append(l.errs, f)
+			}
+			continue
+		}
+		l.items = append(l.items, it)
+	}
+}
+
+// entities builds the entities of the lines and checks each by itself.
+func (l *load) entities() []*entity {
+	var all []*entity
+	for _, it := range l.items {
+		before := len(l.errs)
+		e := l.build(it.typeKey.kind, it.typeKey.name, it.id, it.props)
+		for i, err := range l.errs[before:] {
+			var v *engine.ConstraintViolation
+			field := ""
+			if errors.As(err, &v) {
+				field = "data." + v.Property
+			}
+			l.errs[before+i] = &engine.LineError{Line: it.line, Field: field, Err: err}
+		}
+		if e == nil {
+			continue
+		}
+		if e.id == "" {
+			e.id = l.newID()
+		}
+		if it.id != "" && it.id != e.id {
+			l.errs = append(l.errs, &engine.LineError{Line: it.line, Field: "data.id", Err: &engine.ConstraintViolation{
+				Entity: "node", Type: e.typ, ID: e.id, Rule: "key", Detail: fmt.Sprintf("the id is %q and the key %q", it.id, e.id)}})
+			continue
+		}
+		e.from, e.to = it.from, it.to
+		l.lines[e] = it.line
+		all = append(all, e)
+	}
+	return all
+}
+
+// apply puts the entities in, nodes before edges.
+func (l *load) apply(all []*entity) {
+	for _, e := range all {
+		key := typeKey{e.kind, e.typ}
+		if l.loaded[key] == nil {
+			l.loaded[key] = map[string]bool{}
+			if l.mode == engine.Overwrite && l.g.fault != OverwriteKeeps {
+				l.clear(key)
+			}
+		}
+	}
+	if l.mode == engine.Overwrite && l.g.fault == OverwriteAll {
+		for _, n := range l.g.schema.Nodes {
+			l.clear(typeKey{plan.Node, n.Name})
+		}
+		for _, e := range l.g.schema.Edges {
+			l.clear(typeKey{plan.Edge, e.Name})
+		}
+	}
+	for _, kind := range []plan.Entity{plan.Node, plan.Edge} {
+		for i, e := range all {
+			switch {
+			case e.kind != kind:
+			case l.superseded(all, i):
+				standing := len(l.errs)
+				l.endpoints(e)
+				l.excused = append(l.excused, l.errs[standing:]...)
+				l.errs = l.errs[:standing]
+			default:
+				l.add(e)
+			}
+		}
+	}
+	if l.mode == engine.Overwrite {
+		l.orphans()
+	}
+}
+
+// superseded reports whether another line of a merge has the id of edge i and stands
+// in its stead: the last of them does.
+func (l *load) superseded(all []*entity, i int) bool {
+	others := all[i+1:]
+	if l.g.fault == FirstEdgeStands {
+		others = all[:i]
+	}
+	return l.mode == engine.Merge && all[i].kind == plan.Edge && slices.ContainsFunc(others, func(e *entity) bool {
+		return e.kind == plan.Edge && e.typ == all[i].typ && e.id == all[i].id
+	})
+}
+
+// clear removes every entity of a type; the edges of its nodes stay.
+func (l *load) clear(key typeKey) {
+	for _, e := range l.after.sorted(key.kind, key.name) {
+		l.touch(e)
+		delete(l.after.of(key.kind, key.name), e.id)
+	}
+}
+
+// add puts in one entity of the input.
+func (l *load) add(e *entity) {
+	key := typeKey{e.kind, e.typ}
+	old := l.after.of(e.kind, e.typ)[e.id]
+	twice := l.loaded[key][e.id]
+	l.loaded[key][e.id] = true
+	if e.kind == plan.Edge {
+		l.endpoints(e)
+	}
+	switch {
+	case twice && l.g.fault == DuplicateKeyAllowed:
+	case twice, old != nil && l.mode == engine.Append && l.g.fault != AppendUpserts:
+		l.report(e, "", &engine.KeyConflict{Entity: e.kind.String(), Type: e.typ, ID: e.id})
+		return
+	case old != nil && l.g.fault == MergeKeeps:
+		line := l.lines[e]
+		e = l.merge(old, e)
+		l.lines[e] = line
+	}
+	l.put(e)
+}
+
+// orphans reports the edges that stayed although a node of theirs did not.
+func (l *load) orphans() {
+	for _, typ := range l.g.schema.Edges {
+		for _, e := range l.after.sorted(plan.Edge, typ.Name) {
+			if l.lines[e] == 0 {
+				l.endpoints(e)
+			}
+		}
+	}
+}

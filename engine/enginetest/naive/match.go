@@ -1,0 +1,170 @@
+package naive
+
+import (
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// evaluation is one read under way.
+type evaluation struct {
+	g     *Graph
+	state *state
+	query *plan.Query
+	args  engine.Args
+	now   value.Value
+	env   []*entity // by variable; nil while unbound
+}
+
+func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.Time) *evaluation {
+	return &evaluation{g: g, state: s, query: q, args: args, now: value.OfDateTime(value.DateTimeOf(at)),
+		env: make([]*entity, len(q.Read.Vars))}
+}
+
+// assignments binds the variables that the clauses speak of and the environment
+// leaves open in every way for which all clauses hold, calls emit for each, and
+// stops when emit returns false.
+//
+// Variables are bound in order of occurrence; a clause is asked as soon as all its
+// variables are bound.
+func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
+	var free []plan.VarID
+	for _, c := range clauses {
+		if _, isNot := c.(plan.Not); isNot {
+			continue // what is bound in there is not seen here
+		}
+		for _, v := range mentions(c) {
+			if ev.env[v] == nil && !slices.Contains(free, v) {
+				free = append(free, v)
+			}
+		}
+	}
+	ready := make([][]plan.Clause, len(free)+1)
+	for _, c := range clauses {
+		level := 0
+		for _, v := range mentions(c) {
+			level = max(level, slices.Index(free, v)+1)
+		}
+		ready[level] = append(ready[level], c)
+	}
+	var bind func(level int) bool
+	bind = func(level int) bool {
+		for _, c := range ready[level] {
+			if !ev.holds(c) {
+				return true
+			}
+		}
+		if level == len(free) {
+			return emit()
+		}
+		v := ev.query.Read.Vars[free[level]]
+		defer func() { ev.env[free[level]] = nil }()
+		for _, e := range ev.state.sorted(v.Entity, v.Type) {
+			ev.env[free[level]] = e
+			if !bind(level + 1) {
+				return false
+			}
+		}
+		return true
+	}
+	bind(0)
+}
+
+// holds reports whether a clause holds under the environment, which binds all its
+// variables but those of a not.
+func (ev *evaluation) holds(c plan.Clause) bool {
+	switch c := c.(type) {
+	case plan.Bind:
+		return true // the variable ranges over its type
+	case plan.Traverse:
+		return ev.traverses(c)
+	case plan.Filter:
+		return ev.isTrue(c.Cond)
+	case plan.Not:
+		return !ev.matches(c.Match)
+	}
+	panic("naive: unknown clause")
+}
+
+// matches reports whether the clauses of a not have an assignment.
+func (ev *evaluation) matches(clauses []plan.Clause) bool {
+	inner := *ev
+	inner.env = slices.Clone(ev.env)
+	switch ev.g.fault {
+	case NotUncorrelated:
+		clear(inner.env)
+	case NestedNotIgnored:
+		clauses = without[plan.Not](clauses)
+	case FilterInNotPassed:
+		clauses = without[plan.Filter](clauses)
+	}
+	found := false
+	inner.assignments(clauses, func() bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+func without[C plan.Clause](clauses []plan.Clause) []plan.Clause {
+	return slices.DeleteFunc(slices.Clone(clauses), func(c plan.Clause) bool {
+		_, is := c.(C)
+		return is
+	})
+}
+
+// mentions lists the variables of a clause, those of a not included, each once.
+func mentions(c plan.Clause) []plan.VarID {
+	var vars []plan.VarID
+	add := func(v plan.VarID) {
+		if v != plan.NoVar && !slices.Contains(vars, v) {
+			vars = append(vars, v)
+		}
+	}
+	switch c := c.(type) {
+	case plan.Bind:
+		add(c.Var)
+	case plan.Traverse:
+		add(c.From)
+		add(c.To)
+		add(c.EdgeVar)
+	case plan.Filter:
+		switch c := c.Cond.(type) {
+		case plan.Compare:
+			add(variable(c.Left))
+			add(variable(c.Right))
+		case plan.TextMatch:
+			add(c.Prop.Var)
+			add(variable(c.Query))
+			add(variable(c.MaxEdits))
+		}
+	case plan.Not:
+		for _, c := range c.Match {
+			for _, v := range mentions(c) {
+				add(v)
+			}
+		}
+	}
+	return vars
+}
+
+// variable returns the variable that an expression of a condition is about, or
+// NoVar.
+func variable(e plan.Expr) plan.VarID {
+	switch e := e.(type) {
+	case plan.Prop:
+		return e.Var
+	case plan.ID:
+		return e.Var
+	case plan.Endpoint:
+		return e.Var
+	case plan.Whole:
+		return e.Var
+	case plan.Matched:
+		return e.Match.Prop.Var
+	}
+	return plan.NoVar
+}

@@ -1,0 +1,260 @@
+package naive
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// members are the members of a JSON object.
+type members map[string]jsontext.Value
+
+// parse reads one line into it and returns what is wrong with it.
+func (l *load) parse(line []byte, it *item) []*engine.LineError {
+	var m members
+	if err := json.Unmarshal(line, &m); err != nil || m == nil {
+		return fault("", "the line is no JSON object: %v", err)
+	}
+	allowed := []string{"type", "data"}
+	nodeType, isNode := m["type"]
+	edgeType, isEdge := m["edge"]
+	if isNode == isEdge {
+		return fault("", "an envelope has one of type and edge")
+	}
+	if isEdge {
+		allowed = []string{"edge", "from", "to", "data"}
+	}
+	var errs []*engine.LineError
+	for name := range m {
+		if !slices.Contains(allowed, name) {
+			errs = append(errs, fault(name, "an envelope has no member of that name")...)
+		}
+	}
+	if isNode {
+		errs = append(errs, l.node(nodeType, it)...)
+	} else {
+		errs = append(errs, l.edge(edgeType, m, it)...)
+	}
+	if it.typeKey.name == "" {
+		return errs
+	}
+	var data members
+	if raw, ok := m["data"]; ok {
+		if err := json.Unmarshal(raw, &data); err != nil || data == nil {
+			return append(errs, fault("data", "the data is no JSON object")...)
+		}
+	}
+	return append(errs, l.data(data, it)...)
+}
+
+func fault(field, format string, args ...any) []*engine.LineError {
+	return []*engine.LineError{{Field: field, Err: fmt.Errorf(format, args...)}}
+}
+
+func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
+	s, err := jsonString(name)
+	if err != nil || l.g.schema.Node(s) == nil {
+		return fault("type", "there is no node type %s", name)
+	}
+	it.typeKey = typeKey{plan.Node, s}
+	return nil
+}
+
+func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineError {
+	s, err := jsonString(name)
+	if err != nil || l.g.schema.Edge(s) == nil {
+		return fault("edge", "there is no edge type %s", name)
+	}
+	it.typeKey = typeKey{plan.Edge, l.g.schema.Edge(s).Name}
+	var errs []*engine.LineError
+	for member, id := range map[string]*string{"from": &it.from, "to": &it.to} {
+		if *id, err = jsonString(m[member]); err != nil {
+			errs = append(errs, fault(member, "the id of the endpoint is missing or no string")...)
+		}
+	}
+	return errs
+}
+
+// data reads the properties and the id.
+func (l *load) data(data members, it *item) []*engine.LineError {
+	var errs []*engine.LineError
+	for name, raw := range data {
+		p := l.property(it.typeKey.kind, it.typeKey.name, name)
+		switch {
+		case p != nil && raw.Kind() == 'n':
+		case p != nil:
+			v, err := decode(raw, p.Type)
+			if err != nil {
+				errs = append(errs, &engine.LineError{Field: "data." + name, Err: err})
+				continue
+			}
+			it.props[name] = v
+		case name == "id":
+			id, err := l.id(raw, it)
+			if err != nil {
+				errs = append(errs, &engine.LineError{Field: "data.id", Err: err})
+			}
+			it.id = id
+		default:
+			errs = append(errs, fault("data."+name, "%s has no such property", it.typeKey.name)...)
+		}
+	}
+	return errs
+}
+
+// id reads an explicit id. That of a node with a key of one property may be spelled
+// as the property may.
+func (l *load) id(raw jsontext.Value, it *item) (string, error) {
+	if it.typeKey.kind == plan.Node {
+		n := l.g.schema.Node(it.typeKey.name)
+		if len(n.Key) == 1 {
+			if v, err := decode(raw, n.Property(n.Key[0]).Type); err == nil {
+				return value.Text(v), nil
+			}
+		}
+	}
+	id, err := jsonString(raw)
+	if err == nil && id == "" {
+		err = errors.New("the id is empty")
+	}
+	return id, err
+}
+
+// decode reads a value of a type.
+func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
+	switch {
+	case t.List:
+		var elems []jsontext.Value
+		if err := json.Unmarshal(raw, &elems); err != nil || elems == nil {
+			return value.Null, fmt.Errorf("%s is no list", raw)
+		}
+		vals := make([]value.Value, len(elems))
+		for i, e := range elems {
+			v, err := decode(e, t.Elem())
+			if err != nil {
+				return value.Null, err
+			}
+			vals[i] = v
+		}
+		return value.OfList(t.Kind, vals), nil
+	case t.Kind == value.Vector:
+		return decodeVector(raw, t.Dim)
+	case t.Kind == value.Bool:
+		var b bool
+		if err := json.Unmarshal(raw, &b); err != nil || raw.Kind() == 'n' {
+			return value.Null, fmt.Errorf("%s is no Bool", raw)
+		}
+		return value.OfBool(b), nil
+	case t.Kind.IsInteger():
+		return decodeInteger(raw, t.Kind)
+	case t.Kind.IsFloat():
+		f, err := strconv.ParseFloat(string(raw), map[value.Kind]int{value.F32: 32, value.F64: 64}[t.Kind])
+		if err != nil || raw.Kind() != '0' {
+			return value.Null, fmt.Errorf("%s is no %s", raw, t.Kind)
+		}
+		if t.Kind == value.F32 {
+			return value.OfF32(float32(f)), nil
+		}
+		return value.OfF64(f), nil
+	case t.Kind == value.Date || t.Kind == value.DateTime:
+		return decodeTime(raw, t.Kind)
+	}
+	s, err := jsonString(raw)
+	if err != nil {
+		return value.Null, err
+	}
+	if t.Kind == value.Blob {
+		b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "base64:"))
+		return value.OfBlob(b), err
+	}
+	return value.OfString(s), nil
+}
+
+func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
+	digits := string(raw)
+	if raw.Kind() == '"' && (kind == value.I64 || kind == value.U64) {
+		digits, _ = jsonString(raw)
+	}
+	wrong := fmt.Errorf("%s is no %s", raw, kind)
+	var err error
+	var n int64
+	var u uint64
+	switch kind {
+	case value.I32:
+		n, err = strconv.ParseInt(digits, 10, 32)
+	case value.I64:
+		n, err = strconv.ParseInt(digits, 10, 64)
+	case value.U32:
+		u, err = strconv.ParseUint(digits, 10, 32)
+	default:
+		u, err = strconv.ParseUint(digits, 10, 64)
+	}
+	if err != nil {
+		return value.Null, wrong
+	}
+	switch kind {
+	case value.I32:
+		return value.OfI32(int32(n)), nil
+	case value.I64:
+		return value.OfI64(n), nil
+	case value.U32:
+		return value.OfU32(uint32(u)), nil
+	default:
+		return value.OfU64(u), nil
+	}
+}
+
+// decodeTime reads a date or an instant, as text or as days or milliseconds since the
+// epoch.
+func decodeTime(raw jsontext.Value, kind value.Kind) (value.Value, error) {
+	if raw.Kind() == '0' {
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
+			return value.Null, fmt.Errorf("%s is no integer", raw)
+		}
+		if kind == value.Date {
+			d, err := value.DateFromDays(n)
+			return value.OfDate(d), err
+		}
+		t, err := value.DateTimeFromMillis(n)
+		return value.OfDateTime(t), err
+	}
+	s, err := jsonString(raw)
+	if err != nil {
+		return value.Null, err
+	}
+	if kind == value.Date {
+		d, err := value.ParseDate(s)
+		return value.OfDate(d), err
+	}
+	t, err := value.ParseDateTime(s)
+	return value.OfDateTime(t), err
+}
+
+func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {
+	var v []float32
+	if err := json.Unmarshal(raw, &v); err != nil || len(v) != dim {
+		return value.Null, fmt.Errorf("%s is no vector of %d numbers", raw, dim)
+	}
+	return value.OfVector(v), nil
+}
+
+// jsonString reads a JSON string.
+func jsonString(raw jsontext.Value) (string, error) {
+	if raw.Kind() != '"' {
+		return "", fmt.Errorf("%s is no string", raw)
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}

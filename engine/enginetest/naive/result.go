@@ -1,0 +1,95 @@
+package naive
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// batchRows is the length of a batch: short, so that readers meet several.
+const batchRows = 7
+
+// result hands out rows as batches.
+type result struct {
+	columns []plan.Column
+	commit  string
+	rows    func() ([][]cell, error) // asked once
+	rest    [][]cell
+	begun   bool
+}
+
+func (r *result) Columns() []plan.Column { return r.columns }
+func (r *result) Commit() string         { return r.commit }
+func (r *result) Close() error           { r.begun, r.rest = true, nil; return nil }
+
+func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !r.begun {
+		rows, err := r.rows()
+		if err != nil {
+			return nil, err
+		}
+		r.begun, r.rest = true, rows
+	}
+	if len(r.rest) == 0 {
+		return nil, nil
+	}
+	n := min(batchRows, len(r.rest))
+	b := &engine.Batch{Len: n}
+	for c, col := range r.columns {
+		if col.Fields == nil {
+			b.Columns = append(b.Columns, column(col.Type, n, func(i int) value.Value { return r.rest[i][c].value }))
+			continue
+		}
+		var whole engine.Column
+		for f, field := range col.Fields {
+			whole.Fields = append(whole.Fields, column(field.Type, n, func(i int) value.Value { return r.rest[i][c].fields[f] }))
+		}
+		b.Columns = append(b.Columns, whole)
+	}
+	r.rest = r.rest[n:]
+	return b, nil
+}
+
+// column makes a column of n rows.
+func column(t value.Type, n int, at func(int) value.Value) engine.Column {
+	c := engine.Column{Type: t}
+	for i := range n {
+		if at(i).IsNull() && c.Valid == nil {
+			c.Valid = engine.NewBitmap(n)
+		}
+	}
+	for i := range n {
+		v := at(i)
+		if c.Valid != nil && !v.IsNull() {
+			c.Valid.Set(i)
+		}
+		switch {
+		case t.List:
+			c.Lists = append(c.Lists, v)
+		case t.Kind == value.String:
+			c.Strings = append(c.Strings, or(v, "", value.Value.Str))
+		case t.Kind == value.Blob:
+			c.Strings = append(c.Strings, string(or(v, nil, value.Value.Bytes)))
+		case t.Kind.IsFloat():
+			c.Floats = append(c.Floats, or(v, 0, value.Value.Float))
+		case t.Kind == value.Vector:
+			c.Vectors = append(c.Vectors, or(v, nil, value.Value.Vector))
+		default:
+			c.Ints = append(c.Ints, int64(v.Bits()))
+		}
+	}
+	return c
+}
+
+// or returns get(v), or the zero that stands in a null row.
+func or[T any](v value.Value, zero T, get func(value.Value) T) T {
+	if v.IsNull() {
+		return zero
+	}
+	return get(v)
+}

@@ -1,0 +1,234 @@
+package naive
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// cell is a value, or the fields of a whole node.
+type cell struct {
+	value  value.Value
+	fields []value.Value // of a whole node
+}
+
+// row is a row with what it is ordered by.
+type row struct {
+	cells []cell
+	keys  []value.Value // of the order
+	ties  []value.Value
+}
+
+// rows evaluates the whole read.
+func (ev *evaluation) rows() ([][]cell, error) {
+	r := ev.query.Read
+	if err := unsupported(r); err != nil {
+		return nil, err
+	}
+	limit := int(r.Limit)
+	if limit >= 0 && ev.g.fault == LimitOff {
+		limit++
+	}
+	var matches [][]*entity
+	ev.assignments(r.Match, func() bool {
+		for range ev.repeats(r.Match) {
+			matches = append(matches, slices.Clone(ev.env))
+		}
+		return true
+	})
+	var rows []row
+	if r.Grouped {
+		rows = ev.groups(matches)
+	} else {
+		for _, m := range matches {
+			rows = append(rows, ev.row(m))
+		}
+	}
+	if ev.g.fault == LimitFirst && limit >= 0 && limit < len(rows) {
+		rows = rows[:limit]
+	}
+	slices.SortStableFunc(rows, ev.compareRows)
+	if limit >= 0 && limit < len(rows) {
+		rows = rows[:limit]
+	}
+	cells := make([][]cell, len(rows))
+	for i, r := range rows {
+		cells[i] = r.cells
+	}
+	return cells, nil
+}
+
+// repeats is how often an assignment counts: once.
+func (ev *evaluation) repeats(clauses []plan.Clause) int {
+	n := 1
+	if ev.g.fault == ParallelRows {
+		for _, c := range clauses {
+			if t, ok := c.(plan.Traverse); ok && t.EdgeVar == plan.NoVar && t.Min == 1 && t.Max == 1 {
+				n *= ev.parallels(t)
+			}
+		}
+	}
+	return n
+}
+
+func (ev *evaluation) compareRows(a, b row) int {
+	for i, o := range ev.query.Read.Order {
+		c := order(a.keys[i], b.keys[i])
+		if ev.g.fault == NullsLast && a.keys[i].IsNull() != b.keys[i].IsNull() && !o.Desc {
+			c = -c
+		}
+		if o.Desc {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	c := slices.CompareFunc(a.ties, b.ties, order)
+	if ev.g.fault == TiesReversed {
+		return -c
+	}
+	return c
+}
+
+// row makes the row of one assignment.
+func (ev *evaluation) row(env []*entity) row {
+	ev.env = env
+	var out row
+	for _, c := range ev.query.Read.Columns {
+		out.cells = append(out.cells, ev.cell(c))
+	}
+	for _, o := range ev.query.Read.Order {
+		out.keys = append(out.keys, ev.eval(o.Expr))
+	}
+	for _, v := range ev.query.Read.Ties {
+		out.ties = append(out.ties, value.OfString(env[v].id))
+	}
+	return out
+}
+
+func (ev *evaluation) cell(c plan.Column) cell {
+	w, whole := c.Expr.(plan.Whole)
+	if !whole {
+		return cell{value: ev.eval(c.Expr)}
+	}
+	e := ev.env[w.Var]
+	fields := make([]value.Value, len(c.Fields))
+	for i, f := range c.Fields {
+		switch {
+		case i > 0:
+			fields[i] = e.props[f.Name]
+		case ev.g.fault == WholeWithoutID:
+			fields[i] = value.OfString("")
+		default:
+			fields[i] = value.OfString(e.id)
+		}
+	}
+	return cell{fields: fields}
+}
+
+// groups makes the rows of a read with aggregates: one for each combination of values
+// of the other columns, or one in all when there are no other columns.
+func (ev *evaluation) groups(matches [][]*entity) []row {
+	r := ev.query.Read
+	var keyColumns []plan.Column
+	for _, c := range r.Columns {
+		if _, isAgg := c.Expr.(plan.Agg); !isAgg {
+			keyColumns = append(keyColumns, c)
+		}
+	}
+	type group struct {
+		key     []value.Value
+		members [][]*entity
+	}
+	var groups []*group
+	if len(keyColumns) == 0 && ev.g.fault != NoEmptyGroup {
+		groups = []*group{{}}
+	}
+	for _, m := range matches {
+		ev.env = m
+		var key []value.Value
+		for _, c := range keyColumns {
+			if c := ev.cell(c); c.fields != nil {
+				key = append(key, c.fields[0])
+			} else {
+				key = append(key, c.value)
+			}
+		}
+		if ev.g.fault == NullGroupDropped && slices.ContainsFunc(key, value.Value.IsNull) {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.key, key, value.Equal) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{key: key})
+		}
+		groups[i].members = append(groups[i].members, m)
+	}
+	var rows []row
+	for _, g := range groups {
+		one := row{ties: g.key}
+		for _, c := range r.Columns {
+			if a, isAgg := c.Expr.(plan.Agg); isAgg {
+				one.cells = append(one.cells, cell{value: ev.aggregate(a, g.members)})
+			} else {
+				ev.env = g.members[0]
+				one.cells = append(one.cells, ev.cell(c))
+			}
+		}
+		for _, o := range r.Order {
+			if a, isAgg := o.Expr.(plan.Agg); isAgg {
+				one.keys = append(one.keys, ev.aggregate(a, g.members))
+			} else {
+				ev.env = g.members[0]
+				one.keys = append(one.keys, ev.eval(o.Expr))
+			}
+		}
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// aggregate applies an aggregate to the rows of a group. Only the count of a whole
+// entity looks at rows; all else passes over nulls.
+func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
+	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
+		return value.OfI64(int64(len(members)))
+	}
+	var vals []value.Value
+	for _, m := range members {
+		ev.env = m
+		if v := ev.eval(a.Arg); !v.IsNull() {
+			vals = append(vals, v)
+		}
+	}
+	rows := len(vals)
+	if ev.g.fault == CountsNulls && a.Func == plan.Count || ev.g.fault == AverageOverNulls {
+		rows = len(members)
+	}
+	if a.Func == plan.Count {
+		return value.OfI64(int64(rows))
+	}
+	if len(vals) == 0 {
+		return value.Null
+	}
+	switch a.Func {
+	case plan.Sum, plan.Avg:
+		sum := 0.0
+		for _, v := range vals {
+			sum += toFloat(v)
+		}
+		if a.Func == plan.Avg {
+			sum /= float64(rows)
+		}
+		return value.OfF64(sum)
+	case plan.Min:
+		if ev.g.fault == MinIsFirst {
+			return vals[0]
+		}
+		return slices.MinFunc(vals, order)
+	default:
+		return slices.MaxFunc(vals, order)
+	}
+}

@@ -1,0 +1,112 @@
+package naive
+
+import "github.com/omnigraph-go/omnigraph/gq/plan"
+
+// traverses reports whether a traversal holds between the entities that its
+// variables are bound to.
+func (ev *evaluation) traverses(t plan.Traverse) bool {
+	from, to := ev.env[t.From], ev.env[t.To]
+	switch {
+	case t.EdgeVar != plan.NoVar:
+		e := ev.env[t.EdgeVar]
+		if !ev.joins(t, e, from, to) {
+			return false
+		}
+		if ev.g.fault == ParallelMerged {
+			for _, o := range ev.state.sorted(plan.Edge, e.typ) {
+				if ev.joins(t, o, from, to) {
+					return o == e
+				}
+			}
+		}
+		return true
+	case t.Min == 1 && t.Max == 1:
+		return ev.parallels(t) > 0
+	default:
+		return ev.reaches(t, from, to)
+	}
+}
+
+// parallels counts the edges by which a traversal without bounds holds.
+func (ev *evaluation) parallels(t plan.Traverse) int {
+	n := 0
+	for _, e := range ev.state.edges[t.Edge] {
+		if ev.joins(t, e, ev.env[t.From], ev.env[t.To]) {
+			n++
+		}
+	}
+	return n
+}
+
+// joins reports whether an edge leads from one node to another in a direction that
+// the traversal takes.
+func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
+	if ev.g.fault == SelfLoopDropped && e.from == e.to && from == to {
+		return false
+	}
+	if e.from == from.id && e.to == to.id {
+		return true
+	}
+	return t.Undirected && ev.g.fault != UndirectedOneWay && e.from == to.id && e.to == from.id
+}
+
+// reaches reports whether the breadth-first distance of two nodes lies within the
+// bounds of a traversal. The source starts unvisited: its distance to itself is that
+// of its shortest non-empty way back.
+func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
+	visited := map[string]bool{}
+	if ev.g.fault == SourceVisited {
+		visited[from.id] = true
+	}
+	maxHops := t.Max
+	if ev.g.fault == MaxHopsShort && maxHops > 1 {
+		maxHops--
+	}
+	level := []*entity{from}
+	for distance := 1; distance <= maxHops && len(level) > 0; distance++ {
+		var next []*entity
+		for _, source := range level {
+			for _, neighbour := range ev.neighbours(t, source) {
+				if visited[neighbour.id] {
+					if ev.g.fault == WalkNotShortest && neighbour == to && distance >= t.Min {
+						return true
+					}
+					continue
+				}
+				visited[neighbour.id] = true
+				if neighbour == to {
+					if distance >= t.Min || ev.g.fault == MinHopsIgnored {
+						return true
+					}
+				}
+				next = append(next, neighbour)
+			}
+		}
+		level = next
+	}
+	return false
+}
+
+// neighbours lists the nodes that one step of a traversal leads to. A step over an
+// edge between unlike types ends where no edge of that type begins.
+func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
+	edge := ev.g.schema.Edge(t.Edge)
+	var found []*entity
+	add := func(e *entity) {
+		if e != nil { // a faulty model has edges that lead nowhere
+			found = append(found, e)
+		}
+	}
+	for _, e := range ev.state.sorted(plan.Edge, t.Edge) {
+		if ev.g.fault == SelfLoopDropped && e.from == e.to && edge.From == edge.To {
+			continue
+		}
+		if e.from == source.id && source.typ == edge.From {
+			add(ev.state.nodes[edge.To][e.to])
+		}
+		if t.Undirected && ev.g.fault != UndirectedOneWay && e.to == source.id {
+			add(ev.state.nodes[edge.From][e.from])
+		}
+	}
+	return found
+}

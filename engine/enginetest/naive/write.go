@@ -1,0 +1,312 @@
+package naive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Failure is why a write was refused: every reason there is. An engine may stop at
+// the first that it finds.
+type Failure struct {
+	Errs []error // *engine.KeyConflict, *engine.ConstraintViolation and *engine.LineError
+	// Certain is how many of Errs, from the first, an engine that reports bad lines
+	// has to report: faults of a line that do not depend on any other line.
+	Certain int
+	load    bool
+}
+
+// Error joins the reasons.
+func (f *Failure) Error() string { return errors.Join(f.Errs...).Error() }
+
+// Unwrap returns the reasons; of a load, those of lines as one *engine.LoadErrors.
+func (f *Failure) Unwrap() []error {
+	if !f.load {
+		return f.Errs
+	}
+	lines := &engine.LoadErrors{}
+	var others []error
+	for _, err := range f.Errs {
+		var line *engine.LineError
+		if errors.As(err, &line) {
+			lines.Lines = append(lines.Lines, *line)
+		} else {
+			others = append(others, err)
+		}
+	}
+	if len(lines.Lines) == 0 {
+		return others
+	}
+	slices.SortStableFunc(lines.Lines, func(a, b engine.LineError) int { return cmp.Compare(a.Line, b.Line) })
+	if len(lines.Lines) > maxLines {
+		lines.Lines, lines.More = lines.Lines[:maxLines], true
+	}
+	return append([]error{lines}, others...)
+}
+
+// maxLines is how many bad lines a load reports.
+const maxLines = 100
+
+// tx is a write under way: a copy of the state and what happened to it.
+type tx struct {
+	g            *Graph
+	before       *state
+	after        *state
+	nodes, edges int64
+	touched      map[[2]string]bool // edge type and source id of every edge added or removed
+	lines        map[*entity]int64  // where a loaded entity stands
+	errs         []error
+}
+
+func (g *Graph) begin(branch string) (*tx, error) {
+	if g.closed {
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	}
+	if branch != "" && branch != engine.MainBranch {
+		return nil, &engine.NotFound{What: "branch", Name: branch}
+	}
+	return &tx{g: g, before: g.state, after: g.state.clone(), touched: map[[2]string]bool{}, lines: map[*entity]int64{}}, nil
+}
+
+// Mutate runs the statements on a copy of the state.
+func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	if q.Mutation == nil {
+		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is no mutation"}
+	}
+	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil {
+		return engine.Change{}, err
+	}
+	if err := checkArgs(q, args); err != nil {
+		return engine.Change{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t, err := g.begin(opts.Branch)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	instant := value.OfDateTime(value.DateTimeOf(now()))
+	for _, s := range q.Mutation.Statements {
+		earlier := t.after.clone()
+		t.run(s, func(e plan.Expr) value.Value {
+			switch e := e.(type) {
+			case plan.Lit:
+				return e.Value
+			case plan.ParamRef:
+				return args[e.Index]
+			case plan.Now:
+				return instant
+			}
+			panic("naive: no value in a mutation")
+		})
+		if g.fault == PartialCommit && len(t.errs) > 0 {
+			g.state = earlier
+		}
+	}
+	commit, err := t.commit(opts)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	return engine.Change{Commit: commit, Head: g.head, Nodes: t.nodes, Edges: t.edges}, nil
+}
+
+// commit publishes the copy if it breaks no constraint and differs from the state.
+func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
+	t.check()
+	if len(t.errs) > 0 {
+		return nil, &Failure{Errs: t.errs}
+	}
+	g := t.g
+	if t.before.equal(t.after) && g.fault != EmptyCommit {
+		return nil, nil
+	}
+	g.state = t.after
+	g.head = engine.Commit{ID: ulid.Make().String(), Seq: g.head.Seq + 1, Branch: engine.MainBranch,
+		Parents: []string{g.head.ID}, Actor: opts.Actor, Time: later(g.head.Time), Schema: digest}
+	head := g.head
+	return &head, nil
+}
+
+// later returns the instant, or the earlier commit's if the clock went back.
+func later(t time.Time) time.Time {
+	if n := now(); n.After(t) {
+		return n
+	}
+	return t
+}
+
+func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
+	seen := t.after // what the predicates look at
+	if t.g.fault == EarlierUnseen {
+		seen = t.before
+	}
+	switch s := s.(type) {
+	case plan.Insert:
+		t.insert(s, eval)
+	case plan.Update:
+		for _, e := range t.matching(seen, plan.Node, s.Type, s.Where, eval) {
+			props := map[string]value.Value{}
+			for name, v := range e.props {
+				if t.g.fault != UpdateClears || t.g.schema.Node(s.Type).IsKey(name) {
+					props[name] = v
+				}
+			}
+			set(props, s.Set, eval)
+			t.nodes++
+			if u := t.build(plan.Node, s.Type, e.id, props); u != nil {
+				t.put(u)
+			}
+			if t.g.fault == UpdateFirst {
+				break
+			}
+		}
+	case plan.Delete:
+		matches := t.matching(seen, s.Entity, s.Type, s.Where, eval)
+		for i, e := range matches {
+			if t.g.fault == DeleteKeepsLast && i == len(matches)-1 {
+				t.count(s.Entity)
+				continue
+			}
+			t.remove(e)
+		}
+	}
+}
+
+func (t *tx) count(kind plan.Entity) {
+	if kind == plan.Edge {
+		t.edges++
+	} else {
+		t.nodes++
+	}
+}
+
+func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
+	props := map[string]value.Value{}
+	set(props, s.Set, eval)
+	t.count(s.Entity)
+	id, keyed := "", false
+	switch {
+	case s.Entity == plan.Node && t.g.schema.Node(s.Type).Key != nil:
+		keyed = true
+	case s.ID != nil:
+		id = eval(s.ID).Str()
+	default:
+		id = t.newID()
+	}
+	e := t.build(s.Entity, s.Type, id, props)
+	if e == nil {
+		return
+	}
+	old := t.after.of(s.Entity, s.Type)[e.id]
+	if s.Entity == plan.Edge {
+		e.from, e.to = eval(s.From).Str(), eval(s.To).Str()
+		t.endpoints(e)
+	}
+	if old != nil && !keyed && t.g.fault != StrictOverwrites {
+		t.errs = append(t.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id})
+	}
+	if old != nil && keyed && t.g.fault == UpsertKeeps {
+		e = t.merge(old, e)
+	}
+	t.put(e)
+}
+
+// newID returns the next id that the model was told to use, or a fresh one.
+func (t *tx) newID() string {
+	if len(t.g.ids) == 0 {
+		return ulid.Make().String()
+	}
+	id := t.g.ids[0]
+	t.g.ids = t.g.ids[1:]
+	return id
+}
+
+// set assigns values; a null is the absence of a property.
+func set(props map[string]value.Value, assigns []plan.Assign, eval func(plan.Expr) value.Value) {
+	for _, a := range assigns {
+		if v := eval(a.Value); v.IsNull() {
+			delete(props, a.Name)
+		} else {
+			props[a.Name] = v
+		}
+	}
+}
+
+// matching lists the entities for which a predicate holds, in id order.
+func (t *tx) matching(s *state, kind plan.Entity, typ string, where plan.Pred, eval func(plan.Expr) value.Value) []*entity {
+	want := eval(where.Value)
+	var found []*entity
+	for _, e := range s.sorted(kind, typ) {
+		have := e.props[where.Name]
+		switch {
+		case where.Name == "id" && t.property(kind, typ, "id") == nil:
+			have = value.OfString(e.id)
+		case where.Name == "from" && kind == plan.Edge:
+			have = value.OfString(e.from)
+		case where.Name == "to" && kind == plan.Edge:
+			have = value.OfString(e.to)
+		}
+		if t.g.compare(where.Op, have, want) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// put adds or replaces an entity.
+func (t *tx) put(e *entity) {
+	if old := t.after.of(e.kind, e.typ)[e.id]; old != nil {
+		t.touch(old)
+	}
+	t.touch(e)
+	t.after.of(e.kind, e.typ)[e.id] = e
+}
+
+func (t *tx) touch(e *entity) {
+	if e.kind == plan.Edge {
+		t.touched[[2]string{e.typ, e.from}] = true
+	}
+}
+
+// remove takes an entity away, and of a node every edge that begins or ends there.
+func (t *tx) remove(e *entity) {
+	if t.after.of(e.kind, e.typ)[e.id] == nil {
+		return // an edge that went with its node
+	}
+	t.count(e.kind)
+	t.touch(e)
+	delete(t.after.of(e.kind, e.typ), e.id)
+	if e.kind == plan.Edge || t.g.fault == NoCascade {
+		return
+	}
+	for _, typ := range t.g.schema.Edges {
+		for _, edge := range t.after.sorted(plan.Edge, typ.Name) {
+			if typ.From == e.typ && edge.from == e.id ||
+				typ.To == e.typ && edge.to == e.id && t.g.fault != CascadeForward {
+				t.remove(edge)
+			}
+		}
+	}
+}
+
+// merge returns the fresh entity with the properties of the old one that it lacks.
+func (t *tx) merge(old, fresh *entity) *entity {
+	props := map[string]value.Value{}
+	for name, v := range old.props {
+		props[name] = v
+	}
+	for name, v := range fresh.props {
+		props[name] = v
+	}
+	e := *fresh
+	e.props = props
+	return &e
+}

@@ -1,0 +1,87 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// planText prints a plan, what it uses of the schema left out.
+func planText(q *plan.Query) string {
+	short := *q
+	short.Uses = nil
+	return plan.Format(&short)
+}
+
+// schemaText writes a schema as a .pg source.
+func schemaText(s *catalog.Schema) string {
+	var b strings.Builder
+	for _, n := range s.Nodes {
+		fmt.Fprintf(&b, "node %s {\n", n.Name)
+		propertiesText(&b, n.Properties)
+		if n.Key != nil {
+			fmt.Fprintf(&b, "  @key(%s)\n", strings.Join(n.Key, ", "))
+		}
+		uniqueText(&b, n.Unique)
+		for _, r := range n.Ranges {
+			fmt.Fprintf(&b, "  @range(%s, %s..%s)\n", r.Property, endText(r.Min), endText(r.Max))
+		}
+		for _, c := range n.Checks {
+			fmt.Fprintf(&b, "  @check(%s, %q)\n", c.Property, c.Pattern)
+		}
+		b.WriteString("}\n")
+	}
+	for _, e := range s.Edges {
+		fmt.Fprintf(&b, "edge %s: %s -> %s", e.Name, e.From, e.To)
+		if e.Card != nil {
+			fmt.Fprintf(&b, " @card(%d..", e.Card.Min)
+			if e.Card.Max >= 0 {
+				fmt.Fprint(&b, e.Card.Max)
+			}
+			b.WriteString(")")
+		}
+		b.WriteString(" {\n")
+		propertiesText(&b, e.Properties)
+		uniqueText(&b, e.Unique)
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+func propertiesText(b *strings.Builder, props []*catalog.Property) {
+	for _, p := range props {
+		fmt.Fprintf(b, "  %s: %s\n", p.Name, p.Type)
+	}
+}
+
+func uniqueText(b *strings.Builder, unique [][]string) {
+	for _, u := range unique {
+		fmt.Fprintf(b, "  @unique(%s)\n", strings.Join(u, ", "))
+	}
+}
+
+func endText(v *value.Value) string {
+	if v == nil {
+		return ""
+	}
+	return value.Text(*v)
+}
+
+func argsText(args engine.Args) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		switch {
+		case a.IsNull():
+			texts[i] = "null"
+		case a.Kind() == value.String && !a.IsList():
+			texts[i] = fmt.Sprintf("%q", a.Str())
+		default:
+			texts[i] = valueText(a) + ":" + a.Type().String()
+		}
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}

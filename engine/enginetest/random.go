@@ -1,0 +1,399 @@
+package enginetest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Options say how long a random comparison runs. It ends with the first of Cases and
+// Duration, and with the last of Differences.
+type Options struct {
+	Seed  uint64 // of the first graph; each graph adds one
+	Cases int    // statements to compare, 0 for no bound
+	// Duration is the time after which no further graph is begun, 0 for no bound.
+	Duration time.Duration
+	// Differences is how many graphs may differ before the comparison gives up; 0 is 1.
+	Differences int
+}
+
+var flagged = Options{}
+
+func init() {
+	flag.Uint64Var(&flagged.Seed, "enginetest.seed", 1, "seed of the first random graph")
+	flag.IntVar(&flagged.Cases, "enginetest.cases", 0, "random statements to compare, 0 for no bound")
+	flag.DurationVar(&flagged.Duration, "enginetest.duration", 20*time.Second, "time for the random comparison")
+	flag.IntVar(&flagged.Differences, "enginetest.differences", 1, "differing random graphs before giving up")
+}
+
+// FromFlags returns the options that the test's flags -enginetest.seed, .cases,
+// .duration and .differences give.
+func FromFlags() Options { return flagged }
+
+// stepsPerGraph is how many statements a random graph sees.
+const stepsPerGraph = 60
+
+// RunRandom draws schemas, data and statements, runs each statement on an engine and on
+// the reference model, and fails the test where they differ, with a shrunken script and
+// the seed that draws it. It returns the number of compared statements.
+func RunRandom(t testing.TB, open Opener, o Options) int {
+	t.Helper()
+	begin := time.Now()
+	cases, differences := 0, 0
+	for seed := o.Seed; ; seed++ {
+		if o.Cases > 0 && cases >= o.Cases || o.Duration > 0 && time.Since(begin) >= o.Duration {
+			break
+		}
+		d := newDrawer(seed)
+		openBoth := func() *pair {
+			return &pair{ctx: context.Background(), schema: d.schema, engine: open(t, sourceText, d.schema),
+				model: naive.New(sourceText, d.schema, naive.Sound)}
+		}
+		n, script, difference := compareGraph(d, openBoth)
+		cases += n
+		if difference == "" {
+			continue
+		}
+		script, difference = shrink(openBoth, script, difference)
+		t.Errorf("the engine and the model differ (-enginetest.seed=%d):\n%s\nschema:\n%s\nscript:\n%s",
+			seed, difference, schemaText(d.schema), scriptText(script))
+		if differences++; differences >= max(1, o.Differences) {
+			break
+		}
+	}
+	t.Logf("%d statements compared in %s", cases, time.Since(begin).Round(time.Millisecond))
+	return cases
+}
+
+// compareGraph draws and compares the statements of one graph up to the first
+// difference.
+func compareGraph(d *drawer, open func() *pair) (cases int, script []step, difference string) {
+	p := open()
+	defer func() {
+		if err := p.close(); err != nil && difference == "" {
+			difference = err.Error()
+		}
+	}()
+	for i := range stepsPerGraph {
+		d.see(p.modelIDs())
+		var s step
+		switch draw := d.IntN(100); {
+		case i == 0:
+			s = step{load: d.seedData(), mode: engine.Merge}
+		case draw < 66:
+			s.query, s.args = d.drawRead()
+			s.held = d.percent(6)
+		case draw < 88:
+			s.query, s.args, s.unnamed = d.drawMutation()
+			if len(s.query.Mutation.Statements) == 0 {
+				continue
+			}
+		default:
+			s.load, s.mode = d.drawLoad()
+		}
+		script = append(script, s)
+		difference = p.run(s)
+		cases++
+		if difference != "" {
+			return cases, script, difference
+		}
+	}
+	return cases, script, ""
+}
+
+// seedData draws lines that load without a violation: one by one, what a scratch model
+// refuses is left out.
+func (d *drawer) seedData() string {
+	scratch := naive.New(sourceText, d.schema, naive.Sound)
+	p := &pair{ctx: context.Background(), schema: d.schema, model: scratch}
+	var lines []string
+	add := func(line string) {
+		res, err := scratch.Load(p.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Append})
+		if err == nil && res.Commit != nil {
+			lines = append(lines, line)
+		}
+		d.see(p.modelIDs())
+	}
+	for _, n := range d.schema.Nodes {
+		for range d.IntN(maxNodes) {
+			add(d.nodeLine(n))
+		}
+	}
+	for _, e := range d.schema.Edges {
+		for range d.IntN(maxEdges) {
+			add(d.edgeLine(e))
+		}
+	}
+	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return strings.Join(lines, "\n")
+}
+
+// step is one statement of a script: a read, a mutation, or a load.
+type step struct {
+	query   *plan.Query
+	args    engine.Args
+	held    bool   // the read is opened now and read after the next write
+	unnamed string // see writeDraw
+	load    string
+	mode    engine.LoadMode
+}
+
+func (s step) String() string {
+	if s.query == nil {
+		return fmt.Sprintf("load, %s:\n%s\n", s.mode, s.load)
+	}
+	text := planText(s.query) + "args " + argsText(s.args) + "\n"
+	if s.held {
+		text = "opened before the next write, read after it:\n" + text
+	}
+	return text
+}
+
+func scriptText(script []step) string {
+	var b strings.Builder
+	for i, s := range script {
+		fmt.Fprintf(&b, "--- %d\n%s", i+1, s)
+	}
+	return b.String()
+}
+
+// pair is an engine and the model in the same state.
+type pair struct {
+	ctx    context.Context
+	schema *catalog.Schema
+	engine engine.Graph
+	model  *naive.Graph
+	held   []heldRead
+}
+
+// heldRead is a result that is to be read after the next write.
+type heldRead struct {
+	query  *plan.Query
+	result engine.Result
+	want   [][]cell
+}
+
+// stepTimeout is far beyond what a statement on a small graph takes.
+const stepTimeout = 20 * time.Second
+
+// run runs a step on both and says how they differ; empty if they do not.
+func (p *pair) run(s step) (difference string) {
+	defer func() {
+		if r := recover(); r != nil {
+			difference = fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
+	defer cancel()
+	switch {
+	case s.query == nil:
+		difference = p.runLoad(ctx, s)
+	case s.query.Read != nil && s.held:
+		return p.hold(ctx, s)
+	case s.query.Read != nil:
+		return p.runRead(ctx, s.query, s.args)
+	default:
+		difference = p.runMutation(ctx, s)
+	}
+	if difference == "" {
+		difference = p.release(ctx)
+	}
+	if difference == "" {
+		difference = p.compareState(ctx)
+	}
+	return difference
+}
+
+func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) string {
+	want, err := query(ctx, p.model, q, args)
+	if err != nil {
+		return "the model fails: " + err.Error()
+	}
+	got, err := query(ctx, p.engine, q, args)
+	if err != nil {
+		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+	}
+	return compareRows(want, got)
+}
+
+func compareRows(want, got [][]cell) string {
+	if equalRows(want, got) {
+		return ""
+	}
+	return fmt.Sprintf("rows differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(formatRows(want), "\n  "), strings.Join(formatRows(got), "\n  "))
+}
+
+func (p *pair) hold(ctx context.Context, s step) string {
+	want, err := query(ctx, p.model, s.query, s.args)
+	if err != nil {
+		return "the model fails: " + err.Error()
+	}
+	res, err := p.engine.Query(p.ctx, s.query, s.args, engine.Target{})
+	if err != nil {
+		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+	}
+	p.held = append(p.held, heldRead{query: s.query, result: res, want: want})
+	return ""
+}
+
+// release reads the held results and compares them with what they had to be.
+func (p *pair) release(ctx context.Context) string {
+	held := p.held
+	p.held = nil
+	difference := ""
+	for _, h := range held {
+		got, err := drain(ctx, h.query, h.result)
+		switch {
+		case difference != "":
+		case err != nil:
+			difference = "a result that was open during a write fails: " + err.Error()
+		default:
+			if difference = compareRows(h.want, got); difference != "" {
+				difference = "a result that was open during a write: " + difference
+			}
+		}
+	}
+	return difference
+}
+
+func (p *pair) runMutation(ctx context.Context, s step) string {
+	before := p.modelIDs()
+	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, engine.WriteOptions{})
+	if s.unnamed != "" && gotErr == nil {
+		p.adopt(ctx, s.unnamed, before[s.unnamed])
+	}
+	want, wantErr := p.model.Mutate(ctx, s.query, s.args, engine.WriteOptions{})
+	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
+		return difference
+	}
+	if got.Nodes != want.Nodes || got.Edges != want.Edges {
+		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
+	}
+	return compareCommits(want.Commit, got.Commit)
+}
+
+// adopt makes the model give its next entity the id that the engine made.
+func (p *pair) adopt(ctx context.Context, typ string, before []string) {
+	for _, id := range p.listIDs(ctx, p.engine)[typ] {
+		if !containsText(before, id) {
+			p.model.UseIDs(id)
+			return
+		}
+	}
+}
+
+func (p *pair) runLoad(ctx context.Context, s step) string {
+	o := engine.LoadOptions{Mode: s.mode}
+	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), o)
+	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), o)
+	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
+		return difference
+	}
+	if w, g := fmt.Sprint(want.Nodes, want.Edges), fmt.Sprint(got.Nodes, got.Edges); w != g {
+		return fmt.Sprintf("the engine loads %s, the model %s", g, w)
+	}
+	return compareCommits(want.Commit, got.Commit)
+}
+
+func compareCommits(want, got *engine.Commit) string {
+	if (want == nil) != (got == nil) {
+		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
+	}
+	return ""
+}
+
+// compareState compares everything that the graphs hold, blobs aside.
+func (p *pair) compareState(ctx context.Context) string {
+	for _, q := range dumps(p.schema) {
+		if difference := p.runRead(ctx, q, nil); difference != "" {
+			return "after the write, " + difference + "\nof\n" + planText(q)
+		}
+	}
+	want, err := p.model.Snapshot(ctx, engine.Target{})
+	must(err)
+	got, err := p.engine.Snapshot(ctx, engine.Target{})
+	if err != nil {
+		return "snapshot: " + err.Error()
+	}
+	if w, g := fmt.Sprint(want.Nodes, want.Edges), fmt.Sprint(got.Nodes, got.Edges); w != g {
+		return fmt.Sprintf("after the write, the engine holds %s, the model %s", g, w)
+	}
+	return ""
+}
+
+// dumps are reads of every node and edge with its properties.
+func dumps(schema *catalog.Schema) []*plan.Query {
+	var all []*plan.Query
+	for _, n := range schema.Nodes {
+		p := newRead(schema)
+		v := p.bind("n", n.Name)
+		all = append(all, p.ret(whole(v)).done())
+	}
+	for _, e := range schema.Edges {
+		p := newRead(schema)
+		a, b, v := p.node("a", e.From), p.node("b", e.To), p.edge("e", e.Name)
+		p.match(over(a, v, e.Name, b)).ret(id(v), from(v), to(v), id(a), id(b)).orderBy(id(v))
+		for _, prop := range e.Properties {
+			if prop.Type.Kind != blobType.Kind {
+				p.ret(p.prop(v, prop.Name))
+			}
+		}
+		all = append(all, p.done())
+	}
+	return all
+}
+
+// modelIDs lists the ids of the model's entities; see drawer.
+func (p *pair) modelIDs() map[string][]string { return p.listIDs(p.ctx, p.model) }
+
+func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string {
+	ids := map[string][]string{}
+	list := func(key string, q *plan.Query) {
+		rows, err := query(ctx, g, q, nil)
+		if err != nil {
+			return // the comparison of the state says so
+		}
+		for _, r := range rows {
+			ids[key] = append(ids[key], r[0].value.Str())
+		}
+	}
+	for _, n := range p.schema.Nodes {
+		q := newRead(p.schema)
+		v := q.bind("n", n.Name)
+		list(key(plan.Node, n.Name), q.ret(id(v)).done())
+	}
+	for _, e := range p.schema.Edges {
+		q := newRead(p.schema)
+		a, b, v := q.node("a", e.From), q.node("b", e.To), q.edge("e", e.Name)
+		list(key(plan.Edge, e.Name), q.match(over(a, v, e.Name, b)).ret(id(v)).orderBy(id(v)).done())
+	}
+	return ids
+}
+
+// close closes both, and what was held.
+func (p *pair) close() error {
+	for _, h := range p.held {
+		if err := h.result.Close(); err != nil {
+			return fmt.Errorf("close a result: %w", err)
+		}
+	}
+	p.held = nil
+	return p.engine.Close()
+}
+
+func containsText(list []string, s string) bool {
+	for _, o := range list {
+		if o == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,297 @@
+package enginetest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Pools are small, so that values meet: in keys, in uniqueness, in comparisons.
+var (
+	words     = []string{"a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"}
+	sentences = []string{"red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box"}
+	integers  = []int{0, 1, 2, 3, 4}
+	fractions = []float64{-1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3}
+	days      = []string{"1969-12-31", "1970-01-01", "1970-01-02", "2024-02-29", "9999-12-31"}
+	instants  = []string{"1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"}
+)
+
+// scalar draws a value of a kind from its pool; wild ones may be far out.
+func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
+	wild = wild && d.percent(50)
+	switch t.Kind {
+	case value.String:
+		switch {
+		case t.Enum != nil:
+			return value.OfString(pick(d, t.Enum))
+		case wordy && d.percent(80):
+			return value.OfString(pick(d, sentences))
+		}
+		return value.OfString(pick(d, words))
+	case value.Bool:
+		return value.OfBool(d.percent(50))
+	case value.I32:
+		if wild {
+			return value.OfI32(pick(d, []int32{math.MinInt32, -1, math.MaxInt32}))
+		}
+		return value.OfI32(int32(pick(d, integers)))
+	case value.I64:
+		if wild {
+			return value.OfI64(pick(d, []int64{math.MinInt64, -1, 1 << 53, 1<<53 + 1, 1<<53 + 1, math.MaxInt64}))
+		}
+		return value.OfI64(int64(pick(d, integers)))
+	case value.U32:
+		if wild {
+			return value.OfU32(math.MaxUint32)
+		}
+		return value.OfU32(uint32(pick(d, integers)))
+	case value.U64:
+		if wild {
+			return value.OfU64(pick(d, []uint64{1 << 53, 1<<53 + 1, 1 << 63, math.MaxUint64}))
+		}
+		return value.OfU64(uint64(pick(d, integers)))
+	case value.F32:
+		if wild {
+			return value.OfF32(pick(d, []float32{0.1, -1e30, 1 << 24}))
+		}
+		return value.OfF32(float32(pick(d, fractions)))
+	case value.F64:
+		if wild {
+			return value.OfF64(pick(d, []float64{0.1, 1e300, 1 << 53, 1 << 53, -1e-7}))
+		}
+		return value.OfF64(pick(d, fractions))
+	case value.Date:
+		return literal(pick(d, days), dateType)
+	case value.DateTime:
+		return literal(pick(d, instants), dateTimeType)
+	case value.Blob:
+		return value.OfBlob([]byte(pick(d, words)))
+	case value.Vector:
+		return value.OfVector([]float32{float32(d.IntN(3)), float32(d.IntN(3)) / 2})
+	}
+	panic("enginetest: no value of " + t.String())
+}
+
+// value draws a value of a property, null now and then where that is allowed.
+func (d *drawer) value(typ string, p *catalog.Property) value.Value {
+	if p.Type.Nullable && d.percent(30) {
+		return value.Null
+	}
+	wild, wordy := d.wild[typ+"."+p.Name], d.wordy[typ+"."+p.Name]
+	if !p.Type.List {
+		return d.scalar(p.Type, wild, wordy)
+	}
+	elems := make([]value.Value, d.IntN(4))
+	for i := range elems {
+		elems[i] = d.scalar(p.Type.Elem(), wild, wordy)
+	}
+	return value.OfList(p.Type.Kind, elems)
+}
+
+// properties draws all the properties of an entity, mostly within the rules of its type.
+func (d *drawer) properties(kind plan.Entity, typ string) set {
+	props := set{}
+	for _, p := range properties(d.schema, kind, typ) {
+		v := d.value(typ, p)
+		for range 4 {
+			if d.allowed(kind, typ, p.Name, v) {
+				break
+			}
+			v = d.value(typ, p)
+		}
+		switch {
+		case d.percent(2):
+			v = value.Null // of a required property too
+		case p.Type.Enum != nil && d.percent(4):
+			v = value.OfString("none")
+		}
+		if !v.IsNull() || d.percent(50) {
+			props[p.Name] = v
+		}
+	}
+	return props
+}
+
+// allowed is a rough guess whether a value keeps a range or a check.
+func (d *drawer) allowed(kind plan.Entity, typ, name string, v value.Value) bool {
+	if kind == plan.Edge || v.IsNull() {
+		return true
+	}
+	n := d.schema.Node(typ)
+	for _, r := range n.Ranges {
+		if r.Property != name {
+			continue
+		}
+		low, _ := value.Compare(v, *r.Min)
+		high := 0
+		if r.Max != nil {
+			high, _ = value.Compare(v, *r.Max)
+		}
+		if low < 0 || high > 0 {
+			return false
+		}
+	}
+	for _, c := range n.Checks {
+		if c.Property == name && (v.Str() == "" || !strings.ContainsAny(v.Str()[:1], "abcd")) {
+			return false
+		}
+	}
+	return true
+}
+
+// ulidLength is the length of the ids that engines make.
+const ulidLength = 26
+
+// see takes note of the entities that exist. Those whose ids an engine made are left
+// out: a script that named them could not be run again.
+func (d *drawer) see(ids map[string][]string) {
+	for typ, list := range ids {
+		ids[typ] = slices.DeleteFunc(list, func(id string) bool { return len(id) == ulidLength })
+	}
+	d.ids = ids
+}
+
+// nodeID draws the id of a node, mostly of one that exists.
+func (d *drawer) nodeID(typ string) string {
+	if have := d.ids[key(plan.Node, typ)]; len(have) > 0 && d.percent(94) {
+		return pick(d, have)
+	}
+	return fmt.Sprintf("n%d", d.IntN(12))
+}
+
+// entityID draws an explicit id for a node without a key or an edge; when there are
+// enough of the type, one that exists.
+func (d *drawer) entityID(kind plan.Entity, typ string) string {
+	have := d.ids[key(kind, typ)]
+	if kind == plan.Node {
+		if len(have) >= maxNodes {
+			return pick(d, have)
+		}
+		return fmt.Sprintf("n%d", d.IntN(maxNodes))
+	}
+	if len(have) >= maxEdges || len(have) > 0 && d.percent(15) {
+		return pick(d, have)
+	}
+	return fmt.Sprintf("e%d", d.IntN(2*maxEdges))
+}
+
+// Sizes of the graphs: what the model's enumeration takes quickly.
+const (
+	maxNodes = 10
+	maxEdges = 20
+)
+
+// loadLines draws n lines of a load.
+func (d *drawer) loadLines(n, badPercent int) []string {
+	var lines []string
+	for range n {
+		line := d.loadLine()
+		if d.percent(badPercent) {
+			line = d.spoil(line)
+		}
+		lines = append(lines, line)
+		if d.percent(5) {
+			lines = append(lines, pick(d, []string{"", "  "}))
+		}
+	}
+	return lines
+}
+
+func (d *drawer) loadLine() string {
+	if d.percent(45) {
+		return d.nodeLine(pick(d, d.schema.Nodes))
+	}
+	return d.edgeLine(pick(d, d.schema.Edges))
+}
+
+func (d *drawer) nodeLine(n *catalog.Node) string {
+	data := d.jsonProperties(plan.Node, n.Name)
+	if n.Key == nil {
+		data = append(data, `"id":`+jsonText(d.entityID(plan.Node, n.Name)))
+	}
+	return fmt.Sprintf(`{"type":%q,"data":{%s}}`, n.Name, strings.Join(data, ","))
+}
+
+func (d *drawer) edgeLine(e *catalog.Edge) string {
+	data := append(d.jsonProperties(plan.Edge, e.Name), `"id":`+jsonText(d.entityID(plan.Edge, e.Name)))
+	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, jsonText(d.nodeID(e.From)), jsonText(d.nodeID(e.To)),
+		strings.Join(data, ","))
+}
+
+// spoil damages a line.
+func (d *drawer) spoil(line string) string {
+	switch d.IntN(6) {
+	case 0:
+		return line[:len(line)-1]
+	case 1:
+		return strings.Replace(line, `"data":{`, `"data":{"nope":1,`, 1)
+	case 2:
+		return strings.Replace(line, `"data":{`, `"more":1,"data":{`, 1)
+	case 3:
+		return strings.NewReplacer(`"type":"`, `"type":"X`, `"edge":"`, `"edge":"X`).Replace(line)
+	case 4:
+		return strings.Replace(line, `"p0":`, `"p0":{},"p9":`, 1)
+	default:
+		return strings.Replace(line, `"data":`, `"data":null,"data":`, 1)
+	}
+}
+
+func (d *drawer) jsonProperties(kind plan.Entity, typ string) []string {
+	props := d.properties(kind, typ)
+	var data []string
+	for _, name := range sortedKeys(props) {
+		data = append(data, jsonText(name)+":"+d.json(props[name].(value.Value)))
+	}
+	return data
+}
+
+// json writes a value in one of its spellings.
+func (d *drawer) json(v value.Value) string {
+	switch {
+	case v.IsNull():
+		return "null"
+	case v.IsList():
+		var elems []string
+		for _, e := range v.Elems() {
+			elems = append(elems, d.json(e))
+		}
+		return "[" + strings.Join(elems, ",") + "]"
+	}
+	switch v.Kind() {
+	case value.Vector:
+		return strings.ReplaceAll(fmt.Sprint(v.Vector()), " ", ",")
+	case value.Blob:
+		return `"` + base64.StdEncoding.EncodeToString(v.Bytes()) + `"`
+	case value.String:
+		return jsonText(v.Str())
+	case value.Date, value.DateTime:
+		if d.percent(30) {
+			return fmt.Sprint(v.Int())
+		}
+		return `"` + value.Text(v) + `"`
+	case value.I64, value.U64:
+		if d.percent(30) {
+			return `"` + value.Text(v) + `"`
+		}
+	}
+	return value.Text(v)
+}
+
+func jsonText(s string) string {
+	b, err := json.Marshal(s)
+	must(err)
+	return string(b)
+}
+
+// mode draws a load mode.
+func (d *drawer) mode() engine.LoadMode {
+	return pick(d, []engine.LoadMode{engine.Merge, engine.Merge, engine.Merge, engine.Append, engine.Overwrite})
+}

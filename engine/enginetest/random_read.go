@@ -1,0 +1,409 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// maxProduct bounds the assignments that a read may have to try.
+const maxProduct = 4000
+
+// readDraw is a read being drawn.
+type readDraw struct {
+	*drawer
+	*readPlan
+	args    engine.Args
+	product int // of the sizes of the types of all variables
+	outer   []plan.VarID
+}
+
+// drawRead draws a read with its arguments.
+func (d *drawer) drawRead() (*plan.Query, engine.Args) {
+	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
+	start := r.fresh(pick(d, d.schema.Nodes).Name)
+	r.outer = []plan.VarID{start}
+	clauses := []plan.Clause{plan.Bind{Var: start}}
+	for range max(0, d.between(-1, 3)) {
+		clauses = append(clauses, r.clause(&r.outer, 0)...)
+	}
+	for range d.IntN(3) {
+		clauses = append(clauses, r.filter(r.outer))
+	}
+	if d.percent(25) {
+		clauses = append(clauses, r.not(0))
+	}
+	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	r.match(clauses...)
+	if d.percent(30) {
+		r.aggregates()
+	} else {
+		r.columns()
+	}
+	if d.percent(40) {
+		r.limit(int64(d.between(0, 6)))
+	}
+	return r.done(), r.args
+}
+
+// fresh declares a node variable.
+func (r *readDraw) fresh(typ string) plan.VarID {
+	r.product *= max(1, len(r.ids[key(plan.Node, typ)]))
+	return r.node(r.name(), typ)
+}
+
+// name draws the name of the next variable, so that the order of names is not that of
+// declaration; now and then the anonymous one.
+func (r *readDraw) name() string {
+	if r.percent(10) {
+		return "_"
+	}
+	return fmt.Sprintf("%c%d", 'a'+rune(r.IntN(26)), len(r.q.Read.Vars))
+}
+
+func (r *readDraw) affordable(kind plan.Entity, typ string) bool {
+	return r.product*max(1, len(r.ids[key(kind, typ)])) <= maxProduct && len(r.q.Read.Vars) < 6
+}
+
+// clause draws a binding or a traversal that may add variables to the scope.
+func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
+	if depth == 0 && r.percent(12) {
+		if typ := pick(r.drawer, r.schemaNodes()).Name; r.affordable(plan.Node, typ) {
+			v := r.fresh(typ)
+			*scope = append(*scope, v)
+			return []plan.Clause{plan.Bind{Var: v}}
+		}
+	}
+	var choices []plan.Traverse
+	var nodes []plan.VarID
+	for _, v := range *scope {
+		if r.q.Read.Vars[v].Entity == plan.Node {
+			nodes = append(nodes, v)
+		}
+	}
+	for _, v := range nodes {
+		for _, e := range r.drawer.schema.Edges {
+			if e.From == r.q.Read.Vars[v].Type {
+				choices = append(choices, plan.Traverse{Edge: e.Name, From: v, To: plan.NoVar})
+			}
+			if e.To == r.q.Read.Vars[v].Type {
+				choices = append(choices, plan.Traverse{Edge: e.Name, From: plan.NoVar, To: v})
+			}
+		}
+	}
+	if len(choices) == 0 {
+		return nil
+	}
+	t := pick(r.drawer, choices)
+	edge := r.drawer.schema.Edge(t.Edge)
+	for end, typ := range map[*plan.VarID]string{&t.From: edge.From, &t.To: edge.To} {
+		if *end == plan.NoVar {
+			v, ok := r.end(nodes, typ)
+			if !ok {
+				return nil
+			}
+			*end = v
+			if !contains(*scope, v) {
+				*scope = append(*scope, v)
+			}
+		}
+	}
+	t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
+	t.Undirected = edge.From == edge.To && r.percent(25)
+	switch {
+	case r.percent(25) && r.affordable(plan.Edge, t.Edge):
+		r.product *= max(1, len(r.ids[key(plan.Edge, t.Edge)]))
+		t.EdgeVar = r.edge(r.name(), t.Edge)
+		*scope = append(*scope, t.EdgeVar)
+	case edge.From == edge.To && r.percent(45), r.percent(8):
+		t.Min = r.between(1, 3)
+		t.Max = t.Min + r.IntN(3)
+	}
+	clauses := []plan.Clause{t}
+	for _, v := range []plan.VarID{t.From, t.To} {
+		if r.percent(20) {
+			clauses = append(clauses, plan.Bind{Var: v})
+		}
+	}
+	return clauses
+}
+
+// end draws the other end of a traversal: a variable in scope, or a new one.
+func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
+	if r.percent(25) || !r.affordable(plan.Node, typ) {
+		for _, i := range r.Perm(len(nodes)) {
+			if r.q.Read.Vars[nodes[i]].Type == typ {
+				return nodes[i], true
+			}
+		}
+	}
+	if !r.affordable(plan.Node, typ) {
+		return plan.NoVar, false
+	}
+	return r.fresh(typ), true
+}
+
+// not draws a block about some outer variable.
+func (r *readDraw) not(depth int) plan.Clause {
+	scope := append([]plan.VarID(nil), r.outer...)
+	var clauses []plan.Clause
+	for range r.between(0, 2) {
+		clauses = append(clauses, r.clause(&scope, 1)...)
+	}
+	if len(clauses) == 0 || r.percent(35) {
+		clauses = append(clauses, r.filter(r.outer))
+	}
+	if inner := scope[len(r.outer):]; len(inner) > 0 && r.percent(35) {
+		clauses = append(clauses, r.filter(inner))
+	}
+	if depth < 2 && r.percent(30) {
+		outer := r.outer
+		r.outer = scope
+		clauses = append(clauses, r.not(depth+1))
+		r.outer = outer
+	}
+	r.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	return plan.Not{Match: clauses}
+}
+
+// filter draws a condition on a variable in scope.
+func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
+	v := pick(r.drawer, scope)
+	declared := r.q.Read.Vars[v]
+	props := properties(r.drawer.schema, declared.Entity, declared.Type)
+	if r.percent(20) || len(props) == 0 {
+		return r.idFilter(v, scope)
+	}
+	p := pick(r.drawer, props)
+	for range 2 {
+		if p.Type.Kind != value.String || p.Type.Enum != nil {
+			p = pick(r.drawer, props) // strings have the most operators
+		}
+	}
+	left := r.prop(v, p.Name)
+	wild, wordy := r.wild[declared.Type+"."+p.Name], r.wordy[declared.Type+"."+p.Name]
+	switch {
+	case p.Type.Kind == value.Vector || p.Type.Kind == value.Blob:
+		return r.idFilter(v, scope)
+	case p.Type.List && p.Type.Kind == value.String && r.percent(40):
+		return plan.Filter{Cond: r.compare(left, plan.Contains, stringType, r.part())}
+	case p.Type.List:
+		return plan.Filter{Cond: r.compare(left, plan.Contains, p.Type.Elem(), r.scalar(p.Type.Elem(), wild, wordy))}
+	case wordy && r.percent(60):
+		return plan.Filter{Cond: r.textMatch(left)}
+	case p.Type.Kind == value.String && r.percent(45):
+		return plan.Filter{Cond: r.compare(left, pick(r.drawer, []plan.Op{plan.Contains, plan.StartsWith}), stringType, r.part())}
+	case p.Type.Kind == value.DateTime && r.percent(10):
+		return where(left, r.op(), plan.Now{})
+	case r.percent(25):
+		if right, ok := r.comparableProp(scope, p); ok {
+			return where(left, r.op(), right)
+		}
+	}
+	return plan.Filter{Cond: r.compare(left, r.op(), p.Type.Required(), r.scalar(p.Type, wild, wordy))}
+}
+
+// part draws what a substring or prefix may be.
+func (r *readDraw) part() value.Value {
+	return value.OfString(pick(r.drawer, []string{"", "a", "A", "b", "d c", "é", "re", "red", "p", "."}))
+}
+
+func (r *readDraw) textMatch(p plan.Prop) plan.TextMatch {
+	queries := map[plan.TextKind][]string{
+		plan.Search: {"foxes red", "blue running", "red box", "blue fox", "running boxes", "rux", "the", ""},
+		plan.Phrase: {"red fox", "fox red", "foxes run", "running red fox", "the fox", "blue", "box blue", "fox box"},
+		plan.Fuzzy:  {"fxo", "bxo", "rux", "red", "blues", "rat", "foxglov"},
+	}
+	kind := pick(r.drawer, []plan.TextKind{plan.Search, plan.Phrase, plan.Fuzzy})
+	m := text(kind, p, pick(r.drawer, queries[kind]))
+	if m.Kind == plan.Fuzzy && r.percent(60) {
+		m.MaxEdits = plan.Lit{Value: value.OfI64(int64(r.IntN(3)))}
+	}
+	return m
+}
+
+func (r *readDraw) op() plan.Op {
+	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
+}
+
+// compare compares with a literal or a parameter of the given value.
+func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
+	c := plan.Compare{Op: op, Left: left, Right: plan.Lit{Value: v}, Unless: plan.NoParam}
+	if r.percent(50) {
+		return c
+	}
+	if p, ok := left.(plan.Prop); ok && r.wildProp(p) && r.percent(60) {
+		t = pick(r.drawer, []value.Type{i64Type, u64Type, f64Type})
+		v = literal(pick(r.drawer, []int{1 << 53, 1<<53 + 1}), t)
+	} else if t.Kind.IsNumeric() && op != plan.Contains && r.percent(40) {
+		t = pick(r.drawer, []value.Type{i32Type, i64Type, i64Type, u32Type, u64Type, f32Type, f64Type, f64Type})
+		v = r.scalar(t, true, false)
+	}
+	t.Enum = nil // parameters are of plain types
+	if r.percent(40) {
+		t = t.Optional()
+		if r.percent(50) {
+			v = value.Null
+		}
+	}
+	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
+	r.args = append(r.args, v)
+	c.Right = p
+	if t.Nullable && r.percent(60) {
+		c.Unless = p.Index
+	}
+	return c
+}
+
+// wildProp reports whether a property takes values that a float64 cannot hold.
+func (r *readDraw) wildProp(p plan.Prop) bool {
+	return !p.Type.List && (p.Type.Kind == value.I64 || p.Type.Kind == value.U64) && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
+}
+
+// idFilter draws a condition on the id of an entity, or an endpoint of an edge.
+func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
+	declared := r.q.Read.Vars[v]
+	var left plan.Expr = id(v)
+	from := key(declared.Entity, declared.Type)
+	if declared.Entity == plan.Edge && r.percent(50) {
+		e := r.drawer.schema.Edge(declared.Type)
+		end := plan.Endpoint{Var: v, To: r.percent(50)}
+		left, from = end, e.From
+		if end.To {
+			from = e.To
+		}
+	}
+	if r.percent(35) {
+		return where(left, r.op(), id(pick(r.drawer, scope)))
+	}
+	x := "n1"
+	if have := r.ids[from]; len(have) > 0 {
+		x = pick(r.drawer, have)
+	}
+	return plan.Filter{Cond: r.compare(left, r.op(), stringType, value.OfString(x))}
+}
+
+// comparableProp draws a property in scope that can be compared with p.
+func (r *readDraw) comparableProp(scope []plan.VarID, p *catalog.Property) (plan.Prop, bool) {
+	for _, i := range r.Perm(len(scope)) {
+		v := r.q.Read.Vars[scope[i]]
+		for _, o := range properties(r.drawer.schema, v.Entity, v.Type) {
+			if comparable(o.Type) && (o.Type.Kind == p.Type.Kind || o.Type.Kind.IsNumeric() && p.Type.Kind.IsNumeric()) && r.percent(60) {
+				return r.prop(scope[i], o.Name), true
+			}
+		}
+	}
+	return plan.Prop{}, false
+}
+
+// columns draws the columns and the order of a read without aggregates.
+func (r *readDraw) columns() {
+	for range r.between(1, 4) {
+		r.ret(r.column())
+	}
+	for range r.IntN(3) {
+		e := r.sortable()
+		r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+	}
+}
+
+// column draws the expression of a column.
+func (r *readDraw) column() plan.Expr {
+	v := pick(r.drawer, r.outer)
+	declared := r.q.Read.Vars[v]
+	switch draw := r.IntN(100); {
+	case draw < 20 && declared.Entity == plan.Node:
+		return whole(v)
+	case draw < 20:
+		return plan.Endpoint{Var: v, To: draw < 10}
+	case draw < 25:
+		return plan.Lit{Value: r.scalar(pick(r.drawer, scalarTypes), true, false)}
+	case draw < 60:
+		for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
+			if r.wordy[declared.Type+"."+p.Name] && r.percent(45) {
+				return plan.Matched{Match: r.textMatch(r.prop(v, p.Name))}
+			}
+			if p.Type.Kind != value.Blob && r.percent(40) {
+				return r.prop(v, p.Name)
+			}
+		}
+	}
+	return id(v)
+}
+
+// sortable draws an expression whose values have an order.
+func (r *readDraw) sortable() plan.Expr {
+	v := pick(r.drawer, r.outer)
+	declared := r.q.Read.Vars[v]
+	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
+		if comparable(p.Type) && r.percent(50) {
+			return r.prop(v, p.Name)
+		}
+	}
+	return id(v)
+}
+
+// aggregates draws the columns and the order of a read with aggregates.
+func (r *readDraw) aggregates() {
+	var exprs []plan.Expr
+	for range r.IntN(3) {
+		if r.percent(15) {
+			exprs = append(exprs, r.column())
+		} else {
+			exprs = append(exprs, r.sortable())
+		}
+	}
+	for range r.between(1, 3) {
+		exprs = append(exprs, r.aggregate())
+	}
+	r.Shuffle(len(exprs), func(i, j int) { exprs[i], exprs[j] = exprs[j], exprs[i] })
+	r.ret(exprs...)
+	for range r.IntN(3) {
+		switch e := pick(r.drawer, exprs).(type) {
+		case plan.Whole:
+		case plan.Prop:
+			if comparable(e.Type) {
+				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+			}
+		default:
+			r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+		}
+	}
+}
+
+func (r *readDraw) aggregate() plan.Expr {
+	v := pick(r.drawer, r.outer)
+	declared := r.q.Read.Vars[v]
+	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
+		if !comparable(p.Type) || !r.percent(50) {
+			continue
+		}
+		prop := r.prop(v, p.Name)
+		funcs := []plan.AggFunc{plan.Count}
+		if p.Type.Kind != value.Bool {
+			funcs = append(funcs, plan.Min, plan.Max)
+		}
+		if p.Type.Kind.IsNumeric() && p.Name[0] == 'p' && !r.wild[declared.Type+"."+p.Name] {
+			funcs = append(funcs, plan.Sum, plan.Avg)
+		}
+		return agg(pick(r.drawer, funcs), prop)
+	}
+	if declared.Entity == plan.Node {
+		return count(whole(v))
+	}
+	return count(id(v))
+}
+
+func (r *readDraw) schemaNodes() []*catalog.Node { return r.drawer.schema.Nodes }
+
+func contains(vars []plan.VarID, v plan.VarID) bool {
+	for _, o := range vars {
+		if o == v {
+			return true
+		}
+	}
+	return false
+}

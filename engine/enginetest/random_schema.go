@@ -1,0 +1,167 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// drawer draws schemas, data and statements.
+type drawer struct {
+	*rand.Rand
+	schema *catalog.Schema
+	// wild holds the numeric properties, as Type.name, that take values past 2^53:
+	// sums of those depend on the order of addition and are not drawn.
+	wild map[string]bool
+	// wordy holds the String properties, as Type.name, that take sentences.
+	wordy map[string]bool
+	// ids are the entities that exist, by type name; of edge types after a colon.
+	ids map[string][]string
+}
+
+func newDrawer(seed uint64) *drawer {
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}}
+	d.schema = d.drawSchema()
+	return d
+}
+
+// percent is true p times in a hundred.
+func (d *drawer) percent(p int) bool { return d.IntN(100) < p }
+
+// between is a number from low to high, both included.
+func (d *drawer) between(low, high int) int { return low + d.IntN(high-low+1) }
+
+// pick draws an element.
+func pick[T any](d *drawer, from []T) T { return from[d.IntN(len(from))] }
+
+var scalarTypes = []value.Type{stringType, stringType, boolType, i32Type, i32Type, i64Type, u32Type, u64Type, f32Type, f64Type,
+	dateType, dateTimeType}
+
+var keyTypes = []value.Type{stringType, stringType, i32Type, i64Type, u64Type, f64Type, boolType, dateType, dateTimeType}
+
+func (d *drawer) drawSchema() *catalog.Schema {
+	var nodes []*catalog.Node
+	for _, name := range []string{"Apple", "Berry", "Cherry"}[:d.between(1, 3)] {
+		nodes = append(nodes, d.drawNode(name))
+	}
+	var edges []*catalog.Edge
+	for _, name := range []string{"Likes", "Meets", "Needs"}[:d.between(1, 3)] {
+		edges = append(edges, d.drawEdge(name, nodes))
+	}
+	return schemaOf(nodes, edges)
+}
+
+func (d *drawer) drawNode(name string) *catalog.Node {
+	n := &catalog.Node{Name: name}
+	if d.percent(65) {
+		for _, key := range []string{"k", "h"}[:1+boolInt(d.percent(30))] {
+			t := pick(d, keyTypes)
+			if d.percent(10) {
+				t = enumOf("p", "q", "r-1", "s_2")
+			}
+			n.Properties = append(n.Properties, property(key, t))
+			n.Key = append(n.Key, key)
+		}
+		slices.Sort(n.Key)
+	}
+	for i := range d.between(1, 5) {
+		n.Properties = append(n.Properties, d.drawProperty(name, i))
+	}
+	d.Shuffle(len(n.Properties), func(i, j int) {
+		n.Properties[i], n.Properties[j] = n.Properties[j], n.Properties[i]
+	})
+	n.Unique = d.drawUnique(n.Properties)
+	for _, p := range n.Properties {
+		switch {
+		case p.Type.List:
+		case p.Type.Kind.IsNumeric() && d.percent(30):
+			low, high := literal(0, p.Type), literal(3, p.Type)
+			r := catalog.Range{Property: p.Name, Min: &low, Max: &high}
+			if d.percent(25) {
+				r.Max = nil
+			}
+			n.Ranges = append(n.Ranges, r)
+		case p.Type.Kind == value.String && p.Type.Enum == nil && d.percent(25):
+			n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pick(d, []string{"a", "[a-d]", "^[a-z]"})})
+		}
+	}
+	return n
+}
+
+func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
+	name := fmt.Sprintf("p%d", i)
+	t := pick(d, scalarTypes)
+	switch draw := d.IntN(100); {
+	case draw < 12:
+		t = enumOf("p", "q", "r-1", "s_2")
+	case draw < 26:
+		t = listOf(t)
+	case draw < 29:
+		t = vectorOf(2)
+	case draw < 32:
+		t = blobType
+	}
+	if d.percent(65) {
+		t = t.Optional()
+	}
+	wild := 40
+	if t.Kind == value.I64 || t.Kind == value.U64 {
+		wild = 70 // only these take what a float64 cannot hold
+	}
+	d.wild[typ+"."+name] = t.Kind.IsNumeric() && d.percent(wild)
+	d.wordy[typ+"."+name] = t.Kind == value.String && !t.List && t.Enum == nil && d.percent(60)
+	return property(name, t)
+}
+
+func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
+	e := &catalog.Edge{Name: name, From: pick(d, nodes).Name, To: pick(d, nodes).Name}
+	if d.percent(40) {
+		e.To = e.From
+	}
+	for i := range d.IntN(3) {
+		e.Properties = append(e.Properties, d.drawProperty(name, i))
+	}
+	e.Unique = d.drawUnique(e.Properties)
+	if d.percent(10) {
+		e.Unique = append(e.Unique, []string{"src", "dst"})
+	}
+	if d.percent(25) {
+		e.Card = &catalog.Cardinality{Min: d.between(0, 1), Max: pick(d, []int{-1, 1, 2, 4})}
+	}
+	return e
+}
+
+// drawUnique draws rules over properties whose values can be compared.
+func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
+	var names []string
+	for _, p := range props {
+		if comparable(p.Type) && p.Type.Kind != value.Bool {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 || !d.percent(25) {
+		return nil
+	}
+	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return [][]string{names[:min(len(names), d.between(1, 2))]}
+}
+
+// comparable reports whether values of a type can stand in a comparison.
+func comparable(t value.Type) bool {
+	return !t.List && t.Kind != value.Vector && t.Kind != value.Blob
+}
+
+// key names a type in the drawer's tables.
+func key(kind plan.Entity, typ string) string { return strings.Repeat(":", int(kind)) + typ }
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,179 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// writeDraw is a mutation being drawn.
+type writeDraw struct {
+	*drawer
+	*mutationPlan
+	args engine.Args
+	// unnamed is the one type, as in [key], of which the mutation adds an entity
+	// without an id; empty for none.
+	unnamed string
+}
+
+// drawMutation draws a mutation with its arguments, and says of which type it adds an
+// entity without an id.
+func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
+	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
+	if d.percent(30) {
+		for range d.between(1, 2) {
+			w.drawDelete()
+		}
+	} else {
+		for range d.between(1, 3) {
+			w.drawChange()
+		}
+	}
+	return w.done(), w.args, w.unnamed
+}
+
+func (w *writeDraw) drawChange() {
+	switch draw := w.IntN(100); {
+	case draw < 35:
+		n := pick(w.drawer, w.drawer.schema.Nodes)
+		if n.Key != nil && len(w.ids[n.Name]) >= maxNodes {
+			w.drawUpdate()
+			return
+		}
+		props := w.exprs(plan.Node, n.Name, w.properties(plan.Node, n.Name))
+		if n.Key == nil && !w.leavesID(plan.Node, n.Name) {
+			props["id"] = w.expr(value.OfString(w.entityID(plan.Node, n.Name)), stringType)
+		}
+		w.insert(n.Name, props)
+	case draw < 70:
+		e := pick(w.drawer, w.drawer.schema.Edges)
+		props := w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name))
+		if !w.leavesID(plan.Edge, e.Name) {
+			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)
+		}
+		from, to := value.OfString(w.nodeID(e.From)), value.OfString(w.nodeID(e.To))
+		w.link(e.Name, w.expr(from, stringType), w.expr(to, stringType), props)
+	default:
+		w.drawUpdate()
+	}
+}
+
+// leavesID decides whether an insert has no id. One in a mutation may, so that the
+// model can take over the id that the engine makes.
+func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
+	room := maxNodes
+	if kind == plan.Edge {
+		room = maxEdges
+	}
+	if w.unnamed != "" || len(w.ids[key(kind, typ)]) >= room || !w.percent(30) {
+		return false
+	}
+	w.unnamed = key(kind, typ)
+	return true
+}
+
+// exprs makes each value a literal or a parameter, a number now and then one of
+// another kind.
+func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
+	for _, name := range sortedKeys(props) {
+		v := props[name].(value.Value)
+		t := propertyType(w.drawer.schema, kind, typ, name)
+		enum := t.Enum
+		t.Enum = nil // parameters are of plain types
+		switch {
+		case v.IsNull():
+			props[name] = w.argument(v, t.Optional())
+			continue
+		case enum != nil && !slices.Contains(enum, v.Str()):
+			props[name] = w.argument(v, t) // as a literal, no checker lets it pass
+			continue
+		}
+		if t.Kind.IsInteger() && !t.List && w.percent(8) {
+			props[name] = w.argument(value.OfI64(pick(w.drawer, []int64{0, 1, 2, 3, -1, 1 << 40})), i64Type)
+			continue
+		}
+		props[name] = w.expr(v, t)
+	}
+	return props
+}
+
+// expr makes a value a literal or, as nulls have to be, an argument.
+func (w *writeDraw) expr(v value.Value, t value.Type) any {
+	if !v.IsNull() && w.percent(60) {
+		return v
+	}
+	return w.argument(v, t)
+}
+
+func (w *writeDraw) argument(v value.Value, t value.Type) plan.ParamRef {
+	p := w.param(fmt.Sprintf("x%d", len(w.q.Params)), t)
+	w.args = append(w.args, v)
+	return p
+}
+
+func (w *writeDraw) drawUpdate() {
+	n := pick(w.drawer, w.drawer.schema.Nodes)
+	props := w.properties(plan.Node, n.Name)
+	for _, k := range n.Key {
+		delete(props, k)
+	}
+	for _, name := range sortedKeys(props) {
+		if w.percent(40) && len(props) > 1 {
+			delete(props, name)
+		}
+	}
+	if len(props) == 0 {
+		return
+	}
+	name, op, x := w.predicate(plan.Node, n.Name)
+	w.update(n.Name, w.exprs(plan.Node, n.Name, props), name, op, x)
+}
+
+func (w *writeDraw) drawDelete() {
+	if w.percent(40) {
+		n := pick(w.drawer, w.drawer.schema.Nodes)
+		name, op, x := w.predicate(plan.Node, n.Name)
+		w.remove(n.Name, name, op, x)
+		return
+	}
+	e := pick(w.drawer, w.drawer.schema.Edges)
+	name, op, x := w.predicate(plan.Edge, e.Name)
+	w.unlink(e.Name, name, op, x)
+}
+
+// predicate draws the predicate of an update or a delete, mostly one that holds for few.
+func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, any) {
+	op := pick(w.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
+	if kind == plan.Edge && w.percent(40) {
+		e := w.drawer.schema.Edge(typ)
+		if w.percent(50) {
+			return "from", plan.Eq, w.expr(value.OfString(w.nodeID(e.From)), stringType)
+		}
+		return "to", plan.Eq, w.expr(value.OfString(w.nodeID(e.To)), stringType)
+	}
+	for _, p := range properties(w.drawer.schema, kind, typ) {
+		if comparable(p.Type) && w.percent(35) {
+			v := w.value(typ, p)
+			t := p.Type
+			t.Enum = nil
+			return p.Name, op, w.expr(v, t)
+		}
+	}
+	if have := w.ids[key(kind, typ)]; len(have) > 0 && w.percent(90) {
+		return "id", op, w.expr(value.OfString(pick(w.drawer, have)), stringType)
+	}
+	return "id", plan.Eq, w.expr(value.OfString("n1"), stringType)
+}
+
+// drawLoad draws the text and the mode of a load.
+func (d *drawer) drawLoad() (string, engine.LoadMode) {
+	bad := 0
+	if d.percent(20) {
+		bad = 30
+	}
+	return strings.Join(d.loadLines(d.between(1, 7), bad), "\n"), d.mode()
+}

@@ -1,0 +1,245 @@
+package enginetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// readPlan builds the plan of a read.
+type readPlan struct {
+	schema *catalog.Schema
+	q      *plan.Query
+	built  bool
+}
+
+func newRead(schema *catalog.Schema) *readPlan {
+	return &readPlan{schema: schema, q: &plan.Query{Name: "read", Read: &plan.Read{Limit: plan.NoLimit}}}
+}
+
+// node declares a node variable, which ranges over its type.
+func (p *readPlan) node(name, typ string) plan.VarID { return p.declare(name, plan.Node, typ) }
+
+// edge declares an edge variable.
+func (p *readPlan) edge(name, typ string) plan.VarID { return p.declare(name, plan.Edge, typ) }
+
+func (p *readPlan) declare(name string, kind plan.Entity, typ string) plan.VarID {
+	p.q.Read.Vars = append(p.q.Read.Vars, plan.Var{Name: name, Entity: kind, Type: typ})
+	return plan.VarID(len(p.q.Read.Vars) - 1)
+}
+
+// bind declares a node variable and binds it.
+func (p *readPlan) bind(name, typ string) plan.VarID {
+	v := p.node(name, typ)
+	p.match(plan.Bind{Var: v})
+	return v
+}
+
+func (p *readPlan) match(clauses ...plan.Clause) *readPlan {
+	p.q.Read.Match = append(p.q.Read.Match, clauses...)
+	return p
+}
+
+// param declares a parameter.
+func (p *readPlan) param(name string, t value.Type) plan.ParamRef {
+	p.q.Params = append(p.q.Params, plan.Param{Name: name, Type: t})
+	return plan.ParamRef{Index: len(p.q.Params) - 1}
+}
+
+// prop is a property of a variable.
+func (p *readPlan) prop(v plan.VarID, name string) plan.Prop {
+	return plan.Prop{Var: v, Name: name, Type: propertyType(p.schema, p.q.Read.Vars[v].Entity, p.q.Read.Vars[v].Type, name)}
+}
+
+// ret adds columns named c0, c1, ….
+func (p *readPlan) ret(exprs ...plan.Expr) *readPlan {
+	for _, e := range exprs {
+		p.column(fmt.Sprintf("c%d", len(p.q.Read.Columns)), e)
+	}
+	return p
+}
+
+func (p *readPlan) column(name string, e plan.Expr) {
+	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
+	if w, ok := e.(plan.Whole); ok {
+		c.Fields = wholeFields(p.schema.Node(p.q.Read.Vars[w.Var].Type))
+	}
+	p.q.Read.Columns = append(p.q.Read.Columns, c)
+}
+
+func (p *readPlan) orderBy(e plan.Expr) *readPlan { return p.sort(plan.Order{Expr: e}) }
+func (p *readPlan) orderDesc(e plan.Expr) *readPlan {
+	return p.sort(plan.Order{Expr: e, Desc: true})
+}
+func (p *readPlan) sort(o plan.Order) *readPlan {
+	p.q.Read.Order = append(p.q.Read.Order, o)
+	return p
+}
+
+func (p *readPlan) limit(n int64) *readPlan { p.q.Read.Limit = n; return p }
+
+// done completes the plan. Calling it twice returns the same plan.
+func (p *readPlan) done() *plan.Query {
+	if !p.built {
+		p.built = true
+		complete(p.schema, p.q)
+	}
+	return p.q
+}
+
+// complete sets what follows from the rest of a plan: Grouped, Ties and Uses.
+func complete(schema *catalog.Schema, q *plan.Query) {
+	q.Uses = uses(schema, q)
+	if q.Read == nil {
+		return
+	}
+	retie(q.Read)
+}
+
+// retie sets Grouped and Ties of a read.
+func retie(r *plan.Read) {
+	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool {
+		_, isAgg := c.Expr.(plan.Agg)
+		return isAgg
+	})
+	r.Ties = nil
+	for _, c := range r.Match {
+		if t, ok := c.(plan.Traverse); ok {
+			r.Ties = append(r.Ties, t.From, t.To)
+			if t.EdgeVar != plan.NoVar {
+				r.Ties = append(r.Ties, t.EdgeVar)
+			}
+		}
+		if b, ok := c.(plan.Bind); ok {
+			r.Ties = append(r.Ties, b.Var)
+		}
+	}
+	slices.SortFunc(r.Ties, func(a, b plan.VarID) int {
+		x, y := r.Vars[a].Name, r.Vars[b].Name
+		if (x == "_") != (y == "_") {
+			if x == "_" {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+	})
+	r.Ties = slices.Compact(r.Ties)
+}
+
+func (p *readPlan) typeOf(e plan.Expr) value.Type {
+	switch e := e.(type) {
+	case plan.Lit:
+		return e.Value.Type()
+	case plan.ParamRef:
+		return p.q.Params[e.Index].Type
+	case plan.Prop:
+		return e.Type
+	case plan.ID, plan.Endpoint:
+		return value.Of(value.String)
+	case plan.Now:
+		return value.Of(value.DateTime)
+	case plan.Matched:
+		return value.Of(value.Bool)
+	case plan.BM25, plan.Nearest, plan.RRF:
+		return value.Of(value.F64)
+	case plan.Agg:
+		switch e.Func {
+		case plan.Count:
+			return value.Of(value.I64)
+		case plan.Sum, plan.Avg:
+			return value.Of(value.F64).Optional()
+		case plan.Min, plan.Max:
+			return p.typeOf(e.Arg).Optional()
+		}
+	case plan.Whole:
+		return value.Type{}
+	}
+	panic(fmt.Sprintf("enginetest: no type of %T", e))
+}
+
+// wholeFields are the fields of a whole node: its id and its properties, no blobs.
+func wholeFields(n *catalog.Node) []plan.Field {
+	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
+	for _, p := range n.Properties {
+		if p.Type.Kind != value.Blob {
+			fields = append(fields, plan.Field{Name: p.Name, Type: p.Type})
+		}
+	}
+	return fields
+}
+
+func propertyType(schema *catalog.Schema, kind plan.Entity, typ, name string) value.Type {
+	var p *catalog.Property
+	if kind == plan.Node {
+		p = schema.Node(typ).Property(name)
+	} else {
+		p = schema.Edge(typ).Property(name)
+	}
+	if p == nil {
+		panic("enginetest: " + typ + " has no property " + name)
+	}
+	return p.Type
+}
+
+// hop is a traversal of one edge.
+func hop(from plan.VarID, edge string, to plan.VarID) plan.Traverse {
+	return plan.Traverse{From: from, To: to, Edge: edge, EdgeVar: plan.NoVar, Min: 1, Max: 1}
+}
+
+// over is a traversal that binds its edge.
+func over(from plan.VarID, e plan.VarID, edge string, to plan.VarID) plan.Traverse {
+	t := hop(from, edge, to)
+	t.EdgeVar = e
+	return t
+}
+
+// walk is a traversal with bounds.
+func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Traverse {
+	t := hop(from, edge, to)
+	t.Min, t.Max = low, high
+	return t
+}
+
+// undirected is t in either direction.
+func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
+
+// not is a block without a match.
+func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
+
+// where is a filter; a Go value on the right becomes a literal of the left side's kind.
+func where(left plan.Expr, op plan.Op, right any) plan.Filter {
+	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
+}
+
+// unless is a filter that is left out when its parameter is null.
+func unless(left plan.Expr, op plan.Op, right plan.ParamRef) plan.Filter {
+	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: right, Unless: right.Index}}
+}
+
+// text is a text match with a literal.
+func text(kind plan.TextKind, p plan.Prop, words string) plan.TextMatch {
+	return plan.TextMatch{Kind: kind, Prop: p, Query: plan.Lit{Value: value.OfString(words)}}
+}
+
+func expression(x any, beside plan.Expr) plan.Expr {
+	if e, ok := x.(plan.Expr); ok {
+		return e
+	}
+	t := value.Of(value.String)
+	if p, ok := beside.(plan.Prop); ok {
+		t = p.Type.Elem()
+	}
+	return plan.Lit{Value: literal(x, t)}
+}
+
+func id(v plan.VarID) plan.ID                  { return plan.ID{Var: v} }
+func from(v plan.VarID) plan.Endpoint          { return plan.Endpoint{Var: v} }
+func to(v plan.VarID) plan.Endpoint            { return plan.Endpoint{Var: v, To: true} }
+func whole(v plan.VarID) plan.Whole            { return plan.Whole{Var: v} }
+func count(e plan.Expr) plan.Agg               { return plan.Agg{Func: plan.Count, Arg: e} }
+func agg(f plan.AggFunc, e plan.Expr) plan.Agg { return plan.Agg{Func: f, Arg: e} }

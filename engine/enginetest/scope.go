@@ -1,0 +1,218 @@
+package enginetest
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// scoped reports whether every variable that a read speaks of is still bound, and its
+// aggregates still stand where they may.
+func scoped(r *plan.Read) bool {
+	bound := binders(r.Match)
+	ok := func(e plan.Expr) bool {
+		v := variable(e)
+		return v == plan.NoVar || contains(bound, v)
+	}
+	for _, c := range r.Columns {
+		if !ok(c.Expr) {
+			return false
+		}
+	}
+	grouped := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return isAgg(c.Expr) })
+	for _, o := range r.Order {
+		if !ok(o.Expr) || isAgg(o.Expr) && !grouped {
+			return false
+		}
+		returned := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return reflect.DeepEqual(c.Expr, o.Expr) })
+		if grouped && !isAgg(o.Expr) && !returned {
+			return false
+		}
+	}
+	return scopedClauses(r.Match, nil)
+}
+
+func isAgg(e plan.Expr) bool { _, is := e.(plan.Agg); return is }
+
+// binders lists the variables that bindings and traversals of a block bind.
+func binders(clauses []plan.Clause) []plan.VarID {
+	var vars []plan.VarID
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case plan.Bind:
+			vars = append(vars, c.Var)
+		case plan.Traverse:
+			vars = append(vars, c.From, c.To, c.EdgeVar)
+		case plan.Filter, plan.Not:
+		}
+	}
+	return vars
+}
+
+func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
+	bound := append(slices.Clone(outer), binders(clauses)...)
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case plan.Filter:
+			switch c := c.Cond.(type) {
+			case plan.Compare:
+				for _, e := range []plan.Expr{c.Left, c.Right} {
+					if v := variable(e); v != plan.NoVar && !contains(bound, v) {
+						return false
+					}
+				}
+			case plan.TextMatch:
+				if !contains(bound, c.Prop.Var) {
+					return false
+				}
+			}
+		case plan.Not:
+			if !scopedClauses(c.Match, bound) || !correlated(c.Match, bound) {
+				return false
+			}
+		case plan.Bind, plan.Traverse:
+		}
+	}
+	return true
+}
+
+// correlated reports whether a block speaks of an outer variable.
+func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
+	about := func(v plan.VarID) bool { return v != plan.NoVar && contains(outer, v) }
+	return slices.ContainsFunc(clauses, func(c plan.Clause) bool {
+		switch c := c.(type) {
+		case plan.Bind:
+			return about(c.Var)
+		case plan.Traverse:
+			return about(c.From) || about(c.To) || about(c.EdgeVar)
+		case plan.Filter:
+			switch c := c.Cond.(type) {
+			case plan.Compare:
+				return about(variable(c.Left)) || about(variable(c.Right))
+			case plan.TextMatch:
+				return about(c.Prop.Var)
+			}
+		case plan.Not:
+			return correlated(c.Match, outer)
+		}
+		return false
+	})
+}
+
+// variable returns the variable that an expression is about, or NoVar.
+func variable(e plan.Expr) plan.VarID {
+	switch e := e.(type) {
+	case plan.Prop:
+		return e.Var
+	case plan.ID:
+		return e.Var
+	case plan.Endpoint:
+		return e.Var
+	case plan.Whole:
+		return e.Var
+	case plan.Agg:
+		return variable(e.Arg)
+	case plan.Matched:
+		return e.Match.Prop.Var
+	}
+	return plan.NoVar
+}
+
+// dropUnused removes the variables of which a read no longer speaks, and numbers the
+// others afresh.
+func dropUnused(r *plan.Read) {
+	var used []plan.VarID
+	var mark func(clauses []plan.Clause)
+	mark = func(clauses []plan.Clause) {
+		used = append(used, binders(clauses)...)
+		for _, c := range clauses {
+			if n, ok := c.(plan.Not); ok {
+				mark(n.Match)
+			}
+		}
+	}
+	mark(r.Match)
+	fresh := make(renaming, len(r.Vars))
+	var vars []plan.Var
+	for i, v := range r.Vars {
+		fresh[i] = plan.NoVar
+		if contains(used, plan.VarID(i)) {
+			fresh[i] = plan.VarID(len(vars))
+			vars = append(vars, v)
+		}
+	}
+	r.Vars = vars
+	r.Match = fresh.clauses(r.Match)
+	r.Columns = slices.Clone(r.Columns)
+	for i := range r.Columns {
+		r.Columns[i].Expr = fresh.expr(r.Columns[i].Expr)
+	}
+	r.Order = slices.Clone(r.Order)
+	for i := range r.Order {
+		r.Order[i].Expr = fresh.expr(r.Order[i].Expr)
+	}
+}
+
+// renaming gives each variable its number to be.
+type renaming []plan.VarID
+
+func (f renaming) of(v plan.VarID) plan.VarID {
+	if v == plan.NoVar {
+		return v
+	}
+	return f[v]
+}
+
+func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
+	out := make([]plan.Clause, len(clauses))
+	for i, c := range clauses {
+		switch c := c.(type) {
+		case plan.Bind:
+			out[i] = plan.Bind{Var: f.of(c.Var)}
+		case plan.Traverse:
+			c.From, c.To, c.EdgeVar = f.of(c.From), f.of(c.To), f.of(c.EdgeVar)
+			out[i] = c
+		case plan.Filter:
+			switch cond := c.Cond.(type) {
+			case plan.Compare:
+				cond.Left, cond.Right = f.expr(cond.Left), f.expr(cond.Right)
+				out[i] = plan.Filter{Cond: cond}
+			case plan.TextMatch:
+				out[i] = plan.Filter{Cond: f.match(cond)}
+			}
+		case plan.Not:
+			out[i] = plan.Not{Match: f.clauses(c.Match)}
+		}
+	}
+	return out
+}
+
+func (f renaming) match(m plan.TextMatch) plan.TextMatch {
+	m.Prop.Var = f.of(m.Prop.Var)
+	return m
+}
+
+func (f renaming) expr(e plan.Expr) plan.Expr {
+	switch e := e.(type) {
+	case plan.Prop:
+		e.Var = f.of(e.Var)
+		return e
+	case plan.ID:
+		e.Var = f.of(e.Var)
+		return e
+	case plan.Endpoint:
+		e.Var = f.of(e.Var)
+		return e
+	case plan.Whole:
+		e.Var = f.of(e.Var)
+		return e
+	case plan.Agg:
+		e.Arg = f.expr(e.Arg)
+		return e
+	case plan.Matched:
+		e.Match = f.match(e.Match)
+		return e
+	}
+	return e
+}

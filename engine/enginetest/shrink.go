@@ -1,0 +1,124 @@
+package enginetest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// shrinkTime bounds the search for a smaller script.
+const shrinkTime = 5 * time.Second
+
+// shrink looks for a smaller script that differs as well: statements are left out, then
+// lines of loads, then parts of the last read.
+func shrink(open func() *pair, script []step, difference string) ([]step, string) {
+	s := &shrinker{open: open, script: script, difference: difference, end: time.Now().Add(shrinkTime)}
+	for before := -1; before != s.size() && time.Now().Before(s.end); {
+		before = s.size()
+		for i := len(s.script) - 2; i >= 0; i-- {
+			s.try(slices.Delete(slices.Clone(s.script), i, i+1))
+		}
+		for i := range s.script {
+			if i < len(s.script) && s.script[i].query == nil {
+				s.lines(i)
+			}
+		}
+		if last := s.script[len(s.script)-1]; last.query != nil && last.query.Read != nil {
+			s.read(last)
+		}
+	}
+	return s.script, s.difference
+}
+
+type shrinker struct {
+	open       func() *pair
+	script     []step
+	difference string
+	end        time.Time
+}
+
+// size is what shrinks.
+func (s *shrinker) size() int {
+	n := 0
+	for _, st := range s.script {
+		n += 1 + strings.Count(st.load, "\n")
+		if st.query != nil && st.query.Read != nil {
+			r := st.query.Read
+			n += len(r.Match) + len(r.Columns) + len(r.Order)
+		}
+	}
+	return n
+}
+
+// try keeps a script if it still ends in a difference.
+func (s *shrinker) try(script []step) bool {
+	if time.Now().After(s.end) {
+		return false
+	}
+	p := s.open()
+	defer func() { _ = p.close() }() // a failure to close is not what is looked for
+	for i, st := range script {
+		if d := p.run(st); d != "" {
+			s.script, s.difference = script[:i+1], d
+			return true
+		}
+	}
+	return false
+}
+
+// lines leaves out lines of a load, halves first.
+func (s *shrinker) lines(i int) {
+	for chunk := strings.Count(s.script[i].load, "\n")/2 + 1; chunk > 0; chunk /= 2 {
+		for at := 0; ; {
+			if i >= len(s.script) {
+				return
+			}
+			lines := strings.Split(s.script[i].load, "\n")
+			if at >= len(lines) {
+				break
+			}
+			script := slices.Clone(s.script)
+			script[i].load = strings.Join(slices.Delete(lines, at, min(at+chunk, len(lines))), "\n")
+			if !s.try(script) {
+				at += chunk
+			}
+		}
+	}
+}
+
+// read leaves out clauses, columns, sort keys and the limit of the last statement.
+func (s *shrinker) read(last step) {
+	with := func(change func(r *plan.Read)) bool {
+		last := s.script[len(s.script)-1]
+		if last.query == nil || last.query.Read == nil {
+			return false
+		}
+		q, r := *last.query, *last.query.Read
+		change(&r)
+		q.Read = &r
+		if len(r.Columns) == 0 || !scoped(&r) {
+			return false
+		}
+		dropUnused(&r)
+		retie(&r)
+		last.query = &q
+		return s.try(append(slices.Clone(s.script[:len(s.script)-1]), last))
+	}
+	without := func(i int) func(r *plan.Read) {
+		return func(r *plan.Read) { r.Match = slices.Delete(slices.Clone(r.Match), i, i+1) }
+	}
+	for i := len(last.query.Read.Match) - 1; i >= 0; i-- {
+		with(without(i))
+	}
+	for i := len(last.query.Read.Columns) - 1; i >= 0; i-- {
+		with(func(r *plan.Read) { r.Columns = slices.Delete(slices.Clone(r.Columns), i, i+1) })
+	}
+	for i := len(last.query.Read.Order) - 1; i >= 0; i-- {
+		with(func(r *plan.Read) { r.Order = slices.Delete(slices.Clone(r.Order), i, i+1) })
+	}
+	if last.query.Read.Limit != plan.NoLimit {
+		with(func(r *plan.Read) { r.Limit = plan.NoLimit })
+	}
+}

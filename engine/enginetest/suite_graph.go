@@ -1,0 +1,230 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+func versionCases() []testCase {
+	names := func(s *session) *plan.Query {
+		p := s.read()
+		a := p.bind("a", "Person")
+		return p.ret(id(a), p.prop(a, "age")).done()
+	}
+	// before opens a read, runs a write, and then checks that the read sees the crowd
+	// as it was.
+	before := func(write func(s *session)) func(s *session) {
+		return func(s *session) {
+			q := names(s)
+			head := s.head()
+			res, err := s.graph.Query(s.ctx, q, nil, engine.Target{})
+			if err != nil {
+				s.Fatalf("query: %v", err)
+			}
+			write(s)
+			if res.Commit() != head.ID {
+				s.Errorf("the result is of commit %s, not of %s", res.Commit(), head.ID)
+			}
+			rows, err := drain(s.ctx, q, res)
+			if err != nil {
+				s.Fatalf("read: %v", err)
+			}
+			if got := strings.Join(formatRows(rows), ", "); got != "ann | 30, bob | 25, cid | 30, dan | null, eve | 41" {
+				s.Errorf("the open result saw %s", got)
+			}
+		}
+	}
+	return writeCases("version", map[string]func(s *session){
+		"open result and an insert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "abe"})) }),
+		"open result and an upsert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "ann"})) }),
+		"open result and an update": before(func(s *session) { s.mutate(s.change().update("Person", set{"age": 1}, "name", plan.Ge, "")) }),
+		"open result and a delete":  before(func(s *session) { s.mutate(s.change().remove("Person", "name", plan.Ge, "")) }),
+		"open result and a load":    before(func(s *session) { s.load(engine.Merge, manyPeople(2000)) }),
+		"open result and an overwrite": before(func(s *session) {
+			s.mutate(s.change().remove("Person", "name", plan.Ge, ""))
+			s.load(engine.Overwrite, manyPeople(10))
+		}),
+		"commits are dense and linked": func(s *session) {
+			first := s.head()
+			change, err := s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "fay"}).done(), nil, engine.WriteOptions{Actor: "alice"})
+			if err != nil || change.Commit == nil {
+				s.Fatalf("mutate: %v", err)
+			}
+			c := change.Commit
+			if c.Seq != first.Seq+1 || !slices.Equal(c.Parents, []string{first.ID}) || c.Actor != "alice" || c.Branch != engine.MainBranch ||
+				len(c.ID) != 26 || c.ID == first.ID || c.Time.Before(first.Time) || c.Schema != first.Schema {
+				s.Errorf("commit %+v after %+v", *c, first)
+			}
+			if head := s.head(); head.ID != c.ID || head.Seq != c.Seq || change.Head.ID != c.ID {
+				s.Errorf("head %+v after commit %+v", head, *c)
+			}
+		},
+		"reads name the commit": func(s *session) {
+			s.mutate(s.change().insert("Person", set{"name": "fay"}))
+			res, err := s.graph.Query(s.ctx, names(s), nil, engine.Target{})
+			if err != nil {
+				s.Fatalf("query: %v", err)
+			}
+			if got := res.Commit(); got != s.head().ID {
+				s.Errorf("commit %s, head %s", got, s.head().ID)
+			}
+			if err := errors.Join(res.Close(), res.Close()); err != nil {
+				s.Errorf("close twice: %v", err)
+			}
+		},
+		"the head by its commit": func(s *session) {
+			res, err := s.graph.Query(s.ctx, names(s), nil, engine.Target{Commit: s.head().ID})
+			if err != nil {
+				s.Fatalf("query: %v", err)
+			}
+			if rows, err := drain(s.ctx, names(s), res); err != nil || len(rows) != 5 {
+				s.Errorf("%d rows, %v", len(rows), err)
+			}
+		},
+		"main by name": func(s *session) {
+			branches, err := s.graph.Branches(s.ctx)
+			if err != nil || len(branches) != 1 || branches[0].Name != engine.MainBranch || branches[0].Head.ID != s.head().ID {
+				s.Errorf("branches %+v, %v", branches, err)
+			}
+			if _, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: engine.MainBranch}); err != nil {
+				s.Errorf("snapshot of main: %v", err)
+			}
+		},
+		"schema": func(s *session) {
+			schema, err := s.graph.Schema(s.ctx, engine.Target{})
+			if err != nil {
+				s.Fatalf("schema: %v", err)
+			}
+			if schema.Source != sourceText || schema.Digest != s.head().Schema || len(schema.Catalog.Nodes) != 2 || schema.Catalog.Node("City") == nil {
+				s.Errorf("schema %+v", schema)
+			}
+		},
+	})
+}
+
+func callCases() []testCase {
+	everybody := func(s *session) *readPlan {
+		p := s.read()
+		a := p.bind("a", "Person")
+		return p.ret(id(a))
+	}
+	notFound := func(s *session, err error) {
+		s.Helper()
+		var e *engine.NotFound
+		if !errors.As(err, &e) {
+			s.Errorf("error %v (%T); want not found", err, err)
+		}
+	}
+	badArgument := func(s *session, err error) {
+		s.Helper()
+		var e *engine.BadArgument
+		if !errors.As(err, &e) {
+			s.Errorf("error %v (%T); want a bad argument", err, err)
+		}
+	}
+	ask := func(s *session, q *plan.Query, at engine.Target, args ...any) error {
+		res, err := s.graph.Query(s.ctx, q, arguments(args), at)
+		if err == nil {
+			_, err = drain(s.ctx, q, res)
+		}
+		return err
+	}
+	return writeCases("call", map[string]func(s *session){
+		"unknown branch": func(s *session) {
+			at := engine.Target{Branch: "other"}
+			notFound(s, ask(s, everybody(s).done(), at))
+			_, err := s.graph.Snapshot(s.ctx, at)
+			notFound(s, err)
+			_, err = s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "x"}).done(), nil, engine.WriteOptions{Branch: "other"})
+			notFound(s, err)
+			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "other"}})
+			notFound(s, err)
+		},
+		"unknown commit": func(s *session) {
+			notFound(s, ask(s, everybody(s).done(), engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
+		},
+		"argument of another kind": func(s *session) {
+			p := everybody(s)
+			p.match(where(p.prop(0, "age"), plan.Eq, p.param("age", i32Type)))
+			badArgument(s, ask(s, p.done(), engine.Target{}, "x"))
+			badArgument(s, ask(s, p.done(), engine.Target{}, nil))
+			badArgument(s, ask(s, p.done(), engine.Target{}))
+		},
+		"argument of a mutation of another kind": func(s *session) {
+			m := s.change()
+			m.insert("Person", set{"name": m.param("name", stringType)})
+			_, err := s.tryMutate(m, 1)
+			badArgument(s, err)
+			_, err = s.tryMutate(m, nil)
+			badArgument(s, err)
+		},
+		"plan of another schema": func(s *session) {
+			other := shop()
+			p := newRead(other)
+			i := p.bind("i", "Item")
+			q := p.ret(p.prop(i, "number")).done()
+			var mismatch *engine.SchemaMismatch
+			if err := s.graph.Bind(s.ctx, q, engine.Target{}); !errors.As(err, &mismatch) {
+				s.Errorf("bind: %v", err)
+			}
+			if err := ask(s, q, engine.Target{}); !errors.As(err, &mismatch) {
+				s.Errorf("query: %v", err)
+			}
+			if _, err := s.graph.Mutate(s.ctx, newMutation(other).insert("Box", nil).done(), nil, engine.WriteOptions{}); !errors.As(err, &mismatch) {
+				s.Errorf("mutate: %v", err)
+			}
+			if err := s.graph.Bind(s.ctx, everybody(s).done(), engine.Target{}); err != nil {
+				s.Errorf("bind of a plan that fits: %v", err)
+			}
+		},
+		"property of another type": func(s *session) {
+			other := people()
+			other.Node("Person").Property("age").Type = i64Type
+			p := newRead(other)
+			a := p.bind("a", "Person")
+			var mismatch *engine.SchemaMismatch
+			if err := s.graph.Bind(s.ctx, p.ret(p.prop(a, "age")).done(), engine.Target{}); !errors.As(err, &mismatch) {
+				s.Errorf("bind: %v", err)
+			}
+		},
+		"one plan with many arguments": func(s *session) {
+			p := everybody(s)
+			p.match(where(p.prop(0, "name"), plan.Eq, p.param("name", stringType)))
+			for _, name := range []string{"ann", "eve", "zoe", "ann"} {
+				want := name
+				if name == "zoe" {
+					want = ""
+				}
+				s.expect(p, want, name)
+			}
+		},
+		"one plan before and after a write": func(s *session) {
+			p := everybody(s)
+			p.match(where(p.prop(0, "age"), plan.Eq, 30))
+			s.expect(p, "ann\ncid")
+			s.mutate(s.change().update("Person", set{"age": 30}, "name", plan.Eq, "eve"))
+			s.expect(p, "ann\ncid\neve")
+			s.mutate(s.change().remove("Person", "name", plan.Eq, "ann"))
+			s.expect(p, "cid\neve")
+		},
+		"ended context": func(s *session) {
+			ctx, cancel := context.WithCancel(s.ctx)
+			cancel()
+			if _, err := query(ctx, s.graph, everybody(s).done(), nil); !errors.Is(err, context.Canceled) {
+				s.Errorf("query: %v", err)
+			}
+			if _, err := s.graph.Mutate(ctx, s.change().insert("Person", set{"name": "x"}).done(), nil, engine.WriteOptions{}); !errors.Is(err, context.Canceled) {
+				s.Errorf("mutate: %v", err)
+			}
+			if _, err := s.graph.Load(ctx, strings.NewReader(crowd), engine.LoadOptions{}); !errors.Is(err, context.Canceled) {
+				s.Errorf("load: %v", err)
+			}
+			s.expectPeople(crowdPeople)
+		},
+	})
+}

@@ -1,0 +1,181 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// chainLength is past any page, batch or block size of an engine's that is likely, and
+// no multiple of one.
+const chainLength = 3001
+
+// chain are people p0000 to p3000 of ages 0 to 3000, each of whom follows the next.
+func chain() string {
+	var b strings.Builder
+	b.WriteString(manyPeople(chainLength))
+	for i := range chainLength - 1 {
+		fmt.Fprintf(&b, `{"edge":"Follows","from":"p%04d","to":"p%04d","data":{"id":"f%04d"}}`+"\n", i, i+1, i)
+	}
+	return b.String()
+}
+
+// largeCases write to a graph of thousands and check sums that follow from what was
+// written.
+func largeCases() []testCase {
+	runs := map[string]func(s *session){
+		"as loaded": func(s *session) { s.expectChain(3001, 4501500, 3000) },
+		"half updated": func(s *session) {
+			s.expectChange(s.change().update("Person", set{"mood": "glad"}, "age", plan.Lt, 1500), 1500, 0, true)
+			p := s.read()
+			a := p.bind("a", "Person")
+			s.expect(p.ret(p.prop(a, "mood"), count(whole(a)), agg(plan.Min, p.prop(a, "age"))), "null | 1501 | 1500\nglad | 1500 | 0")
+			s.expectChain(3001, 4501500, 3000)
+		},
+		"a third deleted, with the edges": func(s *session) {
+			s.expectChange(s.change().remove("Person", "age", plan.Lt, 1000), 1000, 1000, true)
+			s.expectChain(2001, 4002000, 2000)
+		},
+		"deleted and loaded again": func(s *session) {
+			s.mutate(s.change().remove("Person", "age", plan.Ge, 500))
+			s.expectChain(500, 124750, 499)
+			s.load(engine.Merge, chain())
+			s.expectChain(3001, 4501500, 3000)
+		},
+		"one edge removed at a time": func(s *session) {
+			for i := 0; i < 3000; i += 300 {
+				s.expectChange(s.change().unlink("Follows", "from", plan.Eq, fmt.Sprintf("p%04d", i)), 0, 1, true)
+			}
+			s.expectChain(3001, 4501500, 2990)
+			p := s.read()
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			p.match(hop(a, "Follows", b), where(p.prop(a, "age"), plan.Ge, 299), where(p.prop(a, "age"), plan.Le, 301))
+			s.expect(p.ret(id(a), id(b)), "p0299 | p0300\np0301 | p0302")
+		},
+		"small commits over a large load": func(s *session) {
+			for i := range 40 {
+				name := fmt.Sprintf("p%04d", i*75)
+				s.mutate(s.change().insert("Person", set{"name": name, "age": 0}).link("Follows", name, "p3000", nil))
+			}
+			p := s.read()
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			p.match(hop(a, "Follows", b), where(p.prop(b, "name"), plan.Eq, "p3000"))
+			s.expect(p.ret(count(whole(a)), agg(plan.Sum, p.prop(a, "age"))), "41 | 2999")
+		},
+		"walk of many steps": func(s *session) {
+			p := s.read()
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			p.match(walk(a, "Follows", 1000, 2500, b), where(id(a), plan.Eq, "p0100"))
+			s.expect(p.ret(count(whole(b)), agg(plan.Min, p.prop(b, "name")), agg(plan.Max, p.prop(b, "name"))), "1501 | p1100 | p2600")
+		},
+		"walk to a node over parallel paths": func(s *session) {
+			s.mutate(s.change().link("Follows", "p0000", "p2000", nil).link("Follows", "p0000", "p2000", nil))
+			p := s.read()
+			a, b := p.node("a", "Person"), p.bind("b", "Person")
+			p.match(walk(a, "Follows", 1, 3, b), where(id(b), plan.Eq, "p2001"))
+			s.expect(p.ret(id(a)), "p0000\np1998\np1999\np2000")
+		},
+		"not over many": func(s *session) {
+			p := s.read()
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			s.expect(p.match(not(hop(b, "Follows", a))).ret(id(a)), "p0000")
+		},
+		"top of many": func(s *session) {
+			p := s.read()
+			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "Person")
+			p.match(hop(a, "Follows", b), hop(b, "Follows", c))
+			s.expect(p.ret(id(a), id(c)).orderDesc(p.prop(b, "age")).limit(2), "p2998 | p3000\np2997 | p2999")
+		},
+		"commits are seen whole": func(s *session) {
+			s.seenWhole()
+		},
+	}
+	var all []testCase
+	for _, name := range sortedKeys(runs) {
+		all = append(all, testCase{name: "large/" + name, schema: people, large: true, run: func(s *session) {
+			s.load(engine.Merge, chain())
+			runs[name](s)
+		}})
+	}
+	return all
+}
+
+// expectChain compares the number of people, the sum of their ages, and the number of
+// pairs of whom one follows the other.
+func (s *session) expectChain(people int, ages float64, pairs int) {
+	s.Helper()
+	p := s.read()
+	a := p.bind("a", "Person")
+	s.expect(p.ret(count(whole(a)), agg(plan.Sum, p.prop(a, "age"))), fmt.Sprintf("%d | %s", people, value.Text(value.OfF64(ages))))
+	p = s.read()
+	a, b := p.node("a", "Person"), p.node("b", "Person")
+	s.expect(p.match(hop(a, "Follows", b)).ret(count(whole(a))), fmt.Sprint(pairs))
+	for typ, want := range map[string]int64{"Person": int64(people), "Follows": int64(pairs)} {
+		snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
+		if err != nil {
+			s.Fatalf("snapshot: %v", err)
+		}
+		for _, c := range append(snap.Nodes, snap.Edges...) {
+			if c.Type == typ && c.Count != want {
+				s.Errorf("the snapshot counts %d %s, not %d", c.Count, typ, want)
+			}
+		}
+	}
+}
+
+// seenWhole sets everybody's age to the same number again and again, while readers
+// check that all ages are the same in whatever they see, and never fall.
+func (s *session) seenWhole() {
+	const commits, readers = 20, 3
+	m := s.change()
+	m.update("Person", set{"age": m.param("age", i32Type)}, "name", plan.Ge, "")
+	s.mutate(m, value.OfI32(0))
+	p := s.read()
+	a := p.bind("a", "Person")
+	q := p.ret(agg(plan.Min, p.prop(a, "age")), agg(plan.Max, p.prop(a, "age")), count(p.prop(a, "age"))).done()
+
+	done := make(chan struct{})
+	faults := make(chan error, readers)
+	var wait sync.WaitGroup
+	for range readers {
+		wait.Go(func() {
+			last := int64(0)
+			for {
+				rows, err := query(s.ctx, s.graph, q, nil)
+				if err != nil {
+					faults <- err
+					return
+				}
+				low, high, n := rows[0][0].value.Int(), rows[0][1].value.Int(), rows[0][2].value.Int()
+				if low != high || low < last || n != chainLength {
+					faults <- fmt.Errorf("ages of %d people from %d to %d, after %d", n, low, high, last)
+					return
+				}
+				last = low
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range commits {
+		s.mutate(m, value.OfI32(int32(i+1)))
+	}
+	close(done)
+	wait.Wait()
+	close(faults)
+	for err := range faults {
+		s.Errorf("a reader saw: %v", err)
+	}
+	s.expect(func() *readPlan {
+		p := s.read()
+		a := p.bind("a", "Person")
+		return p.ret(agg(plan.Min, p.prop(a, "age")), agg(plan.Max, p.prop(a, "age")))
+	}(), "20 | 20")
+}

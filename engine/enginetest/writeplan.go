@@ -1,0 +1,305 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// mutationPlan builds the plan of a mutation.
+type mutationPlan struct {
+	schema *catalog.Schema
+	q      *plan.Query
+	built  bool
+}
+
+func newMutation(schema *catalog.Schema) *mutationPlan {
+	return &mutationPlan{schema: schema, q: &plan.Query{Name: "mutation", Mutation: &plan.Mutation{}}}
+}
+
+// change starts a mutation on the session's schema.
+func (s *session) change() *mutationPlan { return newMutation(s.schema) }
+
+func (m *mutationPlan) param(name string, t value.Type) plan.ParamRef {
+	m.q.Params = append(m.q.Params, plan.Param{Name: name, Type: t})
+	return plan.ParamRef{Index: len(m.q.Params) - 1}
+}
+
+func (m *mutationPlan) add(s plan.Statement) *mutationPlan {
+	m.q.Mutation.Statements = append(m.q.Mutation.Statements, s)
+	return m
+}
+
+// set is the values of properties by name; see [literal].
+type set map[string]any
+
+// insert adds a node; the member "id" is its explicit id.
+func (m *mutationPlan) insert(typ string, props set) *mutationPlan {
+	ins := plan.Insert{Entity: plan.Node, Type: typ, Set: m.assigns(plan.Node, typ, props)}
+	ins.ID = explicitID(m.schema.Node(typ).Property("id"), props)
+	return m.add(ins)
+}
+
+// link adds an edge between the nodes with these ids.
+func (m *mutationPlan) link(typ string, from, to any, props set) *mutationPlan {
+	return m.add(plan.Insert{Entity: plan.Edge, Type: typ, From: expression(from, nil), To: expression(to, nil),
+		ID: explicitID(nil, props), Set: m.assigns(plan.Edge, typ, props)})
+}
+
+func explicitID(declared *catalog.Property, props set) plan.Expr {
+	if x, ok := props["id"]; ok && declared == nil {
+		return expression(x, nil)
+	}
+	return nil
+}
+
+// update assigns properties of the nodes for which a property compares with a value.
+func (m *mutationPlan) update(typ string, props set, name string, op plan.Op, x any) *mutationPlan {
+	return m.add(plan.Update{Type: typ, Set: m.assigns(plan.Node, typ, props), Where: m.pred(plan.Node, typ, name, op, x)})
+}
+
+// remove deletes the nodes for which a property compares with a value.
+func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan {
+	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: m.pred(plan.Node, typ, name, op, x)})
+}
+
+// unlink deletes the edges for which a property, id, from or to compares with a value.
+func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
+	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
+}
+
+func (m *mutationPlan) assigns(kind plan.Entity, typ string, props set) []plan.Assign {
+	var assigns []plan.Assign
+	for _, p := range properties(m.schema, kind, typ) {
+		if x, ok := props[p.Name]; ok {
+			assigns = append(assigns, plan.Assign{Name: p.Name, Type: p.Type, Value: valueExpr(x, p.Type)})
+		}
+	}
+	return assigns
+}
+
+func (m *mutationPlan) pred(kind plan.Entity, typ, name string, op plan.Op, x any) plan.Pred {
+	t := value.Of(value.String)
+	for _, p := range properties(m.schema, kind, typ) {
+		if p.Name == name {
+			t = p.Type
+		}
+	}
+	return plan.Pred{Name: name, Type: t, Op: op, Value: valueExpr(x, t)}
+}
+
+func (m *mutationPlan) done() *plan.Query {
+	if !m.built {
+		m.built = true
+		complete(m.schema, m.q)
+	}
+	return m.q
+}
+
+func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog.Property {
+	if kind == plan.Edge {
+		return schema.Edge(typ).Properties
+	}
+	return schema.Node(typ).Properties
+}
+
+func valueExpr(x any, t value.Type) plan.Expr {
+	if e, ok := x.(plan.Expr); ok {
+		return e
+	}
+	return plan.Lit{Value: literal(x, t)}
+}
+
+// literal makes a Go value a value of a type: strings (dates included), bools, ints,
+// float64s, and slices of any for lists; a value.Value stays as it is.
+func literal(x any, t value.Type) value.Value {
+	if list, ok := x.([]any); ok {
+		elems := make([]value.Value, len(list))
+		for i, e := range list {
+			elems[i] = literal(e, t.Elem())
+		}
+		return value.OfList(t.Kind, elems)
+	}
+	switch x := x.(type) {
+	case nil:
+		return value.Null
+	case value.Value:
+		return x
+	case bool:
+		return value.OfBool(x)
+	case string:
+		return literalText(x, t.Kind)
+	case float64:
+		if t.Kind == value.F32 {
+			return value.OfF32(float32(x))
+		}
+		return value.OfF64(x)
+	case []float32:
+		return value.OfVector(x)
+	case int:
+		switch t.Kind {
+		case value.I32:
+			return value.OfI32(int32(x))
+		case value.U32:
+			return value.OfU32(uint32(x))
+		case value.U64:
+			return value.OfU64(uint64(x))
+		case value.F32:
+			return value.OfF32(float32(x))
+		case value.F64:
+			return value.OfF64(float64(x))
+		default:
+			return value.OfI64(int64(x))
+		}
+	}
+	panic(fmt.Sprintf("enginetest: %T is no literal", x))
+}
+
+func literalText(s string, kind value.Kind) value.Value {
+	switch kind {
+	case value.Date:
+		d, err := value.ParseDate(s)
+		must(err)
+		return value.OfDate(d)
+	case value.DateTime:
+		t, err := value.ParseDateTime(s)
+		must(err)
+		return value.OfDateTime(t)
+	default:
+		return value.OfString(s)
+	}
+}
+
+// arguments makes Go values arguments; ints are I64, as in [literal].
+func arguments(xs []any) engine.Args {
+	args := make(engine.Args, len(xs))
+	for i, x := range xs {
+		args[i] = literal(x, value.Type{})
+	}
+	return args
+}
+
+func must(err error) {
+	if err != nil {
+		panic("enginetest: " + err.Error())
+	}
+}
+
+// uses lists what a plan touches of a schema.
+func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
+	u := &useList{schema: schema}
+	if q.Mutation != nil {
+		for _, s := range q.Mutation.Statements {
+			switch s := s.(type) {
+			case plan.Insert:
+				u.entity(s.Entity, s.Type, true)
+				u.assigns(s.Entity, s.Type, s.Set)
+			case plan.Update:
+				u.entity(plan.Node, s.Type, true)
+				u.assigns(plan.Node, s.Type, s.Set)
+				u.property(plan.Node, s.Type, s.Where.Name, false)
+			case plan.Delete:
+				u.entity(s.Entity, s.Type, true)
+				u.property(s.Entity, s.Type, s.Where.Name, false)
+			}
+		}
+		return u.list
+	}
+	for _, v := range q.Read.Vars {
+		u.entity(v.Entity, v.Type, false)
+	}
+	u.clauses(q.Read.Vars, q.Read.Match)
+	for _, c := range q.Read.Columns {
+		u.expr(q.Read.Vars, c.Expr)
+	}
+	for _, o := range q.Read.Order {
+		u.expr(q.Read.Vars, o.Expr)
+	}
+	return u.list
+}
+
+type useList struct {
+	schema *catalog.Schema
+	list   []plan.Use
+}
+
+func (u *useList) add(use plan.Use) {
+	same := func(o plan.Use) bool {
+		return o.Entity == use.Entity && o.Type == use.Type && o.Property == use.Property
+	}
+	if i := slices.IndexFunc(u.list, same); i >= 0 {
+		u.list[i].Write = u.list[i].Write || use.Write
+		return
+	}
+	u.list = append(u.list, use)
+}
+
+func (u *useList) entity(kind plan.Entity, typ string, write bool) {
+	use := plan.Use{Entity: kind, Type: typ, Write: write}
+	if kind == plan.Edge {
+		e := u.schema.Edge(typ)
+		use.From, use.To = e.From, e.To
+	}
+	u.add(use)
+}
+
+func (u *useList) property(kind plan.Entity, typ, name string, write bool) {
+	for _, p := range properties(u.schema, kind, typ) {
+		if p.Name == name {
+			u.add(plan.Use{Entity: kind, Type: typ, Property: name, Value: p.Type, Write: write})
+		}
+	}
+}
+
+func (u *useList) assigns(kind plan.Entity, typ string, set []plan.Assign) {
+	for _, a := range set {
+		u.property(kind, typ, a.Name, true)
+	}
+}
+
+func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case plan.Bind:
+		case plan.Traverse:
+			u.entity(plan.Edge, c.Edge, false)
+		case plan.Filter:
+			switch c := c.Cond.(type) {
+			case plan.Compare:
+				u.expr(vars, c.Left)
+				u.expr(vars, c.Right)
+			case plan.TextMatch:
+				u.expr(vars, c.Prop)
+			}
+		case plan.Not:
+			u.clauses(vars, c.Match)
+		}
+	}
+}
+
+func (u *useList) expr(vars []plan.Var, e plan.Expr) {
+	switch e := e.(type) {
+	case plan.Prop:
+		u.property(vars[e.Var].Entity, vars[e.Var].Type, e.Name, false)
+	case plan.Whole:
+		for _, f := range wholeFields(u.schema.Node(vars[e.Var].Type))[1:] {
+			u.property(plan.Node, vars[e.Var].Type, f.Name, false)
+		}
+	case plan.Agg:
+		u.expr(vars, e.Arg)
+	case plan.Matched:
+		u.expr(vars, e.Match.Prop)
+	case plan.BM25:
+		u.expr(vars, e.Prop)
+	case plan.Nearest:
+		u.expr(vars, e.Prop)
+	case plan.RRF:
+		u.expr(vars, e.First)
+		u.expr(vars, e.Second)
+	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.Now:
+	}
+}

@@ -1,0 +1,73 @@
+// Package text cuts texts into the tokens that search works on.
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// AppendTokens appends the tokens of a text: the words by UAX #29 that hold a letter
+// or a digit, lower-cased, Snowball's English stop words left out, and stemmed by
+// Porter2.
+func AppendTokens(dst []string, s string) []string {
+	it := words.FromString(s)
+	var env *snowballstem.Env
+	for it.Next() {
+		w := it.Value()
+		if !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			continue
+		}
+		w = strings.ToLower(w)
+		if stops[w] {
+			continue
+		}
+		if env == nil {
+			env = snowballstem.NewEnv(w)
+		} else {
+			env.SetCurrent(w)
+		}
+		english.Stem(env)
+		dst = append(dst, env.Current())
+	}
+	return dst
+}
+
+// Within reports whether the Levenshtein distance of two texts, in code points, is at
+// most limit.
+func Within(a, b string, limit int) bool {
+	if a == b {
+		return true
+	}
+	x, y := []rune(a), []rune(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	if len(y)-len(x) > limit {
+		return false
+	}
+	row := make([]int, len(x)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for j, r := range y {
+		diagonal := row[0]
+		row[0] = j + 1
+		best := row[0]
+		for i, q := range x {
+			d := diagonal
+			if q != r {
+				d = 1 + min(diagonal, row[i], row[i+1])
+			}
+			diagonal, row[i+1] = row[i+1], d
+			best = min(best, d)
+		}
+		if best > limit {
+			return false
+		}
+	}
+	return row[len(x)] <= limit
+}

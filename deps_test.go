@@ -21,7 +21,7 @@ var imports = []struct {
 	{"gq/value", nil},
 	{"gq/diag", nil},
 	{"gq/plan", []string{"gq/value"}},
-	{"gq/syntax", []string{"gq/diag"}},
+	{"gq/syntax", []string{"gq/diag", "gq/value"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation knows the language only.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+)
+
+const (
+	devActor     = "act-dev"
+	devTokenFile = "dev-token"
+
+	// The call that --dev shows.
+	devGraph = "code"
+	devQuery = "heaviest_packages"
+	devRows  = 8
+)
+
+// devToken reads the development token of a data folder, or makes one. Only its owner
+// may read the file.
+func devToken(storage string) (string, error) {
+	path := filepath.Join(storage, devTokenFile)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		return strings.TrimSpace(string(b)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := os.MkdirAll(storage, 0o755); err != nil {
+		return "", err
+	}
+	token := rand.Text()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(token + "\n")
+	return token, errors.Join(err, f.Close())
+}
+
+// showCall prints how to connect, and the rows of one stored query, asked for over MCP
+// as any client would.
+func showCall(ctx context.Context, w io.Writer, addr string, config *cluster.Config, token string) error {
+	for _, g := range config.Graphs {
+		url := fmt.Sprintf("http://%s/graphs/%s/mcp", addr, g.ID)
+		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
+		if g.ID != devGraph {
+			continue
+		}
+		if err := showQuery(ctx, w, url, token); err != nil {
+			return fmt.Errorf("calling %s over MCP: %w", devQuery, err)
+		}
+	}
+	fmt.Fprintln(w, "\nServing; Ctrl-C stops.")
+	return nil
+}
+
+func showQuery(ctx context.Context, w io.Writer, url, token string) error {
+	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint:             url,
+		HTTPClient:           &http.Client{Transport: bearer(token)},
+		DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: devQuery})
+	if err != nil {
+		return err
+	}
+	if res.IsError {
+		text, _ := json.Marshal(res.Content)
+		return fmt.Errorf("answered %s", text)
+	}
+	return printRows(w, res.StructuredContent)
+}
+
+// printRows prints the first rows of a read's structured content as a table.
+func printRows(w io.Writer, content any) error {
+	b, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	var read struct {
+		QueryName string           `json:"query_name"`
+		Columns   []string         `json:"columns"`
+		Rows      []map[string]any `json:"rows"`
+		RowCount  int              `json:"row_count"`
+	}
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s answers %d rows; the first:\n\n", read.QueryName, read.RowCount)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, strings.Join(read.Columns, "\t"))
+	for _, row := range read.Rows[:min(devRows, len(read.Rows))] {
+		cells := make([]string, len(read.Columns))
+		for i, c := range read.Columns {
+			cells[i] = fmt.Sprint(row[c])
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	return tw.Flush()
+}
+
+// bearer is an http.RoundTripper that sends a token.
+type bearer string
+
+func (t bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(t))
+	return http.DefaultTransport.RoundTrip(r)
+}

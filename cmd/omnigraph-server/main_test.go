@@ -1,0 +1,134 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDev(t *testing.T) {
+	dir := clusterDir(t)
+	p := start(t, dir)
+	for _, want := range []string{
+		"OMNIGRAPH_LISTEN_ADDR=127.0.0.1:", "OMNIGRAPH_DEV_TOKEN=",
+		"MCP     http://" + p.addr + "/graphs/code/mcp",
+		"claude mcp add --transport http code http://" + p.addr + "/graphs/code/mcp --header \"Authorization: Bearer " + p.token + "\"",
+		"heaviest_packages answers 1 rows", "example.com/p",
+	} {
+		if !strings.Contains(p.output(), want) {
+			t.Errorf("the server did not print %q:\n%s", want, p.output())
+		}
+	}
+	if strings.Contains(p.stderr.String(), p.token) {
+		t.Error("the token is in the log")
+	}
+	info, err := os.Stat(filepath.Join(dir, "data", devTokenFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the token's file has mode %v, want 0600", info.Mode().Perm())
+	}
+	if status, err := p.post("/graphs/code/queries/add_note", "application/json",
+		`{"params":{"slug":"kept","symbol":"example.com/p.F1","text":"across a restart"}}`, nil); err != nil || status != http.StatusOK {
+		t.Fatalf("add_note: status %d, %v", status, err)
+	}
+	p.stop()
+
+	again := start(t, dir)
+	if again.token != p.token {
+		t.Error("the second start has another token")
+	}
+	var notes struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	if _, err := again.post("/graphs/code/queries/notes_about", "application/json", `{"params":{"symbol":"example.com/p.F1"}}`, &notes); err != nil {
+		t.Fatal(err)
+	}
+	if len(notes.Rows) != 1 || notes.Rows[0]["slug"] != "kept" {
+		t.Errorf("after the restart the notes are %v", notes.Rows)
+	}
+	again.stop()
+}
+
+func TestRefusesWithoutToken(t *testing.T) {
+	p := start(t, clusterDir(t))
+	defer p.stop()
+	p.token = "wrong"
+	for _, path := range []string{"/graphs/code/query", "/graphs/code/mcp", "/graphs/none/mcp", "/nowhere"} {
+		if status, err := p.post(path, "application/json", `{}`, nil); err != nil || status != http.StatusUnauthorized {
+			t.Errorf("%s with a wrong token: status %d, %v", path, status, err)
+		}
+	}
+	res, err := http.Get("http://" + p.addr + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("/healthz without a token: status %d", res.StatusCode)
+	}
+}
+
+func TestStartFaults(t *testing.T) {
+	cases := []struct {
+		name  string
+		spoil func(t *testing.T, dir string)
+		args  []string
+		exit  int
+		want  []string
+	}{
+		{"cluster file", func(t *testing.T, dir string) {
+			replace(t, filepath.Join(dir, "cluster.yaml"), "storage:", "storrage:")
+		}, nil, 1, []string{"cluster.yaml:3:1", "storrage", "storage", "^"}},
+		{"no cluster file", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "cluster.yaml")) }, nil, 1, []string{"cluster.yaml"}},
+		{"policy", func(t *testing.T, dir string) {
+			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "act-dev] }", "act-dev }")
+		}, nil, 1, []string{"policy.yaml:"}},
+		{"unknown query in the policy", func(t *testing.T, dir string) {
+			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "actions: [read, change, invoke_query] }", "actions: [invoke_query], queries: [find_symbol] }")
+		}, nil, 1, []string{"policy.yaml:", "find_symbol", "find_symbols"}},
+		{"no store", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "data/code")) }, nil, 1, []string{"omnigraph init --schema"}},
+		{"bind", func(*testing.T, string) {}, []string{"--bind", "nonsense"}, 1, []string{"nonsense"}},
+		{"unknown flag", func(*testing.T, string) {}, []string{"--prot", "1"}, 2, []string{"--prot"}},
+		{"argument", func(*testing.T, string) {}, []string{"serve"}, 2, []string{"serve"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := clusterDir(t)
+			c.spoil(t, dir)
+			cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), append([]string{"--cluster", dir, "--bind", "127.0.0.1:0", "--dev"}, c.args...)...)
+			out, err := cmd.CombinedOutput()
+			if err == nil || cmd.ProcessState.ExitCode() != c.exit {
+				t.Errorf("exit code %d, want %d", cmd.ProcessState.ExitCode(), c.exit)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("%q is not in the answer:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+func replace(t *testing.T, name, old, new string) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), old) {
+		t.Fatalf("%s holds no %q", name, old)
+	}
+	write(t, name, strings.Replace(string(b), old, new, 1))
+}
+
+func remove(t *testing.T, name string) {
+	t.Helper()
+	if err := os.RemoveAll(name); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/source/gocode"
+)
+
+func newIndex() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Read something into NDJSON that a graph can load",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("%q cannot be indexed; what can is: go", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newIndexGo())
+	return cmd
+}
+
+func newIndexGo() *cobra.Command {
+	var dir, out string
+	cmd := &cobra.Command{
+		Use:   "go [PATTERN…]",
+		Short: "Read a Go module: its modules, packages, files, symbols and calls",
+		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code.
+
+The packages must compile. Tests are left out. Patterns are the go command's; the
+default is ./...`,
+		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bar := newProgress(cmd.ErrOrStderr())
+			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Progress: bar.show})
+			bar.done()
+			if err != nil {
+				return err
+			}
+			return writeOutput(cmd, out, g)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "the module's folder (default: the current one)")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
+	return cmd
+}
+
+// writeOutput writes the graph; a file appears whole or not at all.
+func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
+	if out == "-" {
+		_, err := g.WriteNDJSON(cmd.OutOrStdout())
+		return err
+	}
+	tmp := out + ".tmp"
+	f, err := os.Create(tmp)
+	if err != nil {
+		return err
+	}
+	lines, err := g.WriteNDJSON(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, out)
+	}
+	if err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	summary(cmd.ErrOrStderr(), g, lines)
+	return nil
+}
+
+func summary(w io.Writer, g *gocode.Graph, lines int) {
+	fmt.Fprintf(w, "%d lines: %d packages, %d files, %d symbols, %d calls\n", lines, len(g.Packages), len(g.Files), len(g.Symbols), len(g.Calls))
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows stages of work on a terminal, and nothing elsewhere.
+type progress struct {
+	w     io.Writer
+	tty   bool
+	stage string
+	bar   *progressbar.ProgressBar
+}
+
+func newProgress(w io.Writer) *progress {
+	f, ok := w.(*os.File)
+	return &progress{w: w, tty: ok && isTerminal(f)}
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// show says how far a stage is; total is 0 where the amount of work is not known.
+func (p *progress) show(stage string, done, total int) {
+	if !p.tty {
+		return
+	}
+	if stage != p.stage {
+		p.done()
+		if total == 0 {
+			total = -1
+		}
+		p.stage = stage
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(stage),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14))
+	}
+	_ = p.bar.Set(done)
+}
+
+// done clears the line.
+func (p *progress) done() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.bar, p.stage = nil, ""
+	}
+}

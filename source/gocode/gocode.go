@@ -110,7 +110,7 @@ type LoadError struct{ Problems []packages.Error }
 func (e *LoadError) Error() string {
 	const most = 10
 	var b strings.Builder
-	fmt.Fprintf(&b, "the packages do not compile; `go build` them first (%d problems)", len(e.Problems))
+	fmt.Fprintf(&b, "the packages cannot be read; `go vet` them first (%d problems)", len(e.Problems))
 	for i, p := range e.Problems {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(e.Problems)-most)

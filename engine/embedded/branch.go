@@ -73,8 +73,8 @@ func (b *branch) settle(lsn uint64, durable bool) {
 	}
 }
 
-// replace puts f's outcome in the place of every state from which another may still
-// be derived: the head, the pending ones, and the tip. It is called in turn.
+// replace puts f's outcome in the place of every state that may still be read or
+// built on: the head, the pending ones after it, and the tip. It is called in turn.
 func (b *branch) replace(f func(*version.Snapshot) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,6 +87,9 @@ func (b *branch) replace(f func(*version.Snapshot) *version.Snapshot) {
 	}
 	b.head.Store(of(head))
 	for i, c := range b.pending {
+		if c.lsn < head.lsn {
+			continue // durable, and overtaken: only its writer has yet to see it
+		}
 		b.pending[i] = of(c)
 		if c == b.tip {
 			b.tip = b.pending[i]

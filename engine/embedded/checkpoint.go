@@ -28,6 +28,9 @@ func (g *Graph) checkpoints(ctx context.Context) {
 
 // requestCheckpoint asks for a checkpoint in the background.
 func (g *Graph) requestCheckpoint() {
+	if g.opts.quiet {
+		return
+	}
 	select {
 	case g.kick <- struct{}{}:
 	default:

@@ -3,6 +3,8 @@ package embedded_test
 import (
 	"context"
 	"io"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -45,11 +47,13 @@ func halfTheTime() enginetest.Options {
 // reopening is a graph that is closed and opened again after every other write, unless
 // a result is open, so that what is read has come back from the files.
 type reopening struct {
-	engine.Graph
-	t      testing.TB
-	fsys   fs.FS
+	t    testing.TB
+	fsys fs.FS
+
+	mu     sync.RWMutex // held for reading by calls
 	writes int
-	open   int // results
+	open   atomic.Int64 // results
+	engine.Graph
 }
 
 func openReopening(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -63,29 +67,34 @@ func openReopening(t testing.TB, source string, schema *catalog.Schema) engine.G
 }
 
 func (r *reopening) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	res, err := r.Graph.Query(ctx, q, args, at)
 	if err != nil {
 		return nil, err
 	}
-	r.open++
+	r.open.Add(1)
 	return &countedResult{Result: res, open: &r.open}, nil
 }
 
 func (r *reopening) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	change, err := r.Graph.Mutate(ctx, q, args, opts)
-	r.reopen()
-	return change, err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.Mutate(ctx, q, args, opts)
 }
 
 func (r *reopening) Load(ctx context.Context, in io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	res, err := r.Graph.Load(ctx, in, opts)
-	r.reopen()
-	return res, err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.Load(ctx, in, opts)
 }
 
+// reopen is called with the lock held.
 func (r *reopening) reopen() {
 	r.t.Helper()
-	if r.writes++; r.writes%2 != 0 || r.open > 0 {
+	if r.writes++; r.writes%2 != 0 || r.open.Load() > 0 {
 		return
 	}
 	if err := r.Graph.Close(); err != nil {
@@ -100,14 +109,16 @@ func (r *reopening) reopen() {
 
 type countedResult struct {
 	engine.Result
-	open   *int
+	open   *atomic.Int64
 	closed bool
 }
 
 func (c *countedResult) Close() error {
 	if !c.closed {
 		c.closed = true
-		*c.open--
+		c.open.Add(-1)
 	}
 	return c.Result.Close()
 }
+
+func FuzzLoad(f *testing.F) { enginetest.FuzzLoad(f, openInMemory) }

@@ -42,6 +42,9 @@ type Options struct {
 	// is lost: the log keeps what the checkpoint would have, and the next one tries
 	// again.
 	Failed func(error)
+
+	// quiet makes no checkpoints in the background.
+	quiet bool
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,18 +26,18 @@ type Options struct {
 	Differences int
 }
 
-var flagged = Options{}
-
-func init() {
-	flag.Uint64Var(&flagged.Seed, "enginetest.seed", 1, "seed of the first random graph")
-	flag.IntVar(&flagged.Cases, "enginetest.cases", 0, "random statements to compare, 0 for no bound")
-	flag.DurationVar(&flagged.Duration, "enginetest.duration", 20*time.Second, "time for the random comparison")
-	flag.IntVar(&flagged.Differences, "enginetest.differences", 1, "differing random graphs before giving up")
-}
+var (
+	seedFlag        = flag.Uint64("enginetest.seed", 1, "seed of the first random graph")
+	casesFlag       = flag.Int("enginetest.cases", 0, "random statements to compare, 0 for no bound")
+	durationFlag    = flag.Duration("enginetest.duration", 20*time.Second, "time for the random comparison")
+	differencesFlag = flag.Int("enginetest.differences", 1, "differing random graphs before giving up")
+)
 
 // FromFlags returns the options that the test's flags -enginetest.seed, .cases,
 // .duration and .differences give.
-func FromFlags() Options { return flagged }
+func FromFlags() Options {
+	return Options{Seed: *seedFlag, Cases: *casesFlag, Duration: *durationFlag, Differences: *differencesFlag}
+}
 
 // stepsPerGraph is how many statements a random graph sees.
 const stepsPerGraph = 60
@@ -283,7 +284,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 // adopt makes the model give its next entity the id that the engine made.
 func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
-		if !containsText(before, id) {
+		if !slices.Contains(before, id) {
 			p.model.UseIDs(id)
 			return
 		}
@@ -387,13 +388,4 @@ func (p *pair) close() error {
 	}
 	p.held = nil
 	return p.engine.Close()
-}
-
-func containsText(list []string, s string) bool {
-	for _, o := range list {
-		if o == s {
-			return true
-		}
-	}
-	return false
 }

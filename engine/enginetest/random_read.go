@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -106,7 +107,7 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 				return nil
 			}
 			*end = v
-			if !contains(*scope, v) {
+			if !slices.Contains(*scope, v) {
 				*scope = append(*scope, v)
 			}
 		}
@@ -229,8 +230,17 @@ func (r *readDraw) op() plan.Op {
 	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 }
 
-// compare compares with a literal or a parameter of the given value.
+// compare compares with a literal or a parameter of the given value, now and then from
+// the right.
 func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
+	c := r.compareRight(left, op, t, v)
+	if op < plan.Contains && r.percent(15) {
+		c.Left, c.Right = c.Right, c.Left
+	}
+	return c
+}
+
+func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
 	c := plan.Compare{Op: op, Left: left, Right: plan.Lit{Value: v}, Unless: plan.NoParam}
 	if r.percent(50) {
 		return c
@@ -239,7 +249,7 @@ func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Val
 		t = pick(r.drawer, []value.Type{i64Type, u64Type, f64Type})
 		v = literal(pick(r.drawer, []int{1 << 53, 1<<53 + 1}), t)
 	} else if t.Kind.IsNumeric() && op != plan.Contains && r.percent(40) {
-		t = pick(r.drawer, []value.Type{i32Type, i64Type, i64Type, u32Type, u64Type, f32Type, f64Type, f64Type})
+		t = pick(r.drawer, numericTypes)
 		v = r.scalar(t, true, false)
 	}
 	t.Enum = nil // parameters are of plain types
@@ -283,7 +293,11 @@ func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	if have := r.ids[from]; len(have) > 0 {
 		x = pick(r.drawer, have)
 	}
-	return plan.Filter{Cond: r.compare(left, r.op(), stringType, value.OfString(x))}
+	op := r.op()
+	if r.percent(40) {
+		op = plan.Eq // engines look ids up
+	}
+	return plan.Filter{Cond: r.compare(left, op, stringType, value.OfString(x))}
 }
 
 // comparableProp draws a property in scope that can be compared with p.
@@ -386,7 +400,7 @@ func (r *readDraw) aggregate() plan.Expr {
 		if p.Type.Kind != value.Bool {
 			funcs = append(funcs, plan.Min, plan.Max)
 		}
-		if p.Type.Kind.IsNumeric() && p.Name[0] == 'p' && !r.wild[declared.Type+"."+p.Name] {
+		if p.Type.Kind.IsNumeric() {
 			funcs = append(funcs, plan.Sum, plan.Avg)
 		}
 		return agg(pick(r.drawer, funcs), prop)
@@ -398,12 +412,3 @@ func (r *readDraw) aggregate() plan.Expr {
 }
 
 func (r *readDraw) schemaNodes() []*catalog.Node { return r.drawer.schema.Nodes }
-
-func contains(vars []plan.VarID, v plan.VarID) bool {
-	for _, o := range vars {
-		if o == v {
-			return true
-		}
-	}
-	return false
-}

@@ -15,8 +15,7 @@ import (
 type drawer struct {
 	*rand.Rand
 	schema *catalog.Schema
-	// wild holds the numeric properties, as Type.name, that take values past 2^53:
-	// sums of those depend on the order of addition and are not drawn.
+	// wild holds the numeric properties, as Type.name, that take values far out.
 	wild map[string]bool
 	// wordy holds the String properties, as Type.name, that take sentences.
 	wordy map[string]bool
@@ -41,6 +40,8 @@ func pick[T any](d *drawer, from []T) T { return from[d.IntN(len(from))] }
 
 var scalarTypes = []value.Type{stringType, stringType, boolType, i32Type, i32Type, i64Type, u32Type, u64Type, f32Type, f64Type,
 	dateType, dateTimeType}
+
+var numericTypes = []value.Type{i32Type, i64Type, u32Type, u64Type, f32Type, f64Type}
 
 var keyTypes = []value.Type{stringType, stringType, i32Type, i64Type, u64Type, f64Type, boolType, dateType, dateTimeType}
 

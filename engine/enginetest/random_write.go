@@ -92,8 +92,9 @@ func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 			props[name] = w.argument(v, t) // as a literal, no checker lets it pass
 			continue
 		}
-		if t.Kind.IsInteger() && !t.List && w.percent(8) {
-			props[name] = w.argument(value.OfI64(pick(w.drawer, []int64{0, 1, 2, 3, -1, 1 << 40})), i64Type)
+		if t.Kind.IsNumeric() && !t.List && w.percent(10) {
+			t = pick(w.drawer, numericTypes)
+			props[name] = w.argument(w.scalar(t, w.percent(30), false), t)
 			continue
 		}
 		props[name] = w.expr(v, t)

@@ -13,7 +13,7 @@ func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
 	ok := func(e plan.Expr) bool {
 		v := variable(e)
-		return v == plan.NoVar || contains(bound, v)
+		return v == plan.NoVar || slices.Contains(bound, v)
 	}
 	for _, c := range r.Columns {
 		if !ok(c.Expr) {
@@ -58,12 +58,12 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 			switch c := c.Cond.(type) {
 			case plan.Compare:
 				for _, e := range []plan.Expr{c.Left, c.Right} {
-					if v := variable(e); v != plan.NoVar && !contains(bound, v) {
+					if v := variable(e); v != plan.NoVar && !slices.Contains(bound, v) {
 						return false
 					}
 				}
 			case plan.TextMatch:
-				if !contains(bound, c.Prop.Var) {
+				if !slices.Contains(bound, c.Prop.Var) {
 					return false
 				}
 			}
@@ -79,7 +79,7 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 
 // correlated reports whether a block speaks of an outer variable.
 func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
-	about := func(v plan.VarID) bool { return v != plan.NoVar && contains(outer, v) }
+	about := func(v plan.VarID) bool { return v != plan.NoVar && slices.Contains(outer, v) }
 	return slices.ContainsFunc(clauses, func(c plan.Clause) bool {
 		switch c := c.(type) {
 		case plan.Bind:
@@ -137,7 +137,7 @@ func dropUnused(r *plan.Read) {
 	var vars []plan.Var
 	for i, v := range r.Vars {
 		fresh[i] = plan.NoVar
-		if contains(used, plan.VarID(i)) {
+		if slices.Contains(used, plan.VarID(i)) {
 			fresh[i] = plan.VarID(len(vars))
 			vars = append(vars, v)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 func versionCases() []testCase {
@@ -154,6 +155,20 @@ func callCases() []testCase {
 			badArgument(s, ask(s, p.done(), engine.Target{}, "x"))
 			badArgument(s, ask(s, p.done(), engine.Target{}, nil))
 			badArgument(s, ask(s, p.done(), engine.Target{}))
+		},
+		"list or vector that does not fit": func(s *session) {
+			m := s.change()
+			m.insert("Person", set{"name": "fay", "lucky": m.param("lucky", listOf(i32Type).Optional())})
+			strings := value.OfList(value.String, []value.Value{value.OfString("x")})
+			for _, x := range []any{strings, value.OfI32(1), value.OfList(value.I32, []value.Value{value.OfString("x")})} {
+				_, err := s.tryMutate(m, x)
+				badArgument(s, err)
+			}
+			m = s.change()
+			m.insert("City", set{"name": "Bern", "place": m.param("place", vectorOf(2))})
+			_, err := s.tryMutate(m, []float32{1, 2, 3})
+			badArgument(s, err)
+			s.mutate(m, []float32{1, 2})
 		},
 		"argument of a mutation of another kind": func(s *session) {
 			m := s.change()

@@ -90,6 +90,29 @@ func largeCases() []testCase {
 			p.match(hop(a, "Follows", b), hop(b, "Follows", c))
 			s.expect(p.ret(id(a), id(c)).orderDesc(p.prop(b, "age")).limit(2), "p2998 | p3000\np2997 | p2999")
 		},
+		"top of a large cross product": func(s *session) {
+			for i := range 20 {
+				s.mutate(s.change().insert("City", set{"id": fmt.Sprintf("c%02d", i), "name": "x"}))
+			}
+			p := s.read()
+			a, c := p.bind("a", "Person"), p.bind("c", "City")
+			p.match(where(p.prop(a, "age"), plan.Lt, 2900))
+			s.expect(p.ret(id(a), id(c)).orderBy(p.prop(c, "name")).orderDesc(p.prop(a, "age")).limit(3), "p2899 | c00\np2899 | c01\np2899 | c02")
+			p = s.read()
+			a, c = p.bind("a", "Person"), p.bind("c", "City")
+			s.expect(p.ret(id(a), id(c)).orderDesc(id(c)).limit(2), "p0000 | c19\np0001 | c19")
+		},
+		"groups of many": func(s *session) {
+			s.mutate(s.change().update("Person", set{"mood": "sad"}, "age", plan.Ge, 2000))
+			p := s.read()
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			p.match(hop(a, "Follows", b))
+			s.expect(p.ret(p.prop(a, "mood"), p.prop(b, "mood"), count(whole(a)), agg(plan.Avg, p.prop(a, "age"))),
+				"null | null | 1999 | 999\nnull | sad | 1 | 1999\nsad | sad | 1000 | 2499.5")
+			p = s.read()
+			a = p.bind("a", "Person")
+			s.expect(p.ret(p.prop(a, "age"), count(whole(a))).orderDesc(p.prop(a, "age")).limit(2), "3000 | 1\n2999 | 1")
+		},
 		"commits are seen whole": func(s *session) {
 			s.seenWhole()
 		},

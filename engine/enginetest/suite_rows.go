@@ -28,6 +28,7 @@ func aggregateCases() []testCase {
 		all("u64 keeps its type", "wide", "9007199254740993 | 18446744073709551615", plan.Min, plan.Max),
 		all("u32", "small", "4294967296 | 1 | 4294967295", plan.Sum, plan.Min, plan.Max),
 		all("i64 keeps its type", "big", "-5 | 9007199254740993", plan.Min, plan.Max),
+		all("sum and avg are rounded once", "big", "9007199254740988 | 4503599627370494", plan.Sum, plan.Avg),
 		all("dates keep their type", "born", "1994-02-28 | 1999-12-31 | 2", plan.Min, plan.Max, plan.Count),
 		all("instants keep their type", "seen", "2024-05-01T12:30:00.250Z | 2024-05-01T12:30:00.250Z", plan.Min, plan.Max),
 		{name: "no rows, no keys", want: "0 | 0 | null | null | null | null", build: func(p *readPlan) {

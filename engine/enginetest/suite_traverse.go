@@ -102,6 +102,14 @@ func traversalCases() []testCase {
 			a, b, e := p.bind("a", "Person"), p.node("b", "Person"), p.edge("e", "Follows")
 			p.match(undirected(over(a, e, "Follows", b)), where(id(a), plan.Eq, "dan")).ret(id(e), id(b)).orderBy(id(e))
 		}},
+		{name: "undirected edge binding by the edge's id", want: "ann | bob\nbob | ann", build: func(p *readPlan) {
+			a, b, e := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Follows")
+			p.match(undirected(over(a, e, "Follows", b)), where(id(e), plan.Eq, "f1")).ret(id(a), id(b))
+		}},
+		{name: "undirected edge binding of a self-loop by the edge's id once", want: "dan | dan", build: func(p *readPlan) {
+			a, b, e := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Follows")
+			p.match(undirected(over(a, e, "Follows", b)), where(id(e), plan.Eq, "f4")).ret(id(a), id(b))
+		}},
 		{name: "two edge bindings over the same pair", want: "k1 | k2\nk2 | k1", build: func(p *readPlan) {
 			a, b, e, f := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows"), p.edge("f", "Knows")
 			p.match(over(a, e, "Knows", b), over(a, f, "Knows", b), where(id(e), plan.Ne, id(f))).ret(id(e), id(f))

@@ -82,7 +82,7 @@ type Cardinality struct {
 	Max int `json:"max"`
 }
 
-// Range bounds a numeric or date property, both ends included; a nil end is open.
+// Range bounds a numeric property, both ends included; a nil end is open.
 type Range struct {
 	Property string       `json:"property"`
 	Min      *value.Value `json:"min,omitempty"`

@@ -28,6 +28,9 @@ const (
 	flagDict
 )
 
+// maxDim bounds the length of a stored vector.
+const maxDim = 1 << 24
+
 // AppendDescriptor appends the column's descriptor.
 func (c *Column) AppendDescriptor(dst []byte) []byte {
 	var flags byte
@@ -108,7 +111,7 @@ func Decode(desc []byte, name string, get func(name string) ([]byte, error)) (c 
 		}
 		nums[i], rest = n, rest[k:]
 	}
-	if kind == value.Invalid || kind > value.Vector || (kind == value.Vector) != (nums[0] > 0) {
+	if nums[0] > maxDim || kind == value.Invalid || kind > value.Vector || (kind == value.Vector) != (nums[0] > 0) {
 		return nil, nil, corrupt("kind %d of length %d", kind, nums[0])
 	}
 	c = &Column{typ: value.Type{Kind: kind, List: flags&flagList != 0, Dim: int(nums[0])}, n: int(nums[1])}

@@ -42,11 +42,6 @@ func (v *Vec) Forget() {
 	clear(v.Lists[:cap(v.Lists)])
 }
 
-// Len returns the number of values.
-func (v *Vec) Len() int {
-	return max(len(v.Ints), len(v.Floats), len(v.Strings), len(v.Vectors), len(v.Lists))
-}
-
 // SetNull makes value i null. A list place is cleared; the others keep what they had.
 func (v *Vec) SetNull(i int) {
 	if v.Valid == nil {

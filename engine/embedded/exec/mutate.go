@@ -58,6 +58,9 @@ func (w *Write) insert(s plan.Insert) error {
 	var err error
 	if s.ID != nil {
 		id := w.value(s.ID)
+		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
+			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, wanted String", id.Type())}
+		}
 		if id.IsNull() || id.Str() == "" {
 			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
 		}

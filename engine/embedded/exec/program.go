@@ -120,10 +120,24 @@ func checkArg(p *plan.Param, v *value.Value) error {
 		}
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, wanted %s", v.Type(), p.Type)}
-	case v.Kind() == value.Vector && !v.IsList() && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
+	case v.IsList():
+		for i, e := range v.Elems() {
+			if e.Kind() != p.Type.Kind || e.IsList() {
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, wanted %s", i, typeName(e), p.Type.Elem())}
+			}
+		}
+	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
 	}
 	return nil
+}
+
+// typeName names the type of a value that may be null.
+func typeName(v value.Value) string {
+	if v.IsNull() {
+		return "null"
+	}
+	return v.Type().String()
 }
 
 func magnitude(s *version.Snapshot) int { return bits.Len64(s.Size()) }

@@ -54,7 +54,8 @@ func (st *state) finish() {
 	}
 }
 
-// sort orders the collected rows: perm lists them.
+// sort orders the collected rows: perm lists them, the first of them at least that the
+// limit keeps.
 func (st *state) sort() {
 	n := st.rows.n
 	st.perm = slices.Grow(st.perm[:0], n)[:n]
@@ -94,14 +95,51 @@ func (st *state) sort() {
 		}
 		return
 	}
-	slices.SortFunc(st.perm, func(a, b uint32) int {
+	compare := func(a, b uint32) int {
 		for i := range keys {
 			if c := keys[i].compare(a, b); c != 0 {
 				return c
 			}
 		}
 		return 0
-	})
+	}
+	if limit := st.read.Limit; limit > 0 && limit < int64(n/4) {
+		selectFirst(st.perm, int(limit), compare)
+		st.perm = st.perm[:limit]
+	}
+	slices.SortFunc(st.perm, compare)
+}
+
+// selectFirst brings the first k of rows in compare's order to the front, in any order:
+// a heap holds the best so far, the worst of them on top, and most rows are compared
+// with that one alone.
+func selectFirst(rows []uint32, k int, compare func(a, b uint32) int) {
+	heap := rows[:k]
+	down := func(i int) {
+		for {
+			child := 2*i + 1
+			if child >= k {
+				return
+			}
+			if child+1 < k && compare(heap[child+1], heap[child]) > 0 {
+				child++
+			}
+			if compare(heap[i], heap[child]) >= 0 {
+				return
+			}
+			heap[i], heap[child] = heap[child], heap[i]
+			i = child
+		}
+	}
+	for i := k/2 - 1; i >= 0; i-- {
+		down(i)
+	}
+	for i := k; i < len(rows); i++ {
+		if compare(rows[i], heap[0]) < 0 {
+			rows[i], heap[0] = heap[0], rows[i]
+			down(0)
+		}
+	}
 }
 
 // permute makes the first n rows of perm the collected ones.

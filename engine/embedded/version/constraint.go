@@ -30,6 +30,13 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	if v.Kind() != typ.Kind || v.IsList() != typ.List {
 		return fail("type", "found a value of type %s, wanted %s", v.Type(), typ)
 	}
+	if typ.List {
+		for i, e := range v.Elems() {
+			if e.Kind() != typ.Kind || e.IsList() {
+				return fail("type", "element %d is no value of type %s", i, typ.Elem())
+			}
+		}
+	}
 	if typ.Kind == value.Vector && !typ.List && len(v.Vector()) != typ.Dim {
 		return fail("type", "found a vector of length %d, wanted %d", len(v.Vector()), typ.Dim)
 	}

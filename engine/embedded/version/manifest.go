@@ -134,7 +134,14 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 		t.Segs = append(t.Segs, s)
 	}
 	owner := new(index.Owner)
-	for range r.count() {
+	pages := r.count()
+	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
+		r.fail(fmt.Sprintf("%s %s: %d ordinals, but rows for %d at most", t.Type.Entity, t.Type.Name, t.next, most))
+	}
+	for range pages {
+		if r.err != nil {
+			return r.err
+		}
 		first := r.ordinal()
 		b := r.bytes(4 * 256)
 		if r.err != nil {

@@ -154,6 +154,10 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		switch code {
 		case opDeleteNode, opDeleteEdge:
 			if ord, ok := r.entity(tx, t); ok {
+				if tx.connected(t, ord) {
+					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
+					break
+				}
 				tx.kill(tx.edit(t), ord)
 			}
 		case opPutNode:
@@ -175,6 +179,21 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		}
 	}
 	return r.err
+}
+
+// connected reports whether a node has an edge.
+func (tx *Txn) connected(t *Type, ord uint32) bool {
+	for _, e := range t.Out {
+		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.Out(), ord) > 0 {
+			return true
+		}
+	}
+	for _, e := range t.In {
+		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.In(), ord) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entity reads the id of an entity that exists.

@@ -44,6 +44,7 @@ const (
 	NoEmptyGroup     // an aggregate over no rows yields no row
 	NullGroupDropped // the group of a null key is left out
 	MinIsFirst       // min takes the first value
+	SumRounds        // a sum is rounded after each addition
 	WholeWithoutID   // a whole node has an empty id
 	LateSnapshot     // a result is evaluated when it is read, not when it is asked for
 
@@ -101,7 +102,7 @@ var faultNames = [...]string{
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
-	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", WholeWithoutID: "WholeWithoutID",
+	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
 	LateSnapshot:    "LateSnapshot",
 	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward",
 	UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",

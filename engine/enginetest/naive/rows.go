@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -215,9 +216,12 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	}
 	switch a.Func {
 	case plan.Sum, plan.Avg:
-		sum := 0.0
-		for _, v := range vals {
-			sum += toFloat(v)
+		sum := exactSum(vals)
+		if ev.g.fault == SumRounds {
+			sum = 0
+			for _, v := range vals {
+				sum += toFloat(v)
+			}
 		}
 		if a.Func == plan.Avg {
 			sum /= float64(rows)
@@ -231,4 +235,25 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	default:
 		return slices.MaxFunc(vals, order)
 	}
+}
+
+// exactSum is the sum of numbers without rounding, rounded once at the end: a sum that
+// does not depend on the order of the rows.
+func exactSum(vals []value.Value) float64 {
+	const bits = 2200 // from the greatest to the least bit of a float64
+	sum := new(big.Float).SetPrec(bits)
+	for _, v := range vals {
+		n := new(big.Float).SetPrec(bits)
+		switch {
+		case v.Kind().IsFloat():
+			n.SetFloat64(v.Float())
+		case v.Kind() == value.U64:
+			n.SetUint64(v.Uint())
+		default:
+			n.SetInt64(v.Int())
+		}
+		sum.Add(sum, n)
+	}
+	rounded, _ := sum.Float64()
+	return rounded
 }

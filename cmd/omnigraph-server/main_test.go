@@ -22,9 +22,6 @@ func TestDev(t *testing.T) {
 			t.Errorf("the server did not print %q:\n%s", want, p.output())
 		}
 	}
-	if strings.Contains(p.stderr.String(), p.token) {
-		t.Error("the token is in the log")
-	}
 	info, err := os.Stat(filepath.Join(dir, "data", devTokenFile))
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +34,9 @@ func TestDev(t *testing.T) {
 		t.Fatalf("add_note: status %d, %v", status, err)
 	}
 	p.stop()
+	if strings.Contains(p.stderr.String(), p.token) {
+		t.Error("the token is in the log")
+	}
 
 	again := start(t, dir)
 	if again.token != p.token {

@@ -44,6 +44,7 @@ test: ## regenerate and fail on a difference, then run every test
 		echo "no C compiler ($$cc): the tests run without the race detector"; $(GO) test -shuffle=on ./...; \
 	fi
 	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
+	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
 
 test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
@@ -51,21 +52,26 @@ test-clients: build ## drive the built server with the official TypeScript SDK (
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do \
-		echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+		echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
 	done
 
-bench: ## measure the engine and the server
-	$(GO) test -run '^$$' -bench . -benchmem ./bench
+bench: ## measure the language, the engine and the server
+	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
 lint: ## vet, formatting, stale generated code
 	$(GO) vet ./...
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
+	$(GO) run ./cmd/gq fmt -l queries
+	$(GO) run ./cmd/gq lint --max-warnings 0
 	$(GO) run ./cmd/gq generate --check
 
+docs: ## print the references of the language, docs/reference, from the code
+	$(GO) run ./cmd/gq docs
+
 golden: ## rewrite the golden files of the tests
-	$(GO) test $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{$$dir := .ImportPath}}{{range .TestImports}}{{if eq . "github.com/omnigraph-go/omnigraph/internal/golden"}}{{$$dir}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "github.com/omnigraph-go/omnigraph/internal/golden"}}{{$$dir}}{{end}}{{end}}{{end}}' ./... | sort -u) -update
+	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update
 
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz bench lint golden clean
+.PHONY: help run reindex generate build test test-clients fuzz bench lint docs golden clean

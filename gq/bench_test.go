@@ -36,10 +36,24 @@ query colleagues_%d($name: String @description("Whose colleagues."), $min: I32?,
 	return gq.Source{Name: "thousand.gq", Text: b.String()}
 }
 
+// hundred is a schema of 100 types: those that the queries use, and others.
+func hundred() gq.Source {
+	var b strings.Builder
+	b.WriteString(check.ExampleSchema)
+	for i := range 48 {
+		fmt.Fprintf(&b, "node Thing%d { code: String @key label: String? amount: F64? made: Date? @index(made) }\n", i)
+		fmt.Fprintf(&b, "edge Leads%d: Thing%d -> Thing%d @card(0..9) { weight: F64? }\n", i, i, i/2)
+	}
+	return gq.Source{Name: "hundred.pg", Text: b.String()}
+}
+
 func BenchmarkCompile1000(b *testing.B) {
-	s, faults := gq.CompileSchema(gq.Source{Name: "ex.pg", Text: check.ExampleSchema})
+	s, faults := gq.CompileSchema(hundred())
 	if faults != nil {
 		b.Fatal(faults)
+	}
+	if n := len(s.Nodes) + len(s.Edges); n != 100 {
+		b.Fatalf("%d types", n)
 	}
 	src := thousand()
 	b.ReportAllocs()

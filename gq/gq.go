@@ -4,6 +4,9 @@ package gq
 
 import (
 	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/check"
@@ -37,6 +40,7 @@ func CompileSchema(src Source) (*catalog.Schema, diag.List) {
 	s, more := catalog.Build(tree)
 	faults = append(faults, more...)
 	faults.Sort()
+	faults = faults.Cut(diag.Most)
 	if faults.HasErrors() {
 		return nil, faults
 	}
@@ -51,29 +55,69 @@ func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, diag.List) 
 	var all diag.List
 	first := map[string]diag.Span{}
 	for _, src := range sources {
-		file, faults := syntax.ParseQueries(src.Name, src.Text)
-		all = append(all, faults...)
-		for _, q := range file.Queries {
+		file, list := syntax.ParseQueries(src.Name, src.Text)
+		checked := checkEach(s, src, file.Queries)
+		for i, q := range file.Queries {
+			list = append(list, checked[i].faults...)
 			at := syntax.SpanOf(q.Name)
-			other, again := first[q.Name.Value]
-			if again {
-				all = append(all, diag.Diagnostic{
-					Code: check.DuplicateName, Span: at,
-					Message: fmt.Sprintf("duplicate query %s, first declared at %s", q.Name.Value, other),
-					Help:    "rename one of them",
-				})
-			} else {
-				first[q.Name.Value] = at
+			if other, again := first[q.Name.Value]; again {
+				list = append(list, duplicateQuery(q.Name.Value, at, other))
+				continue
 			}
-			p, info, faults := check.Query(s, q)
-			all = append(all, faults...)
-			if p != nil && !again {
-				out = append(out, describe(src, q, p, info))
+			first[q.Name.Value] = at
+			if checked[i].query != nil {
+				out = append(out, checked[i].query)
 			}
 		}
+		list.Sort()
+		all = append(all, list.Cut(diag.Most)...)
 	}
 	all.Sort()
 	return out, all
+}
+
+type checkedQuery struct {
+	query  *Query // nil for one with errors
+	faults diag.List
+}
+
+// batch is how many queries are checked in one go: enough that handing them out costs
+// nothing beside checking them.
+const batch = 32
+
+// checkEach checks queries, several batches at a time, and returns what came of each.
+func checkEach(s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
+	out := make([]checkedQuery, len(queries))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for from := 0; from < len(queries); from += batch {
+		run := func() error {
+			for i := from; i < min(from+batch, len(queries)); i++ {
+				p, info, faults := check.Query(s, queries[i])
+				out[i].faults = faults
+				if p != nil {
+					out[i].query = describe(src, queries[i], p, info)
+				}
+			}
+			return nil
+		}
+		if len(queries) <= batch {
+			run()
+			break
+		}
+		g.Go(run)
+	}
+	g.Wait()
+	return out
+}
+
+// duplicateQuery reports a query name that was declared before.
+func duplicateQuery(name string, at, first diag.Span) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: check.DuplicateName, Span: at,
+		Message: fmt.Sprintf("duplicate query %s, first declared at %s", name, first),
+		Help:    "rename one of them",
+	}
 }
 
 // describe collects what the annotations of a query say.

@@ -209,22 +209,9 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 }
 
 func (g *generator) clusterJobs() ([]job, error) {
-	path, err := findUp(clusterFile)
+	path, cfg, err := readCluster(g.stderr)
 	if err != nil {
 		return nil, err
-	}
-	cfg, err := cluster.Read(path)
-	var diags diag.List
-	if err != nil && !errors.As(err, &diags) {
-		return nil, err
-	}
-	if err == nil {
-		diags = cfg.Notes
-	}
-	text, _ := os.ReadFile(path) // without the text the rendering lacks its lines, no more
-	diag.Render(g.stderr, diags, map[string]string{path: string(text)}, false)
-	if err != nil {
-		return nil, &reportedError{}
 	}
 	var jobs []job
 	for _, gr := range cfg.Graphs {
@@ -235,6 +222,28 @@ func (g *generator) clusterJobs() ([]job, error) {
 		})
 	}
 	return jobs, nil
+}
+
+// readCluster reads the cluster.yaml of the current directory or a parent, and
+// reports what it finds wrong with it.
+func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error) {
+	if path, err = findUp(clusterFile); err != nil {
+		return "", nil, err
+	}
+	cfg, err = cluster.Read(path)
+	var diags diag.List
+	if err != nil && !errors.As(err, &diags) {
+		return "", nil, err
+	}
+	if err == nil {
+		diags = cfg.Notes
+	}
+	text, _ := os.ReadFile(path) // without the text the rendering lacks its lines, no more
+	diag.Render(stderr, diags, map[string]string{path: string(text)}, false)
+	if err != nil {
+		return "", nil, &reportedError{}
+	}
+	return path, cfg, nil
 }
 
 // queryFiles lists the .gq files of paths, those of a folder in name order.
@@ -279,7 +288,7 @@ func findUp(name string) (string, error) {
 			return "", err
 		}
 		if full := filepath.Join(dir, up); filepath.Dir(full) == full {
-			return "", fmt.Errorf("there is no %s in %s or a parent of it; make one, or give --schema, --queries, --graph and --out", name, dir)
+			return "", fmt.Errorf("there is no %s in %s or a parent of it; make one, or name the sources by flags", name, dir)
 		}
 	}
 }

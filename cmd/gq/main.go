@@ -40,6 +40,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.AddCommand(generateCommand())
+	root.AddCommand(fmtCommand())
+	root.AddCommand(lintCommand())
+	root.AddCommand(explainCommand())
+	root.AddCommand(docsCommand())
 	err := root.Execute()
 	var usage *usageError
 	var reported *reportedError

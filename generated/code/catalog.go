@@ -39,7 +39,7 @@ func Catalog() *tool.Catalog {
 			publicAPITool{},
 		},
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:a8123aa197bdda6ac69680be7419d3d422564c1a7868c881d33334588bdce06a",
+		SourceDigest: "sha256:81ca198986cd85a6f8f7feed09379596fe392816addc7f10cb55a42bd4df97d9",
 	}
 }
 

@@ -305,7 +305,7 @@ var getSymbolPlan = &plan.Query{
 			{Name: "line", Expr: plan.Prop{Var: 0, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
 		},
 		Ties:  []plan.VarID{1, 2, 0},
-		Limit: plan.NoLimit,
+		Limit: 1,
 	},
 	Uses: []plan.Use{
 		{Entity: plan.Node, Type: "Symbol"},

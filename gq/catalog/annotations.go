@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strings"
+
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -82,37 +84,47 @@ func (b *builder) embed(prop *Property, a *syntax.Annotation) {
 // embeds checks that the source of each embedding is a String property of the type.
 // A fault of an inherited property is reported at typ, the name of the type.
 func (b *builder) embeds(props []*Property, lookup func(string) *Property, members []syntax.Member, typ diag.Span) {
-	names := propertyNames(props)
+	var spans map[string]diag.Span
 	for _, p := range props {
 		if p.Embed == nil {
 			continue
 		}
+		b.steps++
 		src := lookup(p.Embed.Source)
 		if src != nil && src.Type.Kind == value.String && !src.Type.List {
 			continue
 		}
-		at := embedSpan(members, p.Name, typ)
+		if spans == nil {
+			spans = embedSpans(members)
+		}
+		at, ok := spans[p.Name]
+		if !ok {
+			at = typ
+		}
 		if src == nil {
-			b.fault(BadEmbed, at, diag.DidYouMean(p.Embed.Source, names), "unknown property %s to embed", p.Embed.Source)
+			help := b.suggest(p.Embed.Source, func() []string { return propertyNames(props) })
+			b.fault(BadEmbed, at, help, "unknown property %s to embed", p.Embed.Source)
 			continue
 		}
 		b.fault(BadEmbed, at, "", "property %s is %s; only a String can be embedded", src.Name, src.Type)
 	}
 }
 
-func embedSpan(members []syntax.Member, name string, otherwise diag.Span) diag.Span {
+// embedSpans finds where the embeddings stand, by the name of their property.
+func embedSpans(members []syntax.Member) map[string]diag.Span {
+	spans := map[string]diag.Span{}
 	for _, m := range members {
 		p, ok := m.(*syntax.Property)
-		if !ok || p.Name.Value != name {
+		if !ok {
 			continue
 		}
 		for _, a := range p.Annotations {
 			if a.Name.Value == "embed" {
-				return a.Span()
+				spans[p.Name.Value] = a.Span()
 			}
 		}
 	}
-	return otherwise
+	return spans
 }
 
 func stringArg(arg *syntax.AnnotationArg) (string, bool) {
@@ -127,11 +139,11 @@ func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 func kept(a *syntax.Annotation) Annotation {
 	k := Annotation{Name: a.Name.Value}
 	for _, arg := range a.Args {
-		text := ""
+		var text strings.Builder
 		for _, t := range arg.Tokens {
-			text += t.Value
+			text.WriteString(t.Value)
 		}
-		k.Args = append(k.Args, text)
+		k.Args = append(k.Args, text.String())
 	}
 	return k
 }

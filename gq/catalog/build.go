@@ -13,12 +13,26 @@ import (
 // Build resolves a parsed schema. It reports all faults at once; the schema is whole
 // only when none of them is an error.
 func Build(tree *syntax.Schema) (*Schema, diag.List) {
+	b := newBuilder(tree)
+	b.build(tree)
+	return b.schema, b.faults
+}
+
+func newBuilder(tree *syntax.Schema) *builder {
 	b := &builder{
 		schema:     &Schema{Nodes: []*Node{}, Edges: []*Edge{}},
 		interfaces: map[string]*Interface{},
 		traits:     map[*Property]traits{},
-		broken:     tree.Broken,
+		nodes:      map[string]bool{},
+		broken:     make(map[string]bool, len(tree.Broken)),
 	}
+	for _, name := range tree.Broken {
+		b.broken[name] = true
+	}
+	return b
+}
+
+func (b *builder) build(tree *syntax.Schema) {
 	b.declare(tree)
 	for _, d := range tree.Decls {
 		if d, ok := d.(*syntax.Interface); ok {
@@ -36,17 +50,20 @@ func Build(tree *syntax.Schema) (*Schema, diag.List) {
 	}
 	b.schema.Index()
 	b.faults.Sort()
-	return b.schema, b.faults
+	b.faults = b.faults.Cut(diag.Most)
 }
 
 type builder struct {
 	schema     *Schema
 	faults     diag.List
+	hints      int // names that were looked up among others that are near
+	steps      int // visits of declarations, members and names
+	nodes      map[string]bool
 	nodeNames  []string
 	interfaces map[string]*Interface
 	traits     map[*Property]traits
 	skip       map[syntax.Decl]bool // second declarations of a name
-	broken     []string             // names that are no fault, though nothing is known of them
+	broken     map[string]bool      // names that are no fault, though nothing is known of them
 }
 
 // traits are the annotations of a property that constrain its type.
@@ -56,7 +73,23 @@ type traits struct {
 }
 
 func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
-	b.faults = append(b.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	if len(b.faults) <= diag.Most {
+		b.faults = append(b.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	}
+}
+
+// maxHints is how many misspelt names of a schema are looked up: each costs as much as
+// there are names.
+const maxHints = 50
+
+// suggest is the help line for a misspelt name.
+func (b *builder) suggest(name string, names func() []string) string {
+	if b.hints++; b.hints > maxHints {
+		return ""
+	}
+	among := names()
+	b.steps += len(among)
+	return diag.DidYouMean(name, among)
 }
 
 // declare collects the names, so that types may be used before they are declared.
@@ -64,6 +97,7 @@ func (b *builder) declare(tree *syntax.Schema) {
 	b.skip = map[syntax.Decl]bool{}
 	seen := map[string]diag.Span{}
 	for _, d := range tree.Decls {
+		b.steps++
 		var kind string
 		var name syntax.Token
 		var space string
@@ -86,6 +120,7 @@ func (b *builder) declare(tree *syntax.Schema) {
 		}
 		seen[kind+" "+space] = at
 		if kind == "node" {
+			b.nodes[name.Value] = true
 			b.nodeNames = append(b.nodeNames, name.Value)
 		}
 	}
@@ -113,8 +148,13 @@ func (b *builder) node(d *syntax.Node) {
 	n := &Node{Name: d.Name.Value, Properties: []*Property{}}
 	n.Description, n.RenameFrom, n.Annotations = b.typeAnnotations(d.Annotations)
 	inherited := b.inherit(d, n)
+	place := make(map[string]int, len(n.Properties))
+	for i, p := range n.Properties {
+		place[p.Name] = i
+	}
 	seen := map[string]bool{}
 	for _, m := range d.Members {
+		b.steps++
 		p, ok := m.(*syntax.Property)
 		if !ok {
 			continue
@@ -124,7 +164,7 @@ func (b *builder) node(d *syntax.Node) {
 			continue
 		}
 		if from, ok := inherited[prop.Name]; ok {
-			i := slices.IndexFunc(n.Properties, func(o *Property) bool { return o.Name == prop.Name })
+			i := place[prop.Name]
 			if !n.Properties[i].Type.Equal(prop.Type) {
 				b.fault(InterfaceClash, syntax.SpanOf(p.Name), "declare it as "+n.Properties[i].Type.String()+", or leave it out",
 					"property %s is %s here and %s in interface %s", prop.Name, prop.Type, n.Properties[i].Type, from)
@@ -146,34 +186,33 @@ func (b *builder) node(d *syntax.Node) {
 // came from.
 func (b *builder) inherit(d *syntax.Node, n *Node) map[string]string {
 	from := map[string]string{}
+	place := map[string]int{}
+	listed := map[string]bool{}
 	for _, ref := range d.Implements {
 		at, name := ref.Span(), ref.Name.Value
 		i := b.interfaces[name]
 		switch {
-		case i == nil && slices.Contains(b.broken, name):
+		case i == nil && b.broken[name]:
 			continue
 		case i == nil:
-			names := make([]string, 0, len(b.interfaces))
-			for _, i := range b.schema.Interfaces {
-				names = append(names, i.Name)
-			}
-			b.fault(UnknownInterface, at, diag.DidYouMean(name, names), "unknown interface %s", name)
+			b.fault(UnknownInterface, at, b.suggest(name, b.interfaceNames), "unknown interface %s", name)
 			continue
-		case slices.Contains(n.Implements, name):
+		case listed[name]:
 			b.fault(UnknownInterface, at, "", "interface %s is listed twice", name)
 			continue
 		}
+		listed[name] = true
 		n.Implements = append(n.Implements, name)
 		for _, p := range i.Properties {
+			b.steps++
 			if other, ok := from[p.Name]; ok {
-				at2 := slices.IndexFunc(n.Properties, func(o *Property) bool { return o.Name == p.Name })
-				if !n.Properties[at2].Type.Equal(p.Type) {
+				if first := n.Properties[place[p.Name]]; !first.Type.Equal(p.Type) {
 					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s and %s in %s",
-						p.Name, n.Properties[at2].Type, other, p.Type, name)
+						p.Name, first.Type, other, p.Type, name)
 				}
 				continue
 			}
-			from[p.Name] = name
+			from[p.Name], place[p.Name] = name, len(n.Properties)
 			c := *p
 			n.Properties = append(n.Properties, &c)
 			b.traits[&c] = b.traits[p]
@@ -182,14 +221,22 @@ func (b *builder) inherit(d *syntax.Node, n *Node) map[string]string {
 	return from
 }
 
+func (b *builder) interfaceNames() []string {
+	names := make([]string, len(b.schema.Interfaces))
+	for i, f := range b.schema.Interfaces {
+		names[i] = f.Name
+	}
+	return names
+}
+
 func (b *builder) edge(d *syntax.Edge) {
 	if b.skip[d] {
 		return
 	}
 	e := &Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
 	for _, end := range []syntax.Token{d.From, d.To} {
-		if !slices.Contains(b.nodeNames, end.Value) && !slices.Contains(b.broken, end.Value) {
-			b.fault(UnknownEndpoint, syntax.SpanOf(end), diag.DidYouMean(end.Value, b.nodeNames), "no node type %s", end.Value)
+		if !b.nodes[end.Value] && !b.broken[end.Value] {
+			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "no node type %s", end.Value)
 		}
 	}
 	e.Description, e.RenameFrom, e.Annotations = b.typeAnnotations(d.Annotations)
@@ -198,6 +245,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	}
 	seen := map[string]bool{}
 	for _, m := range d.Members {
+		b.steps++
 		if p, ok := m.(*syntax.Property); ok {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
@@ -256,17 +304,19 @@ func (b *builder) typ(t *syntax.Type) value.Type {
 	if len(v.Enum) == 0 {
 		b.fault(BadEnum, t.Span(), "list the values: enum(on, off)", "enum without values")
 	}
-	for i, e := range t.Enum {
-		if slices.Contains(v.Enum[:i], e.Text) {
+	seen := make(map[string]bool, len(t.Enum))
+	for _, e := range t.Enum {
+		b.steps++
+		if seen[e.Text] {
 			b.fault(BadEnum, e.Span(), "", "enum value %s is listed twice", e.Text)
 		}
+		seen[e.Text] = true
 	}
 	return v
 }
 
 func (b *builder) reservedNode(d *syntax.Node, n *Node) {
-	p := n.Property("id")
-	if p == nil || len(n.Key) == 1 && n.Key[0] == "id" && p.Type.Equal(value.Of(value.String)) {
+	if n.Property("id") == nil || len(n.Key) == 1 && n.Key[0] == "id" {
 		return
 	}
 	at := syntax.SpanOf(d.Name)

@@ -58,7 +58,7 @@ var Codes = []diag.Entry{
 		Example: "node A { x: String }\nedge Knows: A -> A @card(3..1)"},
 	{Code: BadEmbed, Title: "bad embedding", Explanation: `@embed stands on a Vector and names a String property of the same type: @embed("text"), @embed("text", model="…").`,
 		Example: `node A { x: Vector(3) @embed("y") }`},
-	{Code: ReservedName, Title: "reserved property name", Explanation: "Every entity has an id of its own: a property called id must be the node's key, alone and a String. An edge also has from, to, src and dst.",
+	{Code: ReservedName, Title: "reserved property name", Explanation: "Every entity has an id of its own: a property called id must be the node's key, and alone in it. An edge also has from, to, src and dst.",
 		Example: "node A { x: String }\nedge Knows: A -> A { from: String }"},
 	{Code: BadAnnotation, Title: "annotation with unfit arguments", Explanation: "@description and @rename_from take one string; @key, @unique and @index on a property take nothing.",
 		Example: "node A @description(wrong) { x: String }"},

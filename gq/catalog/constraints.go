@@ -29,7 +29,7 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *Node) {
 		switch m := m.(type) {
 		case *syntax.Property:
 		case *syntax.ListConstraint:
-			names, ok := b.listed(m, n.Properties, nil)
+			names, ok := b.listed(m, n.Properties, n.byName, nil)
 			if !ok {
 				continue
 			}
@@ -42,11 +42,11 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *Node) {
 				n.Index = append(n.Index, names)
 			}
 		case *syntax.RangeConstraint:
-			if p := b.named(m.Name, n.Properties); p != nil {
+			if p := b.named(m.Name, n.Properties, n.byName); p != nil {
 				b.bounds(n, p, m)
 			}
 		case *syntax.CheckConstraint:
-			if p := b.named(m.Name, n.Properties); p != nil {
+			if p := b.named(m.Name, n.Properties, n.byName); p != nil {
 				b.pattern(n, p, m)
 			}
 		}
@@ -74,7 +74,7 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *Edge) {
 				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge has no key")
 				continue
 			}
-			names, ok := b.listed(m, e.Properties, []string{"src", "dst"})
+			names, ok := b.listed(m, e.Properties, e.byName, []string{"src", "dst"})
 			switch {
 			case !ok:
 			case m.Kind.Value == "unique":
@@ -104,32 +104,34 @@ func (b *builder) key(n *Node, names []string, at diag.Span) {
 }
 
 // listed resolves the names of a constraint over properties; extra names are allowed besides.
-func (b *builder) listed(c *syntax.ListConstraint, props []*Property, extra []string) (names []string, ok bool) {
+func (b *builder) listed(c *syntax.ListConstraint, props []*Property, byName map[string]*Property, extra []string) (names []string, ok bool) {
 	ok = true
+	seen := make(map[string]bool, len(c.Names))
 	for _, ref := range c.Names {
+		b.steps++
 		name := ref.Name.Value
-		if slices.Contains(names, name) {
+		if seen[name] {
 			b.fault(DuplicateProperty, ref.Span(), "", "property %s is listed twice", name)
 			ok = false
 			continue
 		}
+		seen[name] = true
 		names = append(names, name)
 		if slices.Contains(extra, name) {
 			continue
 		}
-		p := b.named(ref.Name, props)
+		p := b.named(ref.Name, props, byName)
 		ok = p != nil && b.bearable(p, c.Kind.Value, ref.Span()) && ok
 	}
 	return names, ok
 }
 
-func (b *builder) named(t syntax.Token, props []*Property) *Property {
-	for _, p := range props {
-		if p.Name == t.Value {
-			return p
-		}
+func (b *builder) named(t syntax.Token, props []*Property, byName map[string]*Property) *Property {
+	if p := byName[t.Value]; p != nil {
+		return p
 	}
-	b.fault(UnknownProperty, syntax.SpanOf(t), diag.DidYouMean(t.Value, propertyNames(props)), "unknown property %s", t.Value)
+	help := b.suggest(t.Value, func() []string { return propertyNames(props) })
+	b.fault(UnknownProperty, syntax.SpanOf(t), help, "unknown property %s", t.Value)
 	return nil
 }
 

@@ -42,7 +42,8 @@ func (s *Schema) verify() error {
 		if err != nil {
 			return err
 		}
-		if err := verifyNames("edge "+e.Name, append(names, "src", "dst"), append(slices.Clone(e.Unique), e.Index...)); err != nil {
+		names["src"], names["dst"] = true, true
+		if err := verifyNames("edge "+e.Name, names, append(slices.Clone(e.Unique), e.Index...)); err != nil {
 			return err
 		}
 	}
@@ -65,24 +66,24 @@ func (n *Node) verify() error {
 	return verifyNames(where, names, lists)
 }
 
-func verifyProperties(where string, props []*Property) ([]string, error) {
-	var names []string
+func verifyProperties(where string, props []*Property) (map[string]bool, error) {
+	names := make(map[string]bool, len(props))
 	for _, p := range props {
 		switch {
-		case p == nil || slices.Contains(names, p.Name):
+		case p == nil || names[p.Name]:
 			return nil, fmt.Errorf("%s has an empty or repeated property", where)
 		case p.Type.Kind == value.Invalid, p.Type.Kind == value.Vector && p.Type.Dim < 1:
 			return nil, fmt.Errorf("%s has a property %s of no type", where, p.Name)
 		}
-		names = append(names, p.Name)
+		names[p.Name] = true
 	}
 	return names, nil
 }
 
-func verifyNames(where string, names []string, lists [][]string) error {
+func verifyNames(where string, names map[string]bool, lists [][]string) error {
 	for _, list := range lists {
 		for _, name := range list {
-			if !slices.Contains(names, name) {
+			if !names[name] {
 				return fmt.Errorf("%s has a constraint on %q, which is no property", where, name)
 			}
 		}

@@ -34,14 +34,23 @@ type Comparison struct {
 
 // Query checks a query and lowers it. The plan is nil when the list has errors.
 func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
-	c := &checker{
+	c := newChecker(s, q)
+	p, faults := c.query(q)
+	return p, c.info, faults
+}
+
+func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
+	return &checker{
 		schema: s,
-		plan:   &plan.Query{Name: q.Name.Value},
+		plan:   &plan.Query{Name: q.Name.Value, Uses: make([]plan.Use, 0, 8)},
 		params: map[string]int{},
 		uses:   map[useKey]int{},
 		failed: map[string]bool{},
 		info:   &Info{},
 	}
+}
+
+func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	c.declare(q.Params)
 	switch b := q.Body.(type) {
 	case *syntax.Read:
@@ -51,22 +60,29 @@ func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
 	}
 	c.faults.Sort()
 	if c.faults.HasErrors() {
-		return nil, c.info, c.faults
+		return nil, c.faults.Cut(diag.Most)
 	}
-	return c.plan, c.info, c.faults
+	return c.plan, c.faults
 }
 
 type checker struct {
-	schema *catalog.Schema
-	plan   *plan.Query
-	read   *plan.Read // of a read
-	limit  bool       // the read has a limit
-	params map[string]int
-	uses   map[useKey]int  // index in plan.Uses
-	failed map[string]bool // columns that have been reported
-	info   *Info
-	faults diag.List
+	schema  *catalog.Schema
+	plan    *plan.Query
+	read    *plan.Read // of a read
+	limit   bool       // the read has a limit
+	params  map[string]int
+	uses    map[useKey]int  // index in plan.Uses
+	columns map[string]int  // index in plan.Read.Columns, by name
+	failed  map[string]bool // columns that have been reported
+	info    *Info
+	faults  diag.List
+	hints   int // names that were looked up among others that are near
+	steps   int // visits of syntax nodes and names
 }
+
+// maxHints is how many misspelt names of a query are looked up: each costs as much as
+// there are names.
+const maxHints = 50
 
 type useKey struct {
 	entity     plan.Entity
@@ -74,7 +90,27 @@ type useKey struct {
 }
 
 func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
-	c.faults = append(c.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	if len(c.faults) <= diag.Most {
+		c.faults = append(c.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	}
+}
+
+// nearest returns the name that a misspelt one probably means, or "".
+func (c *checker) nearest(name string, names func() []string) string {
+	if c.hints++; c.hints > maxHints {
+		return ""
+	}
+	among := names()
+	c.steps += len(among)
+	return diag.Nearest(name, among)
+}
+
+// suggest is the help line for a misspelt name.
+func (c *checker) suggest(name string, names func() []string) string {
+	if n := c.nearest(name, names); n != "" {
+		return "did you mean " + n + "?"
+	}
+	return ""
 }
 
 func (c *checker) declare(params []*syntax.Param) {
@@ -112,7 +148,7 @@ func (c *checker) param(t syntax.Token) (typed, bool) {
 }
 
 func (c *checker) suggestParam(name string) string {
-	if n := diag.Nearest(name, c.paramNames()); n != "" {
+	if n := c.nearest(name, c.paramNames); n != "" {
 		return "did you mean $" + n + "?"
 	}
 	return "declare it: ($" + name + ": String)"
@@ -142,6 +178,7 @@ func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, w
 }
 
 func (c *checker) use(u plan.Use) {
+	c.steps++
 	key := useKey{u.Entity, u.Type, u.Property}
 	if i, ok := c.uses[key]; ok {
 		c.plan.Uses[i].Write = c.plan.Uses[i].Write || u.Write

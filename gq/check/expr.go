@@ -3,7 +3,6 @@ package check
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -32,8 +31,10 @@ func (t typed) String() string {
 // operand resolves an operand. ok is false when it has been reported, or rests on
 // something that has.
 func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
+	c.steps++
 	switch o := o.(type) {
 	case *syntax.Literal:
+		c.steps += len(o.Elems)
 		v, err := natural(o)
 		if err != nil {
 			c.fault(Incomparable, o.Span(), "", "%v", err)
@@ -81,10 +82,13 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 		c.fault(Unbound, syntax.SpanOf(tok), "give the binding a name", "$_ binds nothing")
 		return
 	}
-	names := slices.Concat(sc.names(), c.paramNames())
-	slices.Sort(names)
+	names := func() []string {
+		names := slices.Concat(sc.names(), c.paramNames())
+		slices.Sort(names)
+		return names
+	}
 	help := ""
-	if n := diag.Nearest(name, names); n != "" {
+	if n := c.nearest(name, names); n != "" {
 		help = "did you mean $" + n + "?"
 	}
 	c.fault(Unbound, syntax.SpanOf(tok), help, "unbound variable $%s", name)
@@ -119,7 +123,7 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 		e := c.schema.Edge(v.Type)
 		p := e.Property(o.Prop.Value)
 		if p == nil {
-			c.noProperty(o, v.Type, slices.Concat(propNames(e.Properties), []string{"id", "from", "to"}))
+			c.noProperty(o, v.Type, func() []string { return append(propNames(e.Properties), "id", "from", "to") })
 			return typed{}, false
 		}
 		c.useProp(plan.Edge, e.Name, p, false)
@@ -134,12 +138,12 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	case o.Prop.Value == "id":
 		return typed{expr: plan.ID{Var: id}, typ: id2}, true
 	}
-	c.noProperty(o, v.Type, propNames(n.Properties))
+	c.noProperty(o, v.Type, func() []string { return propNames(n.Properties) })
 	return typed{}, false
 }
 
-func (c *checker) noProperty(o *syntax.PropRef, typ string, names []string) {
-	c.fault(Unbound, syntax.SpanOf(o.Prop), diag.DidYouMean(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
+func (c *checker) noProperty(o *syntax.PropRef, typ string, names func() []string) {
+	c.fault(Unbound, syntax.SpanOf(o.Prop), c.suggest(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
 }
 
 // value resolves an operand of return or order, where blobs are none.
@@ -167,7 +171,7 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 		if !c.limit {
 			c.fault(NearestLimit, o.Span(), "add limit 10", "nearest without a limit")
 		}
-		e, ok := c.nearest(o, sc)
+		e, ok := c.nearestCall(o, sc)
 		return typed{expr: e, typ: value.Of(value.F64)}, ok
 	case "rrf":
 		e, ok := c.rrf(o, sc)

@@ -27,6 +27,7 @@ func FuzzCheck(f *testing.F) {
 	if err != nil || len(paths) == 0 {
 		f.Fatal(len(paths), err)
 	}
+	f.Add("query q() { match { $p: Person not { $p <knows>{2,3} $_ } } return { count($p), $p.mood as m, } order { m desc } limit 3 }")
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {

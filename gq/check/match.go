@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
@@ -36,9 +35,7 @@ func (s *scope) find(name string) (plan.VarID, bool) {
 func (s *scope) names() []string {
 	var names []string
 	for at := s; at != nil; at = at.outer {
-		for n := range at.vars {
-			names = append(names, n)
-		}
+		names = slices.AppendSeq(names, maps.Keys(at.vars))
 	}
 	return names
 }
@@ -63,9 +60,10 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 			anonymous[b] = c.bind(b, sc)
 		}
 	}
-	steps := c.steps(clauses, sc)
+	steps := c.declareSteps(clauses, sc)
 	c.direct(steps)
-	var out []plan.Clause
+	out := make([]plan.Clause, 0, len(clauses))
+	c.steps += len(clauses)
 	for _, cl := range clauses {
 		switch cl := cl.(type) {
 		case *syntax.Binding:
@@ -121,7 +119,7 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	} else if e := c.schema.Edge(b.Type.Value); e != nil {
 		c.fault(UnknownNode, at, "bind an edge in its traversal: $a "+b.Var.Value+":"+lowerFirst(e.Name)+" $b", "%s is an edge", e.Name)
 	} else {
-		c.fault(UnknownNode, at, diag.DidYouMean(b.Type.Value, nodeNames(c.schema)), "unknown node type %s", b.Type.Value)
+		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
 	}
 	id, ok := sc.find(b.Var.Value[1:])
 	if !ok {
@@ -140,9 +138,9 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	return id
 }
 
-// steps declares the variables of the traversals of a block, edge bindings first, so
+// declareSteps declares the variables of the traversals of a block, edge bindings first, so
 // that an edge binding that serves as an endpoint is found wherever it stands.
-func (c *checker) steps(clauses []syntax.Clause, sc *scope) map[*syntax.Traversal]*step {
+func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.Traversal]*step {
 	steps := map[*syntax.Traversal]*step{}
 	for _, cl := range clauses {
 		t, ok := cl.(*syntax.Traversal)
@@ -153,7 +151,7 @@ func (c *checker) steps(clauses []syntax.Clause, sc *scope) map[*syntax.Traversa
 		steps[t] = st
 		name := t.Edge
 		if st.edge = c.schema.Edge(name.Value); st.edge == nil {
-			c.fault(UnknownEdge, syntax.SpanOf(name), diag.DidYouMean(name.Value, edgeNames(c.schema)), "unknown edge %s", name.Value)
+			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggest(name.Value, func() []string { return edgeNames(c.schema) }), "unknown edge %s", name.Value)
 		} else {
 			c.useType(plan.Edge, st.edge.Name, false)
 		}
@@ -202,25 +200,36 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
 	})
-	for {
-		progress := false
-		var open *step
-		for _, st := range order {
-			if st.done {
-				continue
-			}
-			if c.decide(st) {
-				progress = true
-			} else if open == nil {
-				open = st
+	touching := map[plan.VarID][]*step{}
+	for _, st := range order {
+		for _, id := range [2]plan.VarID{st.from, st.to} {
+			if id != plan.NoVar && c.read.Vars[id].Type == "" {
+				touching[id] = append(touching[id], st)
 			}
 		}
-		switch {
-		case progress:
-		case open == nil:
-			return
-		default:
+	}
+	// A traversal is looked at again only when an end of it has become known.
+	ready := slices.Clone(order)
+	woken := func(st *step) {
+		for _, id := range [2]plan.VarID{st.from, st.to} {
+			if id != plan.NoVar && c.read.Vars[id].Type != "" {
+				ready = append(ready, touching[id]...)
+				delete(touching, id)
+			}
+		}
+	}
+	for _, open := range order {
+		for len(ready) > 0 {
+			st := ready[0]
+			ready = ready[1:]
+			c.steps++
+			if !st.done && c.decide(st) {
+				woken(st)
+			}
+		}
+		if !open.done {
 			c.give(open, false)
+			woken(open)
 		}
 	}
 }
@@ -316,9 +325,10 @@ func (c *checker) inline(b *syntax.Binding, id plan.VarID) []plan.Clause {
 	}
 	var out []plan.Clause
 	for _, m := range b.Props {
+		c.steps++
 		p := n.Property(m.Name.Value)
 		if p == nil {
-			help := diag.DidYouMean(m.Name.Value, propNames(n.Properties))
+			help := c.suggest(m.Name.Value, func() []string { return propNames(n.Properties) })
 			if m.Name.Value == "id" {
 				help = "write it as a filter: " + b.Var.Value + ".id = …"
 			}

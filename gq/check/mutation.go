@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -50,11 +49,14 @@ func (c *checker) target(t syntax.Token) (target, bool) {
 		c.useType(plan.Edge, e.Name, true)
 		return target{plan.Edge, e.Name, nil, e}, true
 	}
-	names := nodeNames(c.schema)
-	for _, e := range c.schema.Edges {
-		names = append(names, e.Name)
+	names := func() []string {
+		names := nodeNames(c.schema)
+		for _, e := range c.schema.Edges {
+			names = append(names, e.Name)
+		}
+		return names
 	}
-	c.fault(UnknownTarget, syntax.SpanOf(t), diag.DidYouMean(t.Value, names), "unknown type %s", t.Value)
+	c.fault(UnknownTarget, syntax.SpanOf(t), c.suggest(t.Value, names), "unknown type %s", t.Value)
 	return target{}, false
 }
 
@@ -141,6 +143,7 @@ func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool
 }
 
 func (c *checker) once(a *syntax.Assign, assigned map[string]bool) bool {
+	c.steps++
 	if assigned[a.Name.Value] {
 		c.fault(AssignedTwice, syntax.SpanOf(a.Name), "", "%s is assigned twice", a.Name.Value)
 		return false
@@ -159,8 +162,7 @@ func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, 
 		if insert {
 			own = t.ownNames(true)
 		}
-		names := slices.Concat(propNames(t.properties()), own)
-		help := diag.DidYouMean(a.Name.Value, names)
+		help := c.suggest(a.Name.Value, func() []string { return slices.Concat(propNames(t.properties()), own) })
 		if t.node != nil && a.Name.Value == "id" {
 			help = "the id is made of the key"
 		}
@@ -235,8 +237,8 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	prop := t.property(name)
 	switch {
 	case prop == nil && !slices.Contains(t.ownNames(false), name):
-		names := slices.Concat(propNames(t.properties()), t.ownNames(false))
-		c.fault(UnknownAssigned, at, diag.DidYouMean(name, names), "%s has no property %s", t.name, name)
+		names := func() []string { return slices.Concat(propNames(t.properties()), t.ownNames(false)) }
+		c.fault(UnknownAssigned, at, c.suggest(name, names), "%s has no property %s", t.name, name)
 		return pred
 	case prop != nil && prop.Type.Kind == value.Blob:
 		c.fault(UnknownAssigned, at, "", "%s is a Blob, which a predicate cannot ask for", name)

@@ -2,11 +2,10 @@ package check
 
 import (
 	"cmp"
-	"reflect"
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -21,14 +20,15 @@ func (c *checker) readQuery(r *syntax.Read) {
 	}
 	sc := &scope{vars: map[string]plan.VarID{}}
 	c.read.Match = c.block(r.Match, sc)
-	c.columns(r.Returns, sc)
+	c.project(r.Returns, sc)
 	c.order(r.Order, sc)
 	c.ties()
 }
 
-// columns lowers the projections.
-func (c *checker) columns(ps []*syntax.Projection, sc *scope) {
+// project lowers the projections.
+func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 	taken := map[string]bool{}
+	c.columns = map[string]int{}
 	for _, p := range ps {
 		t, ok := c.aggregate(p.Expr, sc)
 		name, named := columnName(p)
@@ -62,6 +62,7 @@ func (c *checker) columns(ps []*syntax.Projection, sc *scope) {
 				}
 			}
 		}
+		c.columns[name] = len(c.read.Columns)
 		c.read.Columns = append(c.read.Columns, col)
 	}
 }
@@ -108,6 +109,10 @@ func operandName(o syntax.Operand) (string, bool) {
 
 // order lowers the sort keys.
 func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
+	var grouping map[string]bool
+	if c.read.Grouped && len(keys) > 0 {
+		grouping = c.grouping()
+	}
 	for _, k := range keys {
 		t, ok := c.sortKey(k.Expr, sc)
 		if !ok {
@@ -123,7 +128,7 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		case agg && !c.read.Grouped:
 			c.fault(Uncorrelated, at, "return an aggregate too", "order by an aggregate of rows that are not grouped")
 			continue
-		case c.read.Grouped && !agg && !c.isColumn(t.expr):
+		case c.read.Grouped && !agg && !grouping[spelled(t.expr)]:
 			c.fault(Uncorrelated, at, "return it as a grouping key, or order by an aggregate", "order by an expression that is not grouped")
 			continue
 		}
@@ -138,12 +143,8 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return c.aggregate(o, sc)
 	}
 	name := alias.Tokens[0].Value
-	var names []string
-	for _, col := range c.read.Columns {
-		if col.Name != name {
-			names = append(names, col.Name)
-			continue
-		}
+	if i, ok := c.columns[name]; ok {
+		col := c.read.Columns[i]
 		t := typed{expr: col.Expr, typ: col.Type}
 		if w, whole := col.Expr.(plan.Whole); whole {
 			t.node = c.read.Vars[w.Var].Type
@@ -151,14 +152,30 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return t, true
 	}
 	if !c.failed[name] {
-		c.fault(Unbound, alias.Span(), diag.DidYouMean(name, names), "no column %s", name)
+		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "no column %s", name)
 	}
 	return typed{}, false
 }
 
-func (c *checker) isColumn(e plan.Expr) bool {
-	return slices.ContainsFunc(c.read.Columns, func(col plan.Column) bool { return reflect.DeepEqual(col.Expr, e) })
+func (c *checker) columnNames() []string {
+	names := make([]string, len(c.read.Columns))
+	for i, col := range c.read.Columns {
+		names[i] = col.Name
+	}
+	return names
 }
+
+// grouping is the set of the columns' expressions, spelled out: expressions hold lists
+// and are no map keys.
+func (c *checker) grouping() map[string]bool {
+	set := make(map[string]bool, len(c.read.Columns))
+	for _, col := range c.read.Columns {
+		set[spelled(col.Expr)] = true
+	}
+	return set
+}
+
+func spelled(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
 
 // descending: relevance is best first unless a direction is written.
 func descending(dir *syntax.Token, e plan.Expr) bool {

@@ -107,7 +107,7 @@ func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return e, ok
 }
 
-func (c *checker) nearest(o *syntax.Call, sc *scope) (plan.Expr, bool) {
+func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
 		c.fault(BadOperand, o.Span(), "", "nearest of %d arguments, want a property and a vector", len(o.Args))
 		return nil, false
@@ -186,7 +186,7 @@ func (c *checker) rank(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	if call, ok := o.(*syntax.Call); ok {
 		switch call.Name.Value {
 		case "nearest":
-			return c.nearest(call, sc)
+			return c.nearestCall(call, sc)
 		case "bm25":
 			return c.bm25(call, sc)
 		}

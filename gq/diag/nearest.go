@@ -5,12 +5,19 @@ import (
 	"unicode/utf8"
 )
 
+// maxNearest is the longest name that is compared, in code points: the comparison takes
+// the product of two lengths, and nobody misspells more.
+const maxNearest = 64
+
 // Nearest returns the candidate that name is most likely a misspelling of, the first
 // of several, or "" when none is near: case apart, at most a third of the letters,
 // and of two or more at least one, may be wrong, missing, extra or swapped with a
 // neighbour.
 func Nearest(name string, candidates []string) string {
 	letters := utf8.RuneCountInString(name)
+	if letters > maxNearest {
+		return ""
+	}
 	best, bestDist := "", max(min(letters-1, 1), letters/3)+1
 	lower := []rune(strings.ToLower(name))
 	for _, c := range candidates {

@@ -7,6 +7,18 @@ import (
 
 var bindingParser = build[Binding](operands)
 
+// The productions that are read by hand stand in EBNF beside the functions that read
+// them; Grammar prints them with those that the library parses.
+const (
+	clauseGrammar     = `Clause = Binding | Not | TextClause | Traversal | Filter .`
+	notGrammar        = `Not = "not" "{" Clause+ "}" .`
+	textGrammar       = `TextClause = ("search" | "match_text" | "fuzzy") "(" Operand ("," Operand)* ")" (Comparison Operand "?"?)? .`
+	traversalGrammar  = `Traversal = <var> (<var> ":")? (<name> | ("<" <name> ">")) Bounds? <var> .`
+	boundsGrammar     = `Bounds = "{" <int> "," <int>? "}" .`
+	filterGrammar     = `Filter = Operand Comparison Operand "?"? .`
+	comparisonGrammar = `Comparison = <relation> | "contains" | "starts_with" .`
+)
+
 // parseClause looks at up to four tokens to tell which production a clause is. Clauses
 // are most of a query; all but bindings are read by hand, because a grammar that tries
 // one production after the other is slower, and its error that of the last one tried.
@@ -61,8 +73,11 @@ func startsOperand(t Token) bool {
 	return t.Value == "["
 }
 
+// nested are the options for a parser that works on a piece of a declaration.
+var nested = []participle.ParseOption{participle.AllowTrailing(true)}
+
 func parseBinding(lex *lexer.PeekingLexer) (Clause, error) {
-	b, err := bindingParser().ParseFromLexer(lex, participle.AllowTrailing(true))
+	b, err := bindingParser().ParseFromLexer(lex, nested...)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,17 @@ var Codes = []diag.Entry{
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
 	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are count, sum, avg, min, max, search, match_text, fuzzy, bm25, nearest, rrf, now, date and datetime.",
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
-	{Code: NoParser, Title: "no parser in this build", Explanation: "The program was built with the tag gq_noparse, which proves that it needs no source text at run time. No example can show it in a build that has a parser."},
+	{Code: NoParser, Title: "no parser in this build", Explanation: "The program was built with the tag gq_noparse, which proves that it needs no source text at run time. There every text yields it.",
+		Example: "query q() { match { $p: Person } return { $p } }"},
+}
+
+// NoParserFault is what a build without a parser reports of a file.
+func NoParserFault(file string) diag.Diagnostic {
+	start := diag.Pos{Line: 1, Column: 1}
+	return diag.Diagnostic{
+		Code: NoParser, Message: "this build has no parser", Help: "build without the tag gq_noparse",
+		Span: diag.Span{File: file, Start: start, End: start},
+	}
 }
 
 func deepExample() string {

@@ -7,39 +7,66 @@ import "github.com/omnigraph-go/omnigraph/gq/diag"
 // ParseSchema parses a .pg text. It reports every declaration that does not follow
 // the grammar, and returns the others.
 func ParseSchema(file, text string) (*Schema, diag.List) {
+	schema, p := parseSchema(file, text)
+	return schema, p.result()
+}
+
+func parseSchema(file, text string) (*Schema, *parser) {
 	s := scan(file, text)
 	schema := &Schema{Name: file, Text: text, Comments: s.comments}
 	p := newParser(s, "interface", "node", "edge")
-	for _, decl := range p.declarations() {
-		var d Decl
-		ok := false
-		switch decl.tokens[0].Value {
-		case "interface":
-			d, ok = parseOne(p, interfaceParser(), decl)
-		case "node":
-			d, ok = parseOne(p, nodeParser(), decl)
-		case "edge":
-			d, ok = parseOne(p, edgeParser(), decl)
-		}
-		if ok && p.checkDecl(d) {
+	decls := p.declarations()
+	for i, d := range eachOf(p, decls, parseDecl) {
+		if d != nil {
 			schema.Decls = append(schema.Decls, d)
-		} else if toks := decl.tokens; len(toks) > 1 && toks[1].Type == TypeName {
+		} else if toks := decls[i].tokens; len(toks) > 1 && toks[1].Type == TypeName {
 			schema.Broken = append(schema.Broken, toks[1].Value)
 		}
 	}
-	return schema, p.result()
+	return schema, p
 }
 
 // ParseQueries parses a .gq text. It reports every query that does not follow the
 // grammar, and returns the others.
 func ParseQueries(file, text string) (*File, diag.List) {
+	f, p := parseQueries(file, text)
+	return f, p.result()
+}
+
+func parseQueries(file, text string) (*File, *parser) {
 	s := scan(file, text)
 	f := &File{Name: file, Text: text, Comments: s.comments}
 	p := newParser(s, "query")
-	for _, decl := range p.declarations() {
-		if q, ok := parseOne(p, queryParser(), decl); ok && p.checkQuery(q) {
+	for _, q := range eachOf(p, p.declarations(), parseQuery) {
+		if q != nil {
 			f.Queries = append(f.Queries, q)
 		}
 	}
-	return f, p.result()
+	return f, p
+}
+
+// parseDecl returns nil for a declaration that is broken.
+func parseDecl(p *parser, decl *declaration) Decl {
+	var d Decl
+	ok := false
+	switch decl.tokens[0].Value {
+	case "interface":
+		d, ok = parseOne(p, interfaceParser(), decl)
+	case "node":
+		d, ok = parseOne(p, nodeParser(), decl)
+	case "edge":
+		d, ok = parseOne(p, edgeParser(), decl)
+	}
+	if ok && p.checkDecl(d) {
+		return d
+	}
+	return nil
+}
+
+// parseQuery returns nil for a query that is broken.
+func parseQuery(p *parser, decl *declaration) *Query {
+	if q, ok := parseOne(p, queryParser(), decl); ok && p.checkQuery(q) {
+		return q
+	}
+	return nil
 }

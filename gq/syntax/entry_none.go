@@ -14,10 +14,4 @@ func ParseQueries(file, text string) (*File, diag.List) {
 	return &File{Name: file, Text: text}, noParser(file)
 }
 
-func noParser(file string) diag.List {
-	start := diag.Pos{Line: 1, Column: 1}
-	return diag.List{{
-		Code: NoParser, Message: "this build has no parser", Help: "build without the tag gq_noparse",
-		Span: diag.Span{File: file, Start: start, End: start},
-	}}
-}
+func noParser(file string) diag.List { return diag.List{NoParserFault(file)} }

@@ -11,15 +11,20 @@ func show(t Token) string {
 	if t.EOF() {
 		return "end of the declaration"
 	}
-	const most = 40
-	v := t.Value
-	if len(v) > most {
-		v = strings.ToValidUTF8(v[:most], "") + "…"
-	}
+	v := cut(t.Value)
 	if t.Type == String {
 		return v
 	}
 	return "`" + v + "`"
+}
+
+// cut shortens a piece of source to what a message can hold.
+func cut(v string) string {
+	const most = 40
+	if len(v) > most {
+		return strings.ToValidUTF8(v[:most], "") + "…"
+	}
+	return v
 }
 
 // helpFor returns the fix when the token alone tells it.

@@ -18,17 +18,27 @@ type scanner struct {
 	lineStart  int // offset of the first byte of the line
 	wide       int // bytes on the line so far that continue a code point
 
+	// The last place that a fault was located at: faults come in about the order of
+	// the text, so that counting goes on from there.
+	mark lexer.Position
+
 	tokens   []Token
 	comments []Comment
 	faults   diag.List
+	// Offsets at which the text makes no tokens, ascending: of the faults between two
+	// tokens only the first.
+	garbled   []int
+	garbledAt int // how many tokens there were before the last of garbled
+	steps     int // bytes looked at to cut tokens and to locate faults
 }
 
 func scan(file, text string) *scanner {
-	s := &scanner{file: file, text: text, line: 1}
+	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}}
 	if !s.readable() {
 		return s
 	}
-	s.tokens = make([]Token, 0, len(text)/4+8)
+	s.steps += len(text)
+	s.tokens = make([]Token, 0, len(text)/3+8)
 	if strings.HasPrefix(text, "\uFEFF") {
 		s.off, s.wide = 3, 2
 	}
@@ -61,18 +71,41 @@ func (s *scanner) readable() bool {
 }
 
 func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
+	if n := len(s.garbled); n > 0 && s.garbledAt == len(s.tokens) {
+		s.garbled[n-1] = min(s.garbled[n-1], from)
+	} else {
+		s.garbled, s.garbledAt = append(s.garbled, from), len(s.tokens)
+	}
+	if len(s.faults) > diag.Most {
+		return
+	}
 	s.faults = append(s.faults, diag.Diagnostic{
 		Code: code, Message: msg, Help: help,
 		Span: diag.Span{File: s.file, Start: s.locate(from), End: s.locate(to)},
 	})
 }
 
-// locate finds the position of an offset by counting from the start of the text:
-// only faults need it.
+// locate finds the position of an offset by counting from the last place known before
+// it: only faults need it.
 func (s *scanner) locate(off int) diag.Pos {
-	before := s.text[:off]
-	nl := strings.LastIndexByte(before, '\n')
-	return diag.Pos{Offset: off, Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(before[nl+1:])}
+	from := s.pos()
+	switch {
+	case s.mark.Offset <= off && (s.mark.Offset > from.Offset || from.Offset > off):
+		from = s.mark
+	case from.Offset > off:
+		from = lexer.Position{Line: 1, Column: 1}
+	}
+	between := s.text[from.Offset:off]
+	s.steps += len(between)
+	if nl := strings.LastIndexByte(between, '\n'); nl >= 0 {
+		from.Line += strings.Count(between, "\n")
+		from.Column = 1
+		between = between[nl+1:]
+	}
+	from.Column += utf8.RuneCountInString(between)
+	from.Offset = off
+	s.mark = from
+	return posOf(from)
 }
 
 func (s *scanner) pos() lexer.Position {
@@ -148,7 +181,7 @@ func (s *scanner) next() {
 			s.off++
 			return
 		case !startsLower(rest[1]):
-			s.faultAt(s.off, s.off+1+n, BadCharacter, "a variable starts with a lower-case letter or _, not as in "+rest[:1+n], "")
+			s.faultAt(s.off, s.off+1+n, BadCharacter, "a variable starts with a lower-case letter or _, not as in "+cut(rest[:1+n]), "")
 		}
 		s.emit(Var, 1+n)
 	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):

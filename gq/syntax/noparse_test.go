@@ -12,3 +12,16 @@ func TestNoParser(t *testing.T) {
 		t.Error(f.Queries, faults)
 	}
 }
+
+// TestNoParserExample runs the example that only this build can run.
+func TestNoParserExample(t *testing.T) {
+	for _, e := range Codes {
+		if e.Code == NoParser {
+			if _, faults := ParseQueries("example.gq", e.Example); len(faults) != 1 || faults[0] != NoParserFault("example.gq") {
+				t.Error(faults)
+			}
+			return
+		}
+	}
+	t.Error("P12 is not documented")
+}

@@ -69,6 +69,17 @@ func (r Range) Source() Range { return r }
 // Functions names what a Call can call.
 var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
 
+const (
+	operandGrammar  = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	propRefGrammar  = `PropRef = <var> "." <name> .`
+	varRefGrammar   = `VarRef = <var> .`
+	aliasRefGrammar = `AliasRef = <name> .`
+	nowGrammar      = `Now = "now" "(" ")" .`
+	callGrammar     = `Call = <name> "(" Operand ("," Operand)* ")" .`
+	literalGrammar  = `Literal = <string> | <int> | <float> | "true" | "false" | (("date" | "datetime") "(" <string> ")") | List .`
+	listGrammar     = `List = "[" (Literal ("," Literal)*)? "]" .`
+)
+
 // operandParser reads operands by hand: the first token decides among all forms but
 // those that start with a name, and there the second does.
 type operandParser struct {

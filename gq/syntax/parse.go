@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
@@ -18,22 +20,66 @@ const maxNesting = 256
 type parser struct {
 	tokens   []Token
 	keywords []string // that start a declaration
-	lexical  diag.List
+	garbled  []int    // see scanner
 	faults   diag.List
+	found    int // faults, those that are not listed included
+	steps    int // visits of tokens and nodes, those inside the grammar library apart
 }
 
 func newParser(s *scanner, keywords ...string) *parser {
-	return &parser{tokens: s.tokens, keywords: keywords, lexical: s.faults, faults: s.faults[:len(s.faults):len(s.faults)]}
+	return &parser{tokens: s.tokens, keywords: keywords, garbled: s.garbled, faults: s.faults[:len(s.faults):len(s.faults)], steps: s.steps}
 }
 
 func (p *parser) result() diag.List {
 	p.faults.Sort()
-	return p.faults
+	return p.faults.Cut(diag.Most)
+}
+
+// batch is how many declarations are parsed in one go: enough that handing them out
+// costs nothing beside parsing them.
+const batch = 32
+
+// eachOf parses declarations, several batches at a time, and returns what parse made
+// of them in their order. Faults are the same, and in the same order, however many
+// processors there are.
+func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
+	out := make([]D, len(decls))
+	parts := make([]parser, (len(decls)+batch-1)/batch)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parts {
+		part := &parts[i]
+		*part = parser{keywords: p.keywords, garbled: p.garbled}
+		run := func() error {
+			for j := i * batch; j < min((i+1)*batch, len(decls)); j++ {
+				out[j] = parse(part, decls[j])
+			}
+			return nil
+		}
+		if len(parts) == 1 {
+			run()
+			break
+		}
+		g.Go(run)
+	}
+	g.Wait()
+	for i := range parts {
+		p.faults = append(p.faults, parts[i].faults...)
+		p.steps += parts[i].steps
+	}
+	return out
 }
 
 func (p *parser) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
-	p.faults = append(p.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	p.found++
+	if !p.full() {
+		p.faults = append(p.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	}
 }
+
+// full reports whether there are more faults than are listed: what comes is not worth
+// its text.
+func (p *parser) full() bool { return len(p.faults) > diag.Most }
 
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
@@ -59,6 +105,7 @@ func (p *parser) declarations() []*declaration {
 		}
 	}
 	for i, t := range p.tokens {
+		p.steps++
 		switch {
 		case p.opens(i, d != nil && !closed && i == start+1, depth):
 			finish(i)
@@ -128,14 +175,26 @@ func parseOne[G any](p *parser, g *participle.Parser[G], d *declaration) (node *
 	if d.deep {
 		return nil, false
 	}
-	garbled := p.garbled(d)
-	node, err := g.ParseFromLexer(peeking(d.tokens))
+	garbled := p.garbledIn(d)
+	node, err := g.ParseFromLexer(peeking(d.tokens), trace...)
+	p.steps += len(d.tokens)
 	if err == nil {
 		if d.stray != nil && garbled < 0 {
 			p.fault(Unexpected, SpanOf(*d.stray), diag.DidYouMean(d.stray.Value, p.keywords), "unexpected %s, want %s", show(*d.stray), or(quoted(p.keywords)))
 		}
 		return node, garbled < 0
 	}
+	if !p.full() {
+		p.explain(err, d, garbled)
+	}
+	return nil, false
+}
+
+// trace is empty but in the test that counts the steps of the grammar library.
+var trace []participle.ParseOption
+
+// explain reports why a declaration is broken.
+func (p *parser) explain(err error, d *declaration, garbled int) {
 	at := SpanOf(d.tokens[0])
 	help, msg := "", err.Error()
 	var u *participle.UnexpectedTokenError
@@ -153,15 +212,13 @@ func parseOne[G any](p *parser, g *participle.Parser[G], d *declaration) (node *
 	if garbled < 0 || at.Start.Offset < garbled && !(u != nil && u.Unexpected.EOF()) {
 		p.fault(Unexpected, at, help, "%s", msg)
 	}
-	return nil, false
 }
 
-// garbled returns the offset of the first lexical fault in a declaration, or -1.
-func (p *parser) garbled(d *declaration) int {
-	for _, f := range p.lexical {
-		if off := f.Span.Start.Offset; off >= d.tokens[0].Pos.Offset && off < d.end {
-			return off
-		}
+// garbledIn returns the offset of the first lexical fault in a declaration, or -1.
+func (p *parser) garbledIn(d *declaration) int {
+	i, _ := slices.BinarySearch(p.garbled, d.tokens[0].Pos.Offset)
+	if i < len(p.garbled) && p.garbled[i] < d.end {
+		return p.garbled[i]
 	}
 	return -1
 }

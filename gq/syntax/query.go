@@ -56,7 +56,7 @@ type Body interface{ body() }
 type Read struct {
 	Range
 	Match   []Clause      `parser:"'match' '{' @@+ '}'"`
-	Returns []*Projection `parser:"'return' '{' @@ ( (?! ',' '}') ','? @@ )* ','? '}'"`
+	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`
 	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"`
 	Limit   *Token        `parser:"( 'limit' @Int )?"`
 }

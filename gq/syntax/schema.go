@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"math"
 	"strings"
 	"sync"
 
@@ -107,9 +108,9 @@ func (*CheckConstraint) member() {}
 // Enum is set: the element of a list, a scalar or Vector, or an enum.
 type Type struct {
 	Range
-	List     *Token       `parser:"( '[' @TypeName ']'"`
-	Name     Token        `parser:"| @TypeName"`
+	Name     Token        `parser:"( @TypeName"`
 	Dim      *Token       `parser:"  ( '(' @Int ')' )?"`
+	List     *Token       `parser:"| '[' @TypeName ']'"`
 	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
 	EnumEnd  *Token       `parser:"  @')' )"`
 	Nullable bool         `parser:"@'?'?"`
@@ -142,6 +143,8 @@ type EnumValue struct {
 	Range
 	Text string
 }
+
+const enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 
 // Parse takes the tokens that stand without a gap between them.
 func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
@@ -194,6 +197,9 @@ var (
 	members  = participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
 	operands = participle.ParseTypeWith(parseOperand)
 )
+
+// The library refuses repetitions past a million, which a long but valid list can have.
+func init() { participle.MaxIterations = math.MaxInt }
 
 // build makes a parser that never goes back over a token it has taken: an error is
 // reported where it is, and parsing takes linear time. What one token does not

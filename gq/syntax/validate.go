@@ -24,7 +24,7 @@ func Large(t Token) (int64, bool) {
 
 // checkDecl looks for what the grammar lets through; it reports whether there is nothing.
 func (p *parser) checkDecl(d Decl) bool {
-	before := len(p.faults)
+	before := p.found
 	switch d := d.(type) {
 	case *Interface:
 		for _, prop := range d.Properties {
@@ -43,7 +43,7 @@ func (p *parser) checkDecl(d Decl) bool {
 		p.annotations(d.Annotations)
 		p.members(d.Members)
 	}
-	return len(p.faults) == before
+	return p.found == before
 }
 
 func (p *parser) members(ms []Member) {
@@ -55,6 +55,7 @@ func (p *parser) members(ms []Member) {
 }
 
 func (p *parser) property(prop *Property) {
+	p.steps++
 	p.typ(prop.Type)
 	p.annotations(prop.Annotations)
 }
@@ -122,7 +123,7 @@ func (p *parser) small(t Token) {
 
 // checkQuery looks for what the grammar lets through; it reports whether there is nothing.
 func (p *parser) checkQuery(q *Query) bool {
-	before := len(p.faults)
+	before := p.found
 	for _, prm := range q.Params {
 		if prm.Type.EnumEnd != nil {
 			p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
@@ -149,10 +150,11 @@ func (p *parser) checkQuery(q *Query) bool {
 			p.statement(st)
 		}
 	}
-	return len(p.faults) == before
+	return p.found == before
 }
 
 func (p *parser) clauses(cs []Clause) {
+	p.steps += len(cs)
 	for _, c := range cs {
 		switch c := c.(type) {
 		case *Not:
@@ -200,6 +202,7 @@ func (p *parser) assigns(as []*Assign) {
 
 // simple wants a literal, a parameter or now().
 func (p *parser) simple(o Operand) {
+	p.steps++
 	switch o.(type) {
 	case *Literal, *VarRef, *Now:
 	case *PropRef, *AliasRef, *Call:
@@ -208,6 +211,7 @@ func (p *parser) simple(o Operand) {
 }
 
 func (p *parser) operand(o Operand) {
+	p.steps++
 	call, ok := o.(*Call)
 	if !ok {
 		return

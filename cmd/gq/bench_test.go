@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkLintProcess measures gq lint of one file with the start of the process,
+// and gq --help for how much of it is the start. It reports medians.
+func BenchmarkLintProcess(b *testing.B) {
+	bin := filepath.Join(b.TempDir(), "gq")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	for name, args := range map[string][]string{
+		"lint":  {"lint", "--schema", "../../queries/code/schema.pg", "../../queries/code/calls.gq"},
+		"start": {"--help"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var times []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
+					b.Fatalf("%v\n%s", err, out)
+				}
+				times = append(times, time.Since(start))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "ms/median")
+		})
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/check"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+)
+
+var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}
+
+// generationSchema is what the examples of the G codes are generated from.
+const generationSchema = "node Person { slug: String @key  first_name: String  firstName: String? }\n"
+
+// longNested nests deeper than a configuration file may.
+var longNested = "graphs: " + strings.Repeat("[", strictyaml.MaxDepth+1) + "\n"
+
+// moreExamples are those of codes whose example takes several files, or another file
+// than a source. The file that is read comes first.
+var moreExamples = map[diag.Code]string{
+	model.FileCollides: "-- a-b.gq --\nquery one($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n" +
+		"-- a_b.gq --\nquery two($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n",
+	model.NoSuchQuery: "-- a.gq --\nquery one($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n" +
+		"-- selected --\ntwo: a.gq\n",
+
+	strictyaml.Syntax:      "version: 1\nstorage: ./data\ngraphs: &all {}\n",
+	strictyaml.UnknownKey:  "version: 1\nstorage: ./data\ngraphs:\n  people:\n    shema: schema.pg\n    queries: queries/\n",
+	strictyaml.WrongType:   "version: 1\nstorage: 3\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.Missing:     "version: 1\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.Duplicate:   "version: 1\nstorage: ./data\nstorage: ./other\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.UnknownName: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\npolicies:\n  base: { file: policy.yaml, applies_to: [poeple] }\n",
+	strictyaml.BadValue:    "version: 2\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.MissingFile: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: scheme.pg, queries: queries/ }\n",
+	strictyaml.ClearSecret: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\nproviders:\n  embedding:\n    mine: { kind: gemini, base_url: \"https://example.org\", model: m, api_key: hunter2 }\n",
+	strictyaml.Unsupported: "version: 1\nstorage: s3://bucket/data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.Contradicts: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\npolicies:\n  one: { file: policy.yaml, applies_to: [people] }\n  two: { file: policy.yaml, applies_to: [people] }\n",
+	strictyaml.Accepted:    "version: 1\nstorage: ./data\nstate: {}\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.TooLarge:    longNested,
+}
+
+// configTitles are the titles of the C codes.
+var configTitles = map[diag.Code]string{
+	strictyaml.Syntax: "bad YAML", strictyaml.UnknownKey: "unknown key", strictyaml.WrongType: "value of the wrong type",
+	strictyaml.Missing: "missing key or value", strictyaml.Duplicate: "duplicate", strictyaml.UnknownName: "unknown name",
+	strictyaml.BadValue: "bad value", strictyaml.MissingFile: "missing file", strictyaml.ClearSecret: "secret in the clear",
+	strictyaml.Unsupported: "unsupported setting", strictyaml.Contradicts: "contradiction", strictyaml.Accepted: "setting without effect",
+	strictyaml.TooLarge: "file too large", strictyaml.Undetermined: "unreadable file",
+}
+
+// clusterFiles are the files beside the example of a C code.
+var clusterFiles = map[string]string{"schema.pg": goodPeople, "queries/people.gq": "", "policy.yaml": "version: 1\n"}
+
+const goodPeople = "node Person { slug: String @key }\n"
+
+// entries documents every code.
+func entries() []diag.Entry {
+	all := slices.Concat(syntax.Codes, catalog.Codes, check.Codes)
+	for _, r := range lint.Rules {
+		all = append(all, r.Entry)
+	}
+	for _, c := range model.Codes {
+		all = append(all, diag.Entry{Code: c.Code, Title: c.Title, Explanation: c.Doc, Example: c.Example})
+	}
+	for _, c := range strictyaml.Codes() {
+		all = append(all, diag.Entry{Code: c.Code, Title: configTitles[c.Code], Explanation: upperFirst(c.Purpose) + "."})
+	}
+	for i := range all {
+		if text, ok := moreExamples[all[i].Code]; ok {
+			all[i].Example = text
+		}
+	}
+	return all
+}
+
+// example is the example of a code, ready to run.
+type example struct {
+	code  diag.Code
+	lang  string
+	files []gq.Source
+	texts map[string]string // by name
+}
+
+func newExample(e diag.Entry) *example {
+	ex := &example{code: e.Code, lang: "gq", texts: map[string]string{}}
+	switch archive := txtar.Parse([]byte(e.Example)); {
+	case len(archive.Files) > 0:
+		ex.lang = "text"
+		for _, f := range archive.Files {
+			ex.files = append(ex.files, gq.Source{Name: f.Name, Text: string(f.Data)})
+		}
+	case e.Code[0] == 'C':
+		ex.lang = "yaml"
+		ex.files = []gq.Source{{Name: clusterFile, Text: e.Example}}
+	case e.Code[0] == 'S':
+		ex.lang = "pg"
+		ex.files = []gq.Source{{Name: exampleSchema.Name, Text: e.Example}}
+	default:
+		ex.files = []gq.Source{{Name: "example.gq", Text: e.Example}}
+	}
+	for _, f := range ex.files {
+		ex.texts[f.Name] = f.Text
+	}
+	return ex
+}
+
+// run returns what the example reports of its code. A directive, and a secret in a
+// setting that is not supported, cannot be shown without another report; in every
+// other family an example has one fault alone.
+func (ex *example) run() (diag.List, error) {
+	list, err := ex.all()
+	if ex.code[0] == 'C' || ex.code == lint.IdleDirective {
+		return slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code != ex.code }), err
+	}
+	for _, d := range list {
+		if d.Code != ex.code {
+			return nil, errors.New("the example reports " + diag.List{d}.Error())
+		}
+	}
+	return list, err
+}
+
+func (ex *example) all() (diag.List, error) {
+	switch {
+	case ex.code == syntax.NoParser:
+		return diag.List{syntax.NoParserFault(ex.files[0].Name)}, nil
+	case ex.code[0] == 'S':
+		_, list := gq.CompileSchema(ex.files[0])
+		return list, nil
+	case ex.code[0] == 'L':
+		return ex.lint(), nil
+	case ex.code[0] == 'G':
+		return ex.generate()
+	case ex.code[0] == 'C':
+		return ex.cluster()
+	}
+	s, faults := gq.CompileSchema(exampleSchema)
+	if faults.HasErrors() {
+		return nil, faults
+	}
+	_, list := gq.CompileQueries(s, ex.files...)
+	return list, nil
+}
+
+func (ex *example) lint() diag.List {
+	c := gq.Catalog{Schema: exampleSchema, Whole: true, Config: lint.Only(ex.code)}
+	if ex.code == lint.IdleDirective {
+		c.Config.Levels = nil // the rule that the directive names must run
+	}
+	if ex.code == lint.OverBudget {
+		c.Config.TokenBudget = 100
+	}
+	for _, f := range ex.files {
+		if f.Name == exampleSchema.Name {
+			c.Schema = f
+		} else {
+			c.Queries = append(c.Queries, f)
+		}
+	}
+	c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
+		return toolSizes(s, c.Schema, c.Queries, queries)
+	}
+	return gq.Lint(c).List
+}
+
+func (ex *example) generate() (diag.List, error) {
+	g := codegen.Graph{Name: "people", Schema: gq.Source{Name: exampleSchema.Name, Text: generationSchema}}
+	for _, f := range ex.files {
+		if f.Name != "selected" {
+			g.Queries = append(g.Queries, f)
+			continue
+		}
+		g.Selected = map[string]string{}
+		for line := range strings.Lines(f.Text) {
+			name, file, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			g.Selected[name] = file
+		}
+	}
+	_, list, err := codegen.Generate(g)
+	return list, err
+}
+
+// cluster reads the example in a folder of its own.
+func (ex *example) cluster() (list diag.List, err error) {
+	dir, err := os.MkdirTemp("", "gq-docs-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	files := map[string]string{clusterFile: ex.files[0].Text}
+	for name, text := range clusterFiles {
+		files[name] = text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, clusterFile))
+	if err == nil {
+		list = cfg.Notes
+	} else if !errors.As(err, &list) {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Span.File = clusterFile
+	}
+	return list, nil
+}

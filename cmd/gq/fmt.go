@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+// stdinName is what standard input is called unless a flag names it.
+const stdinName = "stdin.gq"
+
+func fmtCommand() *cobra.Command {
+	var f formatter
+	cmd := &cobra.Command{
+		Use:   "fmt [-l] [-d] [-w] [FILE|DIR…]",
+		Short: "Write schemas and queries in their canonical layout",
+		Long: `Write schemas and queries in their canonical layout.
+
+The arguments are .pg and .gq files, and folders that are searched for them; hidden
+folders inside are passed over. Without arguments standard input is formatted.
+Without a flag the result goes to standard output. A file that does not parse is
+reported and left alone; the others are formatted all the same.
+
+The exit code is 1 when a file does not parse, and when -l or -d finds a layout that
+differs and -w does not mend it.`,
+		Example: `  gq fmt -l queries
+  gq fmt -w queries schema.pg
+  gq fmt --stdin-name schema.pg < schema.pg`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.stdout, f.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return f.run(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose layout differs")
+	flags.BoolVarP(&f.diff, "diff", "d", false, "print what differs as unified diffs")
+	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
+	flags.StringVar(&f.stdinName, "stdin-name", stdinName, "what standard input is called; the ending of `NAME`, .gq or .pg, is its language")
+	return cmd
+}
+
+type formatter struct {
+	list, diff, write bool
+	stdinName         string
+
+	stdout, stderr io.Writer
+
+	failed  bool // a file could not be read, parsed or written
+	differs bool // a layout differs and was not mended
+}
+
+func (f *formatter) run(cmd *cobra.Command, args []string) error {
+	if err := f.checkUsage(cmd, args); err != nil {
+		return &usageError{cmd, err}
+	}
+	if len(args) == 0 {
+		text, err := io.ReadAll(cmd.InOrStdin())
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		f.report(f.format(f.stdinName, string(text)))
+	}
+	for _, arg := range args {
+		f.path(arg)
+	}
+	if f.failed || f.differs && (f.list || f.diff) {
+		return &reportedError{}
+	}
+	return nil
+}
+
+func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
+	switch named := cmd.Flags().Changed("stdin-name"); {
+	case len(args) > 0 && named:
+		return errors.New("--stdin-name names standard input, which is not read when files are given; leave one out")
+	case len(args) > 0:
+	case f.write:
+		return errors.New("-w with standard input; name the files to write")
+	case !isSource(f.stdinName):
+		return fmt.Errorf("--stdin-name %s: wanted a name that ends in .gq or .pg", f.stdinName)
+	default:
+		if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+			return errors.New("nothing to format; name files or folders, or redirect standard input")
+		}
+	}
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err == nil && !info.IsDir() && !isSource(arg) {
+			return fmt.Errorf("%s: wanted a folder, or a file that ends in .gq or .pg", arg)
+		}
+	}
+	return nil
+}
+
+// path formats a file, or the sources in a folder in name order.
+func (f *formatter) path(arg string) {
+	err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			f.report(err)
+		case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case !d.IsDir() && (path == arg || d.Type().IsRegular() && isSource(path)):
+			f.report(f.file(path))
+		}
+		return nil
+	})
+	f.report(err)
+}
+
+func (f *formatter) file(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return f.format(path, string(text))
+}
+
+// format formats one text and does with it what the flags say.
+func (f *formatter) format(name, text string) error {
+	out, faults := gq.Format(gq.Source{Name: name, Text: text})
+	if faults != nil {
+		if err := diag.Render(f.stderr, faults, map[string]string{name: text}, false); err != nil {
+			return err
+		}
+	}
+	if faults.HasErrors() {
+		f.failed = true
+		return nil
+	}
+	if !f.list && !f.diff && !f.write {
+		_, err := io.WriteString(f.stdout, out)
+		return err
+	}
+	if out == text {
+		return nil
+	}
+	if f.list {
+		if _, err := fmt.Fprintln(f.stdout, name); err != nil {
+			return err
+		}
+	}
+	if f.diff {
+		if _, err := io.WriteString(f.stdout, udiff.Unified(name+".orig", name, text, out)); err != nil {
+			return err
+		}
+	}
+	if !f.write {
+		f.differs = true
+		return nil
+	}
+	if err := replaceFile(name, out); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// report tells of a failure that concerns one file, and remembers it.
+func (f *formatter) report(err error) {
+	if err != nil {
+		f.failed = true
+		fmt.Fprintf(f.stderr, "gq: %v\n", err)
+	}
+}
+
+// replaceFile gives a file another content: a reader sees the old or the new one,
+// whole. The mode stays, and a symbolic link goes on pointing at the file.
+func replaceFile(path, text string) (err error) {
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
+	}
+	// Renaming needs leave of the folder only; a file may be protected all the same.
+	old, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	info, err := old.Stat()
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".gq-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.WriteString(text)
+	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func isSource(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".gq" || ext == ".pg"
+}

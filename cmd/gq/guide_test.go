@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+)
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
+
+// TestGuide compiles the examples of the guide: its pg blocks are one schema, and
+// each gq block checks on it, or reports the one code that stands beside its fence.
+func TestGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := fence.FindAllStringSubmatch(string(text), -1)
+	schema := gq.Source{Name: "guide.pg"}
+	for _, b := range blocks {
+		if b[1] == "pg" {
+			schema.Text += b[3]
+		}
+	}
+	queries := 0
+	for _, b := range blocks {
+		if b[1] == "yaml" {
+			if _, faults := parseConfig("gq.yaml", []byte(b[3])); faults != nil {
+				t.Errorf("%v in\n%s", faults, b[3])
+			}
+		}
+		if b[1] != "gq" {
+			continue
+		}
+		queries++
+		r := gq.Lint(gq.Catalog{Schema: schema, Queries: []gq.Source{{Name: "guide.gq", Text: b[3]}}})
+		want := strings.TrimSpace(b[2])
+		found := false
+		for _, d := range r.List {
+			switch {
+			case string(d.Code) == want:
+				found = true
+			case d.Code[0] != 'L', d.Code == lint.BadDirective, d.Code == lint.IdleDirective, d.Code == lint.NotOptional, d.Code == lint.CrossProduct:
+				t.Errorf("%s in\n%s", d.Message, b[3])
+			}
+		}
+		if want != "" && !found {
+			t.Errorf("no %s in\n%s", want, b[3])
+		}
+	}
+	if queries < 8 {
+		t.Errorf("the guide has %d blocks of queries; the test reads too few", queries)
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+)
+
+func lintCommand() *cobra.Command {
+	var l linter
+	cmd := &cobra.Command{
+		Use:   "lint [--schema FILE FILE…] [--format text|json|sarif|github] [--max-warnings N] [--fix]",
+		Short: "Report what schemas and queries probably do not mean",
+		Long: `Report what schemas and queries probably do not mean, beside what they get wrong.
+
+Without --schema the graphs are those of cluster.yaml in the current directory or a
+parent, and the rules across files run too; gq.yaml beside it sets the levels of the
+rules. With --schema the arguments are the .gq files, or folders of them, and gq.yaml
+is that of the current directory. The rules stand in docs/reference/diagnostics.md.
+
+It exits with 1 when there is an error, or more warnings than allowed.`,
+		Example: `  gq lint
+  gq lint --max-warnings 0 --format github
+  gq lint --schema queries/code/schema.pg queries/code/calls.gq`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return l.run(cmd, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&l.schema, "schema", "", "the schema `FILE` (.pg)")
+	f.BoolVar(&l.whole, "whole", false, "the files are all of the catalog: run the rules across files")
+	f.StringVar(&l.format, "format", "text", "the `FORMAT` of the report: text, json, sarif or github")
+	f.IntVar(&l.maxWarnings, "max-warnings", -1, "fail when there are more than `N` warnings; negative for no limit")
+	f.BoolVar(&l.fix, "fix", false, "make the fixes that change the meaning of no query")
+	return cmd
+}
+
+type linter struct {
+	schema, format string
+	whole, fix     bool
+	maxWarnings    int
+
+	stdout, stderr io.Writer
+}
+
+// lintJob is one catalog to lint. Paths are of the process.
+type lintJob struct {
+	graph    string // or ""
+	schema   string
+	queries  []string
+	selected map[string]string // query name -> file, or nil for all
+	whole    bool
+}
+
+func (l *linter) run(cmd *cobra.Command, args []string) error {
+	if !slices.Contains([]string{"text", "json", "sarif", "github"}, l.format) {
+		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json, sarif or github", l.format)}
+	}
+	jobs, cfg, err := l.jobs(cmd, args)
+	if err != nil {
+		return err
+	}
+	texts := map[string]string{}
+	report, lists, err := lintAll(jobs, cfg, texts)
+	if err != nil {
+		return err
+	}
+	if l.fix {
+		changed, err := l.fixAll(jobs, report, texts)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if report, lists, err = lintAll(jobs, cfg, texts); err != nil {
+				return err
+			}
+		}
+	}
+	counts := diag.NewReport(report.List, report.Edits)
+	if err := l.print(report, counts, lists, texts); err != nil {
+		return err
+	}
+	if counts.Errors > 0 || l.maxWarnings >= 0 && counts.Warnings > l.maxWarnings {
+		return &reportedError{}
+	}
+	return nil
+}
+
+func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, error) {
+	if l.schema == "" {
+		if len(args) > 0 || l.whole {
+			return nil, config{}, &usageError{cmd, errors.New("files are linted with their schema: give --schema, or no file to read cluster.yaml")}
+		}
+		path, cluster, err := readCluster(l.stderr)
+		if err != nil {
+			return nil, config{}, err
+		}
+		cfg, err := readConfig(filepath.Dir(path), l.stderr)
+		if err != nil {
+			return nil, config{}, err
+		}
+		var jobs []lintJob
+		for _, g := range cluster.Graphs {
+			jobs = append(jobs, lintJob{graph: g.ID, schema: g.Schema, queries: g.QueryFiles, selected: g.Selected, whole: true})
+		}
+		return jobs, cfg, nil
+	}
+	files, err := queryFiles(args)
+	if err != nil {
+		return nil, config{}, err
+	}
+	cfg, err := readConfig(".", l.stderr)
+	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
+}
+
+// lintAll lints every catalog and joins the reports. It fills in the texts of all
+// sources by their names.
+func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report, []toolList, error) {
+	all := &lint.Report{Edits: map[int][]diag.Edit{}}
+	var lists []toolList
+	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
+	for _, j := range jobs {
+		c := gq.Catalog{Whole: j.whole, Config: cfg.lint}
+		var err error
+		if c.Schema, err = readSource(j.schema, texts); err != nil {
+			return nil, nil, err
+		}
+		for _, path := range j.queries {
+			src, err := readSource(path, texts)
+			if err != nil {
+				return nil, nil, err
+			}
+			c.Queries = append(c.Queries, src)
+		}
+		if j.selected != nil {
+			c.Selected = map[string]string{}
+			for name, path := range j.selected {
+				c.Selected[name] = filepath.ToSlash(path)
+			}
+		}
+		c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
+			sizes := toolSizes(s, c.Schema, c.Queries, queries)
+			list := toolList{Graph: j.graph, Tools: len(sizes)}
+			for _, n := range sizes {
+				list.Bytes += n
+			}
+			list.Tokens = lint.Tokens(list.Bytes)
+			lists = append(lists, list)
+			return sizes
+		}
+		r := gq.Lint(c)
+		for i, d := range r.List {
+			if seen[d] {
+				continue
+			}
+			seen[d] = true
+			if edits := r.Edits[i]; edits != nil {
+				all.Edits[len(all.List)] = edits
+			}
+			all.List = append(all.List, d)
+		}
+	}
+	return all, lists, nil
+}
+
+// readSource reads a file as a source that is called by its path.
+func readSource(path string, texts map[string]string) (gq.Source, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return gq.Source{}, err
+	}
+	name := filepath.ToSlash(path)
+	texts[name] = string(b)
+	return gq.Source{Name: name, Text: string(b)}, nil
+}
+
+// fixAll makes the edits of a report in the files, each file as a whole or not at all.
+func (l *linter) fixAll(jobs []lintJob, report *lint.Report, texts map[string]string) (changed bool, err error) {
+	var edits []diag.Edit
+	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {
+		edits = append(edits, report.Edits[i]...)
+	}
+	for _, j := range jobs {
+		for _, path := range append([]string{j.schema}, j.queries...) {
+			name := filepath.ToSlash(path)
+			after, _ := diag.Apply(name, texts[name], edits)
+			if after == texts[name] {
+				continue
+			}
+			if !gq.SameMeaning(gq.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, gq.Source{Name: name, Text: texts[name]}, after) {
+				fmt.Fprintf(l.stderr, "%s: not fixed: it has errors, or the fixes would change its meaning\n", name)
+				continue
+			}
+			if err := replaceFile(path, after); err != nil {
+				return changed, err
+			}
+			fmt.Fprintf(l.stderr, "%s: fixed\n", name)
+			texts[name], changed = after, true
+		}
+	}
+	return changed, nil
+}

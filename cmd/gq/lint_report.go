@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+)
+
+// toolList is the size of the stored queries' tools in tools/list.
+type toolList struct {
+	Graph  string `json:"graph"`
+	Tools  int    `json:"tools"`
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"tokens"` // an estimate, at lint.BytesPerToken
+}
+
+// print writes a report in the format that was asked for.
+func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList, texts map[string]string) error {
+	switch l.format {
+	case "json":
+		enc := json.NewEncoder(l.stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(struct {
+			diag.Report
+			ToolLists []toolList `json:"tool_lists,omitempty"`
+		}{counts, lists})
+	case "sarif":
+		return diag.RenderSARIF(l.stdout, "gq", report.List, entries(), report.Edits)
+	case "github":
+		return diag.RenderGitHub(l.stdout, report.List)
+	}
+	if err := diag.Render(l.stdout, report.List, texts, colored(l.stdout)); err != nil {
+		return err
+	}
+	for _, t := range lists {
+		of := ""
+		if t.Graph != "" {
+			of = " of " + t.Graph
+		}
+		fmt.Fprintf(l.stdout, "tools/list%s: %s for stored queries, %s, about %s (at %d bytes a token)\n",
+			of, plural(t.Tools, "tool"), plural(t.Bytes, "byte"), plural(t.Tokens, "token"), lint.BytesPerToken)
+	}
+	fixable := ""
+	if n := len(report.Edits); n > 0 {
+		fixable = fmt.Sprintf("; --fix corrects %d", n)
+	}
+	_, err := fmt.Fprintf(l.stdout, "%s, %s, %s%s\n", plural(counts.Errors, "error"), plural(counts.Warnings, "warning"), plural(counts.Notes, "note"), fixable)
+	return err
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// colored reports whether w is a terminal whose user wants colors.
+func colored(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+}
+
+// toolSizes returns the size of each exposed query in tools/list, by query name; nil
+// when no package can be generated from them, which gq generate reports.
+func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries []*gq.Query) map[string]int {
+	pkg, diags := model.Build(model.Input{Graph: "graph", Schema: s, File: schema.Name, Sources: sources, Queries: queries})
+	if diags.HasErrors() {
+		return nil
+	}
+	sizes := map[string]int{}
+	for _, q := range pkg.Queries() {
+		if !q.Exposed {
+			continue
+		}
+		t := q.Tool
+		b, err := json.Marshal(map[string]any{
+			"name": t.Name, "title": t.Title, "description": t.Description, "inputSchema": t.InputSchema, "outputSchema": t.OutputSchema,
+			"annotations": map[string]any{
+				"title": t.Title, "readOnlyHint": t.ReadOnly, "destructiveHint": t.Destructive, "idempotentHint": t.Idempotent, "openWorldHint": false,
+			},
+		})
+		if err != nil {
+			return nil
+		}
+		sizes[q.Name] = len(b)
+	}
+	return sizes
+}

@@ -1,0 +1,290 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Diff finds the steps from one schema to another. It is empty when the digests are
+// equal; otherwise the steps in their order turn the old schema into the new one, if
+// all are supported.
+//
+// A type or property whose name is gone is dropped, unless the new schema renames it
+// with @rename_from. The mark has no effect where the old schema has the new name
+// already, so that it may stay after the migration.
+func Diff(from, to *Schema) *Migration {
+	d := &differ{m: &Migration{}, renamed: map[string]string{}}
+	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
+	edges := pair(d, EdgeType, from.Edges, to.Edges, func(e *Edge) naming { return naming{e.Name, strings.ToLower(e.Name), e.RenameFrom} })
+	for _, k := range nodes.kept {
+		d.renamed[k.old.Name] = k.new.Name
+		if k.old.Name != k.new.Name {
+			d.step(Step{Code: RenameNode, Kind: NodeType, Type: k.new.Name, Was: k.old.Name})
+		}
+	}
+	for _, k := range edges.kept {
+		if k.old.Name != k.new.Name {
+			d.step(Step{Code: RenameEdge, Kind: EdgeType, Type: k.new.Name, Was: k.old.Name})
+		}
+	}
+	for _, e := range edges.gone {
+		d.step(Step{Code: DropEdge, Kind: EdgeType, Type: e.Name, Element: e, Drop: SoftDrop})
+	}
+	for _, n := range nodes.gone {
+		d.step(Step{Code: DropNode, Kind: NodeType, Type: n.Name, Element: n, Drop: SoftDrop})
+	}
+	d.interfaces(from.Interfaces, to.Interfaces)
+
+	d.reorder(Step{Kind: NodeType, List: "types"}, nodes.order())
+	for _, a := range nodes.added {
+		d.step(Step{Code: AddNode, Kind: NodeType, Type: a.item.Name, Element: a.item, At: a.at})
+	}
+	for _, k := range nodes.kept {
+		d.node(k.old, k.new)
+	}
+	d.reorder(Step{Kind: EdgeType, List: "types"}, edges.order())
+	for _, a := range edges.added {
+		d.step(Step{Code: AddEdge, Kind: EdgeType, Type: a.item.Name, Element: a.item, At: a.at})
+	}
+	for _, k := range edges.kept {
+		d.edge(k.old, k.new)
+	}
+	return d.m
+}
+
+type differ struct {
+	m       *Migration
+	renamed map[string]string // new names of the nodes that are kept, by the old ones
+}
+
+func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
+
+// naming is how a type or property is called: its name, the name to find it by, and
+// the name that it had.
+type naming struct{ name, key, was string }
+
+// pairing says what became of the members of a list.
+type pairing[T any] struct {
+	gone  []T
+	kept  []match[T] // in the new order
+	added []added[T] // in the new order
+}
+
+type match[T any] struct {
+	old, new T
+	place    int // in the old list
+	name     string
+}
+
+type added[T any] struct {
+	item T
+	at   int // place in the new list
+}
+
+// order returns the names of what is kept in the new order, or nil when the order is
+// the old one.
+func (p pairing[T]) order() []string {
+	if slices.IsSortedFunc(p.kept, func(a, b match[T]) int { return a.place - b.place }) {
+		return nil
+	}
+	names := make([]string, len(p.kept))
+	for i, k := range p.kept {
+		names[i] = k.name
+	}
+	return names
+}
+
+// pair finds which members of two lists are the same one, by name or by what the new
+// one says that it was called. typ is the type that they are properties of, if they are.
+func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, typ ...string) pairing[T] {
+	var out pairing[T]
+	old := make(map[string]int, len(from))
+	for i, o := range from {
+		old[name(o).key] = i
+	}
+	now := make(map[string]bool, len(to))
+	for _, n := range to {
+		now[name(n).key] = true
+	}
+	taken := make([]bool, len(from))
+	for at, n := range to {
+		called := name(n)
+		i, ok := old[called.key]
+		if !ok && called.was != "" {
+			was := called.was
+			if kind == EdgeType && len(typ) == 0 {
+				was = strings.ToLower(was)
+			}
+			if i, ok = old[was]; ok && (now[was] || taken[i]) {
+				s := Step{Code: AmbiguousRename, Kind: kind, Type: called.name, Was: called.was,
+					Reason: called.was + " is kept, or renamed to something else; drop the @rename_from or the other"}
+				if len(typ) > 0 {
+					s.Type, s.Property = typ[0], called.name
+				}
+				d.step(s)
+				continue
+			}
+		}
+		if !ok {
+			out.added = append(out.added, added[T]{n, at})
+			continue
+		}
+		taken[i] = true
+		out.kept = append(out.kept, match[T]{from[i], n, i, called.name})
+	}
+	for i, o := range from {
+		if !taken[i] {
+			out.gone = append(out.gone, o)
+		}
+	}
+	return out
+}
+
+// reorder adds a step when there is an order.
+func (d *differ) reorder(s Step, order []string) {
+	if order != nil {
+		s.Code, s.Order = Reorder, order
+		d.step(s)
+	}
+}
+
+// interfaces hold no data: what changed is replaced.
+func (d *differ) interfaces(from, to []*Interface) {
+	p := pair(d, InterfaceType, from, to, func(i *Interface) naming { return naming{i.Name, i.Name, ""} })
+	for _, i := range p.gone {
+		d.step(Step{Code: DropInterface, Kind: InterfaceType, Type: i.Name, Element: i})
+	}
+	d.reorder(Step{Kind: InterfaceType, List: "types"}, p.order())
+	for _, a := range p.added {
+		d.step(Step{Code: AddInterface, Kind: InterfaceType, Type: a.item.Name, Element: a.item, At: a.at})
+	}
+	for _, k := range p.kept {
+		if !slices.EqualFunc(k.old.Properties, k.new.Properties, sameProperty) {
+			d.step(Step{Code: ChangeInterface, Kind: InterfaceType, Type: k.new.Name, Element: k.new})
+		}
+	}
+}
+
+func sameProperty(a, b *Property) bool {
+	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && sameNotes(propertyNotes(a), propertyNotes(b))
+}
+
+func sameEmbed(a, b *Embed) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func sameNotes(a, b Notes) bool {
+	return a.Description == b.Description && a.RenameFrom == b.RenameFrom &&
+		slices.EqualFunc(a.Annotations, b.Annotations, func(x, y Annotation) bool { return x.Name == y.Name && slices.Equal(x.Args, y.Args) })
+}
+
+func propertyNotes(p *Property) Notes { return Notes{p.Description, p.RenameFrom, p.Annotations} }
+
+// notes adds a step when what is written about a type or property changed. renamed is
+// the old name when it was renamed by mark: the rename writes the mark.
+func (d *differ) notes(s Step, from, to Notes, renamed string) {
+	if renamed != "" {
+		from.RenameFrom = renamed
+	}
+	if !sameNotes(from, to) {
+		s.Code, s.Element = Annotate, to
+		d.step(s)
+	}
+}
+
+func (d *differ) node(from, to *Node) {
+	at := Step{Kind: NodeType, Type: to.Name}
+	props := d.pairProperties(at, from.Properties, to.Properties)
+	d.key(at, renameAll(from.Key, props.renamed), to.Key)
+
+	rename := func(name string) string { return renamedTo(name, props.renamed) }
+	var ranges []Range
+	for _, r := range from.Ranges {
+		r.Property = rename(r.Property)
+		ranges = append(ranges, r)
+	}
+	var checks []Check
+	for _, c := range from.Checks {
+		c.Property = rename(c.Property)
+		checks = append(checks, c)
+	}
+	lists := []list{
+		listOf("unique", renameLists[Unique](from.Unique, props.renamed), renameLists[Unique](to.Unique, nil)),
+		listOf("index", renameLists[Index](from.Index, props.renamed), renameLists[Index](to.Index, nil)),
+		listOf("range", ranges, to.Ranges),
+		listOf("check", checks, to.Checks),
+	}
+	d.dropConstraints(at, lists)
+	d.properties(at, props)
+	d.addConstraints(at, lists)
+	if !slices.Equal(from.Implements, to.Implements) {
+		s := at
+		s.Code, s.Element = Implement, Implements(to.Implements)
+		d.step(s)
+	}
+	was := ""
+	if from.Name != to.Name {
+		was = from.Name
+	}
+	d.notes(at, Notes{from.Description, from.RenameFrom, from.Annotations}, Notes{to.Description, to.RenameFrom, to.Annotations}, was)
+}
+
+func (d *differ) edge(from, to *Edge) {
+	at := Step{Kind: EdgeType, Type: to.Name}
+	if d.renamed[from.From] != to.From || d.renamed[from.To] != to.To {
+		s := at
+		s.Code, s.From, s.To = ChangeEndpoints, from.From+" -> "+from.To, to.From+" -> "+to.To
+		s.Reason = "the stored edges lead elsewhere; add an edge type of another name, and drop this one"
+		d.step(s)
+	}
+	props := d.pairProperties(at, from.Properties, to.Properties)
+	lists := []list{
+		listOf("unique", renameLists[Unique](from.Unique, props.renamed), renameLists[Unique](to.Unique, nil)),
+		listOf("index", renameLists[Index](from.Index, props.renamed), renameLists[Index](to.Index, nil)),
+		listOf("card", cards(from.Card), cards(to.Card)),
+	}
+	d.dropConstraints(at, lists)
+	d.properties(at, props)
+	d.addConstraints(at, lists)
+	was := ""
+	if !strings.EqualFold(from.Name, to.Name) {
+		was = from.Name
+	}
+	d.notes(at, Notes{from.Description, from.RenameFrom, from.Annotations}, Notes{to.Description, to.RenameFrom, to.Annotations}, was)
+}
+
+func cards(c *Cardinality) []Cardinality {
+	if c == nil {
+		return nil
+	}
+	return []Cardinality{*c}
+}
+
+// String spells the bounds as a schema does.
+func (c Cardinality) String() string {
+	if c.Max < 0 {
+		return fmt.Sprintf("@card(%d..)", c.Min)
+	}
+	return "@card(" + strconv.Itoa(c.Min) + ".." + strconv.Itoa(c.Max) + ")"
+}
+
+// key reports a change of the key. Its members are sorted by name, and an id lists
+// their values in that order.
+func (d *differ) key(s Step, from, to []string) {
+	if slices.Equal(from, to) {
+		return
+	}
+	s.Code, s.From, s.To = ChangeKey, spellKey(from), spellKey(to)
+	s.Reason = "every id is made of the key; add a node type with the new key, and drop this one"
+	if slices.Equal(slices.Sorted(slices.Values(from)), to) {
+		s.Reason = "the new names stand in another order, in which every id would be spelled anew"
+	}
+	d.step(s)
+}
+
+func spellKey(names []string) string {
+	if names == nil {
+		return ""
+	}
+	return "@key(" + strings.Join(names, ", ") + ")"
+}

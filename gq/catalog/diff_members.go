@@ -1,0 +1,233 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// propertyPairing is the pairing of the properties of a type.
+type propertyPairing struct {
+	pairing[*Property]
+	renamed map[string]string // new names by the old ones, of those that are renamed
+}
+
+// pairProperties finds what became of the properties of a type, and renames them.
+func (d *differ) pairProperties(at Step, from, to []*Property) propertyPairing {
+	p := propertyPairing{renamed: map[string]string{}}
+	p.pairing = pair(d, at.Kind, from, to, func(p *Property) naming { return naming{p.Name, p.Name, p.RenameFrom} }, at.Type)
+	for _, k := range p.kept {
+		if k.old.Name != k.new.Name {
+			p.renamed[k.old.Name] = k.new.Name
+			s := at
+			s.Code, s.Property, s.Was = RenameProperty, k.new.Name, k.old.Name
+			d.step(s)
+		}
+	}
+	return p
+}
+
+// properties drops, reorders, adds and changes the properties of a type.
+func (d *differ) properties(at Step, p propertyPairing) {
+	for _, prop := range p.gone {
+		s := at
+		s.Code, s.Property, s.Element, s.Drop = DropProperty, prop.Name, prop, SoftDrop
+		d.step(s)
+	}
+	s := at
+	s.List = "properties"
+	d.reorder(s, p.order())
+	for _, a := range p.added {
+		s := at
+		s.Property, s.Element, s.At = a.item.Name, a.item, a.at
+		if s.Code = AddProperty; !a.item.Type.Nullable {
+			s.Code, s.To = AddRequired, a.item.Type.String()
+			s.Reason = "what is stored has no value for it; make it nullable"
+		}
+		d.step(s)
+	}
+	for _, k := range p.kept {
+		s := at
+		s.Property = k.new.Name
+		d.propertyType(s, k.old.Type, k.new.Type)
+		d.embed(s, k.old.Embed, k.new.Embed, p.renamed)
+		was := ""
+		if k.old.Name != k.new.Name {
+			was = k.old.Name
+		}
+		d.notes(s, propertyNotes(k.old), propertyNotes(k.new), was)
+	}
+}
+
+func (d *differ) propertyType(s Step, from, to value.Type) {
+	unsupported := func(code StepCode, reason string) {
+		s := s
+		s.Code, s.From, s.To, s.Reason = code, from.String(), to.String(), reason
+		d.step(s)
+	}
+	if from.Kind != to.Kind || from.List != to.List || from.Dim != to.Dim {
+		unsupported(ChangeType, "stored values are not converted; add a property of another name, and drop this one")
+		return
+	}
+	d.enum(s, from.Enum, to.Enum, unsupported)
+	switch {
+	case from.Nullable && !to.Nullable:
+		unsupported(MakeRequired, "what is stored may be null")
+	case !from.Nullable && to.Nullable:
+		s := s
+		s.Code = MakeNullable
+		d.step(s)
+	}
+}
+
+func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, string)) {
+	switch {
+	case from == nil && to == nil:
+		return
+	case from == nil:
+		unsupported(NarrowEnum, "what is stored may be none of the values")
+		return
+	case to == nil:
+		s.Code, s.Element = WidenEnum, Enum(nil)
+		d.step(s)
+		return
+	}
+	now := make(map[string]bool, len(to))
+	for _, v := range to {
+		now[v] = true
+	}
+	var lost []string
+	for _, v := range from {
+		if !now[v] {
+			lost = append(lost, v)
+		}
+	}
+	switch {
+	case lost != nil:
+		unsupported(NarrowEnum, "what is stored may be "+strings.Join(lost, " or "))
+	case len(to) > len(from):
+		s.Code, s.Element = WidenEnum, Enum(to)
+		d.step(s)
+	case !slices.Equal(from, to):
+		s.Code, s.List, s.Order = Reorder, "enum", to
+		d.step(s)
+	}
+}
+
+// embed compares embeddings. Vectors that one model made mean nothing to another.
+func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
+	if from != nil {
+		from = &Embed{renamedTo(from.Source, renamed), from.Model}
+	}
+	if sameEmbed(from, to) {
+		return
+	}
+	if from != nil && to != nil && (from.Source != to.Source || from.Model != "" && to.Model != "") {
+		s.Code, s.From, s.To = ReplaceEmbed, spell(*from), spell(*to)
+		s.Reason = "the stored vectors were made otherwise; add a property of another name, and drop this one"
+		d.step(s)
+		return
+	}
+	s.Code, s.Element = ChangeEmbed, Embed{}
+	if to != nil {
+		s.Element = *to
+	}
+	d.step(s)
+}
+
+func renamedTo(name string, renamed map[string]string) string {
+	if to, ok := renamed[name]; ok {
+		return to
+	}
+	return name
+}
+
+func renameAll(names []string, renamed map[string]string) []string {
+	if names == nil {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = renamedTo(n, renamed)
+	}
+	return out
+}
+
+func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
+	out := make([]E, len(lists))
+	for i, l := range lists {
+		out[i] = renameAll(l, renamed)
+	}
+	return out
+}
+
+// list is what became of the constraints of one kind.
+type list struct {
+	name  string
+	gone  []Element
+	order []string // of what is kept, when it changed
+	added []added[Element]
+}
+
+// listOf compares constraints as they are spelled. The same one may stand twice.
+func listOf[E Element](name string, from, to []E) list {
+	l := list{name: name}
+	places := map[string][]int{}
+	for i, e := range from {
+		places[spell(e)] = append(places[spell(e)], i)
+	}
+	var order []string
+	last, sorted := -1, true
+	for at, e := range to {
+		text := spell(e)
+		left := places[text]
+		if len(left) == 0 {
+			l.added = append(l.added, added[Element]{e, at})
+			continue
+		}
+		places[text] = left[1:]
+		order = append(order, text)
+		sorted = sorted && left[0] > last
+		last = left[0]
+	}
+	// Of what stood twice and stands once, the later one is gone.
+	for i, e := range from {
+		if slices.Contains(places[spell(e)], i) {
+			l.gone = append(l.gone, e)
+		}
+	}
+	if !sorted {
+		l.order = order
+	}
+	return l
+}
+
+func (d *differ) dropConstraints(at Step, lists []list) {
+	for _, l := range lists {
+		for _, e := range l.gone {
+			s := at
+			if s.Code = DropConstraint; l.name == "index" {
+				s.Code = DropIndex
+			}
+			s.Element = e
+			d.step(s)
+		}
+	}
+}
+
+func (d *differ) addConstraints(at Step, lists []list) {
+	for _, l := range lists {
+		s := at
+		s.List = l.name
+		d.reorder(s, l.order)
+		for _, a := range l.added {
+			s := at
+			if s.Code = AddConstraint; l.name == "index" {
+				s.Code = AddIndex
+			}
+			s.Element, s.At = a.item, a.at
+			d.step(s)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package catalog
+
+// Spell writes an element as a schema does.
+var Spell = spell

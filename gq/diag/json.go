@@ -1,0 +1,32 @@
+package diag
+
+// Report is a list of diagnostics as JSON, with their number by severity.
+type Report struct {
+	Diagnostics []Reported `json:"diagnostics"`
+	Errors      int        `json:"errors"`
+	Warnings    int        `json:"warnings"`
+	Notes       int        `json:"notes"`
+}
+
+// Reported is a diagnostic with the edits that fix it.
+type Reported struct {
+	Diagnostic
+	Edits []Edit `json:"edits,omitempty"`
+}
+
+// NewReport counts a list; edits are the fixes by index in it, nil for none.
+func NewReport(list List, edits map[int][]Edit) Report {
+	r := Report{Diagnostics: make([]Reported, len(list))}
+	for i, d := range list {
+		r.Diagnostics[i] = Reported{d, edits[i]}
+		switch d.Severity {
+		case Error:
+			r.Errors++
+		case Warning:
+			r.Warnings++
+		case Note:
+			r.Notes++
+		}
+	}
+	return r
+}

@@ -1,0 +1,187 @@
+package format
+
+import "github.com/omnigraph-go/omnigraph/gq/syntax"
+
+// gap is how a piece is set off from the one before it.
+type gap uint8
+
+const (
+	glued  gap = iota
+	spaced     // by one space
+	soft       // by a line break when the group is broken
+	fill       // by a line break when the group is broken and the line is full
+	line       // by a line break
+)
+
+// piece is a token as it is written out.
+type piece struct {
+	text       string
+	start, end int // offsets of the token in the source
+	gap        gap
+	group      *group // the innermost that the gap lies in, nil outside of all
+	flat       int    // the spaces that a soft or fill gap is when the group is not broken
+	indent     int    // of its line beyond the group's, in levels
+	decl       bool   // it starts a declaration
+	last       int    // after a fill gap: the index of the last piece of its element
+	opens      *group // the group that it opens, or nil
+	closes     *group // the group that it closes, or nil
+}
+
+// group is a pair of brackets between which lines can be broken.
+type group struct {
+	parent      *group
+	open, close int  // indexes of its bracket pieces
+	broken      bool // while building: it must be broken; while printing: it is
+	level       int  // of indentation of what is inside, when it is broken
+}
+
+// empty reports whether no token stands between the brackets.
+func (g *group) empty() bool { return g.close == g.open+1 }
+
+// builder turns the tokens of declarations into pieces.
+type builder struct {
+	schema bool // the text is a schema
+
+	tokens []syntax.Token // of the declaration
+	at     int            // the next one
+
+	pieces []piece
+	groups []*group // in the order of their opening brackets
+	group  *group   // the innermost that is open
+}
+
+// begin starts a declaration: its first token begins a line.
+func (b *builder) begin(r syntax.Range) {
+	b.tokens, b.at = r.Tokens, 0
+	b.take(line).decl = true
+}
+
+// take makes a piece of the next token.
+func (b *builder) take(g gap) *piece {
+	t := b.tokens[b.at]
+	b.at++
+	b.pieces = append(b.pieces, piece{
+		text: t.Value, start: t.Pos.Offset, end: t.Pos.Offset + len(t.Value), gap: g, group: b.group, flat: 1,
+	})
+	return &b.pieces[len(b.pieces)-1]
+}
+
+// is reports whether the next token is the punctuation or the name s.
+func (b *builder) is(s string) bool {
+	return b.at < len(b.tokens) && b.tokens[b.at].Value == s
+}
+
+// open makes a piece of an opening bracket and starts its group.
+func (b *builder) open(before gap) {
+	g := &group{parent: b.group, open: len(b.pieces)}
+	b.take(before).opens = g
+	b.group = g
+	b.groups = append(b.groups, g)
+}
+
+// close makes a piece of the closing bracket of the innermost group. Braces have
+// spaces inside, other brackets have none.
+func (b *builder) close() {
+	g := b.group
+	g.close = len(b.pieces)
+	p := b.take(soft)
+	p.closes = g
+	if p.text != "}" {
+		p.flat = 0
+		b.pieces[g.open+1].flat = 0
+	}
+	b.group = g.parent
+}
+
+// comma drops the comma that follows an element of a group, if there is one, and puts
+// one there when another element follows.
+func (b *builder) comma(last bool) {
+	if b.is(",") {
+		b.at++
+	}
+	if !last {
+		b.pieces[len(b.pieces)-1].text += ","
+	}
+}
+
+// run makes pieces of the tokens up to the index end, on one line but for the groups
+// of list literals and enums in them. The first is set off by g.
+func (b *builder) run(end int, g gap) {
+	for first := true; b.at < end; first = false {
+		if !first {
+			g = b.between()
+		}
+		b.token(g)
+	}
+}
+
+// token makes a piece of the next token, or a group of the list or enum that it starts.
+func (b *builder) token(g gap) {
+	switch {
+	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:
+		b.list(g)
+	case b.startsEnum():
+		b.enum(g)
+	default:
+		b.take(g)
+	}
+}
+
+// rangeOf makes pieces of the tokens of a node, which are the next ones.
+func (b *builder) rangeOf(r syntax.Range, g gap) { b.run(b.at+len(r.Tokens), g) }
+
+// list makes a group of a list literal.
+func (b *builder) list(before gap) {
+	b.open(before)
+	for g := soft; !b.is("]"); g = fill {
+		first := len(b.pieces)
+		b.element(g)
+		b.pieces[first].last = len(b.pieces) - 1
+	}
+	b.close()
+}
+
+// element makes pieces of an element of a list literal and of the comma behind it.
+func (b *builder) element(g gap) {
+	for ; !b.is(",") && !b.is("]"); g = b.between() {
+		b.token(g)
+	}
+	b.comma(b.is("]"))
+}
+
+func (b *builder) startsEnum() bool {
+	return b.schema && b.is("enum") && b.tokens[b.at-1].Value == ":" && b.tokens[b.at+1].Value == "("
+}
+
+// enum makes a group of the values of an enum. The parts of a value may not be set apart.
+func (b *builder) enum(before gap) {
+	b.take(before)
+	b.open(glued)
+	for !b.is(")") {
+		for g := soft; !b.is(",") && !b.is(")"); g = glued {
+			b.take(g)
+		}
+		b.comma(b.is(")"))
+	}
+	b.close()
+}
+
+// between returns the gap between two tokens of a line.
+func (b *builder) between() gap {
+	prev, next := b.tokens[b.at-1], b.tokens[b.at]
+	switch prev.Value {
+	case ",":
+		return spaced
+	case "(", "[", ".", "..", "@":
+		return glued
+	}
+	switch next.Value {
+	case ",", ")", "]", "?", ".", "..", ":", "(":
+		return glued
+	}
+	// In a schema the only relation is the one in @embed("text", model="m").
+	if b.schema && (prev.Type == syntax.Relation || next.Type == syntax.Relation) {
+		return glued
+	}
+	return spaced
+}

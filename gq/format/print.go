@@ -1,0 +1,220 @@
+package format
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// printer writes pieces with the comments between them.
+type printer struct {
+	source   string
+	pieces   []piece
+	comments [][]comment // by piece, those before it
+	ends     []int       // by piece, how wide everything up to its end is on one line
+	breaks   []int       // by piece, how many line breaks must stand up to its end
+
+	b      strings.Builder
+	column int    // code points on the line so far
+	blanks []bool // what blankLines returns, reused
+}
+
+// comment is a comment as it is written out.
+type comment struct {
+	text       string
+	start, end int // offsets in the source
+}
+
+func (c comment) isLine() bool { return strings.HasPrefix(c.text, "//") }
+
+// render lays out the pieces of a source with its comments.
+func render(source string, pieces []piece, groups []*group, comments []syntax.Comment) string {
+	// An end without text takes the comments behind the last declaration.
+	end := piece{start: len(source), end: len(source), gap: line}
+	p := &printer{source: source, pieces: append(pieces, end)}
+	p.attach(comments)
+	p.measure()
+	p.mustBreak(groups)
+	p.b.Grow(len(source) + len(source)/8)
+	for i := range p.pieces {
+		p.space(i)
+		p.write(p.pieces[i].text)
+		if g := p.pieces[i].opens; g != nil {
+			p.open(g)
+		}
+	}
+	return p.b.String()
+}
+
+// attach distributes the comments over the pieces that they stand before.
+func (p *printer) attach(comments []syntax.Comment) {
+	p.comments = make([][]comment, len(p.pieces))
+	for i := range p.pieces {
+		for len(comments) > 0 && (p.isEnd(i) || comments[0].Span.Start.Offset < p.pieces[i].start) {
+			c := comments[0]
+			comments = comments[1:]
+			p.comments[i] = append(p.comments[i], comment{trimLines(c.Text), c.Span.Start.Offset, c.Span.End.Offset})
+		}
+	}
+}
+
+// isEnd reports whether piece i is the end of the text.
+func (p *printer) isEnd(i int) bool { return i == len(p.pieces)-1 }
+
+// level returns the indentation of a line that piece i begins.
+func (p *printer) level(i int) int {
+	pc := &p.pieces[i]
+	switch {
+	case pc.closes != nil:
+		return pc.closes.level - 1
+	case pc.group != nil:
+		return pc.group.level + pc.indent
+	}
+	return pc.indent
+}
+
+// space writes what stands between piece i and the one before.
+func (p *printer) space(i int) {
+	pc := &p.pieces[i]
+	broken := p.breaksLine(i)
+	level := p.level(i)
+	if !broken && pc.opens == nil {
+		level++
+	}
+	inner := level // a comment before a closing bracket belongs inside
+	if pc.closes != nil && broken {
+		inner++
+	}
+	first := i == 0
+	blanks := p.blankLines(i)
+	moved := first // whether the comments have left the line of the piece before
+	from := p.before(i)
+	for k, c := range p.comments[i] {
+		switch {
+		case first && k == 0:
+		case p.lineBreaks(from, c.start) > 0:
+			p.newline(inner, blanks[k])
+			moved = true
+		default:
+			p.write(" ")
+		}
+		p.write(c.text)
+		from = c.end
+	}
+	n := len(p.comments[i])
+	switch {
+	case n == 0 && broken && !first:
+		p.newline(level, blanks[n])
+	case n == 0 && !broken && p.flatGap(i) == 1:
+		p.write(" ")
+	case n == 0:
+	case p.comments[i][n-1].isLine():
+		p.newline(level, blanks[n])
+	case broken && (!moved || pc.closes != nil || p.isEnd(i) || p.lineBreaks(from, pc.start) > 0):
+		p.newline(level, blanks[n])
+	default: // a comment that begins the line of the piece, or stands in the middle of one
+		p.write(" ")
+	}
+}
+
+// breaksLine reports whether the layout breaks the line before piece i.
+func (p *printer) breaksLine(i int) bool {
+	pc := &p.pieces[i]
+	switch pc.gap {
+	case line:
+		return true
+	case soft:
+		return pc.group.broken
+	case fill:
+		return pc.group.broken && (len(p.comments[i]) > 0 || p.column+p.ends[pc.last]-p.ends[i-1] > Width)
+	}
+	return false
+}
+
+// blankLines says before which comments of a gap, and before piece i itself, a blank
+// line stands if a line is broken there.
+func (p *printer) blankLines(i int) []bool {
+	pc := &p.pieces[i]
+	out := append(p.blanks[:0], make([]bool, len(p.comments[i])+1)...)
+	p.blanks = out
+	if pc.gap != soft && pc.gap != line || pc.indent > 0 || pc.opens != nil {
+		return out
+	}
+	opened := i > 0 && p.pieces[i-1].opens != nil && p.pieces[i-1].opens == pc.group
+	from := p.before(i)
+	kept := false
+	own := -1 // the first that begins a line
+	for k := range out {
+		to := pc.start
+		if k < len(p.comments[i]) {
+			to = p.comments[i][k].start
+		}
+		breaks := p.lineBreaks(from, to)
+		first := k == 0 && (i == 0 || opened)
+		last := k == len(out)-1 && (pc.closes != nil || p.isEnd(i))
+		out[k] = breaks > 1 && !first && !last
+		kept = kept || out[k]
+		if own < 0 && (breaks > 0 || k == len(out)-1) {
+			own = k
+		}
+		if k < len(p.comments[i]) {
+			from = p.comments[i][k].end
+		}
+	}
+	if pc.decl && i > 0 && !kept {
+		out[own] = true
+	}
+	return out
+}
+
+// before returns the offset at which the gap before piece i starts.
+func (p *printer) before(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return p.pieces[i-1].end
+}
+
+// lineBreaks returns 0 when no line ends in source[from:to], 1 when one does, and 2
+// when a blank line lies there. Nothing but white space and dropped commas does.
+func (p *printer) lineBreaks(from, to int) int {
+	most, run := 0, 0
+	for i := from; i < to && most < 2; i++ {
+		switch p.source[i] {
+		case '\n':
+			run++
+			most = max(most, run)
+		case ',': // its line is not blank
+			run = 0
+		}
+	}
+	return most
+}
+
+// newline ends the line, leaves a blank one if wanted, and indents the next.
+func (p *printer) newline(level int, blank bool) {
+	p.b.WriteByte('\n')
+	if blank {
+		p.b.WriteByte('\n')
+	}
+	p.column = 0
+	p.write(strings.Repeat("  ", level))
+}
+
+func (p *printer) write(s string) {
+	p.b.WriteString(s)
+	if nl := strings.LastIndexByte(s, '\n'); nl >= 0 {
+		p.column, s = 0, s[nl+1:]
+	}
+	p.column += utf8.RuneCountInString(s)
+}
+
+// trimLines removes white space at the ends of lines.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t\r")
+	}
+	return strings.Join(lines, "\n")
+}

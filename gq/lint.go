@@ -1,0 +1,128 @@
+package gq
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// Catalog is what Lint looks at.
+type Catalog struct {
+	Schema  Source
+	Queries []Source
+
+	// Selected maps the names of the stored queries to their sources; other queries
+	// are none, and are linted by themselves only. Nil when all are stored queries.
+	Selected map[string]string
+
+	// Whole says that no source of the catalog is missing: rules across files run only
+	// then.
+	Whole bool
+
+	// Measure returns the size in bytes of each exposed query in tools/list, by query
+	// name. It is called for a whole catalog without errors; without it no size is
+	// judged.
+	Measure func(*catalog.Schema, []*Query) map[string]int
+
+	Config lint.Config
+}
+
+// Lint compiles the sources and applies the lint rules to what has no errors. The
+// report holds the faults of compiling too; with errors in the schema, nothing else.
+func Lint(c Catalog) *lint.Report {
+	tree, faults := syntax.ParseSchema(c.Schema.Name, c.Schema.Text)
+	schema, more := catalog.Build(tree)
+	faults = append(faults, more...)
+	faults.Sort()
+	faults = faults.Cut(diag.Most)
+	if faults.HasErrors() {
+		return &lint.Report{List: faults}
+	}
+	in := lint.Input{Schema: schema, SchemaTree: tree, Whole: c.Whole, Config: c.Config}
+	var stored []*Query
+	for _, src := range c.Queries {
+		file, list := syntax.ParseQueries(src.Name, src.Text)
+		in.Files = append(in.Files, file)
+		for i, checked := range checkEach(schema, src, file.Queries) {
+			list = append(list, checked.faults...)
+			q := checked.query
+			if q == nil {
+				continue
+			}
+			l := lintQuery(file.Queries[i], q)
+			if l.Stored = c.Selected == nil || c.Selected[q.Plan.Name] == file.Name; l.Stored {
+				stored = append(stored, q)
+			}
+			in.Queries = append(in.Queries, l)
+		}
+		list.Sort()
+		faults = append(faults, list.Cut(diag.Most)...)
+	}
+	in.Faults = append(faults, duplicates(in.Files, c.Whole)...)
+	if c.Whole && c.Measure != nil && !in.Faults.HasErrors() {
+		in.ToolBytes = c.Measure(schema, stored)
+	}
+	return lint.Run(in)
+}
+
+// duplicates reports names declared twice in a file, and unless a rule across files
+// does, in several.
+func duplicates(files []*syntax.File, whole bool) diag.List {
+	var list diag.List
+	first := map[string]diag.Span{}
+	for _, f := range files {
+		for _, q := range f.Queries {
+			at := syntax.SpanOf(q.Name)
+			before, again := first[q.Name.Value]
+			if !again {
+				first[q.Name.Value] = at
+			} else if !whole || before.File == at.File {
+				list = append(list, duplicateQuery(q.Name.Value, at, before))
+			}
+		}
+	}
+	return list
+}
+
+func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
+	return &lint.Query{
+		Syntax: tree, Plan: q.Plan, Info: q.Info,
+		Description: q.Description, Instruction: q.Instruction, ParamDocs: q.ParamDocs, Expose: q.Expose, ToolName: q.ToolName,
+	}
+}
+
+// SameMeaning reports whether a source and its text after a change compile to the
+// same: queries to the same plans and descriptions, a schema to the same digest. A
+// source whose name ends in .pg is a schema.
+func SameMeaning(schema, src Source, after string) bool {
+	changed := Source{Name: src.Name, Text: after}
+	if strings.HasSuffix(src.Name, ".pg") {
+		a, faults := CompileSchema(src)
+		b, more := CompileSchema(changed)
+		return !faults.HasErrors() && !more.HasErrors() && catalog.Digest(a) == catalog.Digest(b)
+	}
+	s, faults := CompileSchema(schema)
+	if faults.HasErrors() {
+		return false
+	}
+	as, faults := CompileQueries(s, src)
+	bs, more := CompileQueries(s, changed)
+	if faults.HasErrors() || more.HasErrors() || len(as) != len(bs) {
+		return false
+	}
+	for i, a := range as {
+		b := bs[i]
+		same := plan.Format(a.Plan) == plan.Format(b.Plan) && a.Description == b.Description && a.Instruction == b.Instruction &&
+			slices.Equal(a.ParamDocs, b.ParamDocs) && a.Expose == b.Expose && a.ToolName == b.ToolName && a.Title == b.Title &&
+			(a.Idempotent == nil) == (b.Idempotent == nil) && (a.Idempotent == nil || *a.Idempotent == *b.Idempotent)
+		if !same {
+			return false
+		}
+	}
+	return true
+}

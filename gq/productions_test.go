@@ -1,0 +1,333 @@
+package gq_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// production is a production of a grammar, called as its node in the tree is.
+type production struct {
+	name   string
+	good   []string    // texts that hold it and compile
+	broken []string    // texts that break inside it: each yields one parse fault
+	wrong  []wrongText // texts that hold it, parse, and do not check
+}
+
+type wrongText struct {
+	code diag.Code
+	text string
+}
+
+// Queries of the table are about this schema.
+const productionSchema = `
+interface Named { name: String }
+node Person implements Named { email: String @key age: I32? tags: [String]? face: Vector(3)? bio: String? limit: I32? }
+node Company { name: String @key }
+edge Knows: Person -> Person { since: Date? }
+edge WorksAt: Person -> Company
+edge Contains: Company -> Person
+`
+
+// where and ret wrap a clause and a projection in a query.
+func where(clause string) string {
+	return "query q($a: String?, $n: I32?) { match { $p: Person " + clause + " } return { count($p) } }"
+}
+
+func ret(projections string) string {
+	return "query q($a: String?) { match { $p: Person } return { " + projections + " } }"
+}
+
+var queryProductions = []production{
+	{"Query", []string{"query q() { match { $p: Person } return { $p } }", "query query() { delete Company where name = \"x\" }"},
+		[]string{"query Q() { delete Company where name = 1 }", "query q { delete Company where name = 1 }", "query q() { }", "query q() { delete Company where name = 1"},
+		[]wrongText{{"T27", "query q() { delete Company where name = \"x\" } query q() { delete Company where name = \"x\" }"}}},
+	{"Param", []string{"query q($a: String, $b: [I32]?, $c: Vector(3)) { match { $p: Person } return { $p } }"},
+		[]string{"query q($a) { match { $p: Person } return { $p } }", "query q($a: String $b: I32) { match { $p: Person } return { $p } }", "query q($a: enum(x)) { match { $p: Person } return { $p } }"},
+		[]wrongText{{"T27", "query q($a: I32, $a: I32) { match { $p: Person } return { $p } }"}, {"T27", "query q($_: I32) { match { $p: Person } return { $p } }"}}},
+	{"Doc", []string{`query q($a: String @description("x")) { match { $p: Person } return { $p } }`},
+		[]string{`query q($a: String @description(x)) { match { $p: Person } return { $p } }`}, nil},
+	{"QueryAnnotation", []string{`query q() @description("x") @instruction("y") @mcp(expose: true) { match { $p: Person } return { $p } }`},
+		[]string{`query q() @describe("x") { match { $p: Person } return { $p } }`, `query q() @mcp() { match { $p: Person } return { $p } }`}, nil},
+	{"MCPArg", []string{`query q() @mcp(expose = false, idempotent: true, tool_name: "a", title = "b",) { match { $p: Person } return { $p } }`},
+		[]string{`query q() @mcp(expose: "yes") { match { $p: Person } return { $p } }`, `query q() @mcp(title: true) { match { $p: Person } return { $p } }`}, nil},
+	{"Type", []string{"query q($a: DateTime?) { match { $p: Person } return { $a } }", "query q($v: Vector(3)) { match { $p: Person } return { $v } }"},
+		[]string{"query q($a: Int) { match { $p: Person } return { $p } }", "query q($a: [String?]) { match { $p: Person } return { $p } }", "query q($a: Vector) { match { $p: Person } return { $p } }"},
+		[]wrongText{{"T15", "query q($v: Vector(0)) { match { $p: Person } return { $p } }"}}},
+	{"Read", []string{"query q() { match { $p: Person } return { $p } order { $p.name } limit 3 }"},
+		[]string{"query q() { match { $p: Person } }", "query q() { match { $p: Person } return { $p } limit x }", "query q() { return { $p } match { $p: Person } }"},
+		[]wrongText{{"T17", "query q() { match { $p: Person } return { $p.name } order { nearest($p.face, \"x\") } }"}}},
+	{"Binding", []string{where(""), where("$c: Company { }"), where("$c: Company { name: \"x\", }")},
+		[]string{where("$c: company"), where("$c: Company { name: \"x\" name: \"y\" }")},
+		[]wrongText{{"T1", where("$c: Firm")}, {"T5", where("$p: Company")}}},
+	{"PropMatch", []string{where("$c: Company { name: $a? }"), where("$q: Person { age: 3, tags: \"x\" }")},
+		[]string{where("$c: Company { name = 1 }"), where("$c: Company { name: $p.name }")},
+		[]wrongText{{"T2", where("$c: Company { nam: 1 }")}, {"T3", where("$c: Company { name: 1 }")}, {"T14", where("$c: Company { name: $b }")}}},
+	{"Traversal", []string{where("$p knows $q"), where("$p <knows> $q"), where("$p $w:knows $q"), where("$c contains $p"), where("$p worksAt $_")},
+		[]string{where("$p <knows $q"), where("$p $w knows $q"), where("$p knows")},
+		[]wrongText{{"T4", where("$p know $q")}, {"T5", where("$p owns $q $c: Company $c knows $p")}, {"T22", where("$p <worksAt> $c")}, {"T23", where("$p $p:knows $q")}}},
+	{"Bounds", []string{where("$p knows{1,3} $q"), where("$p <knows>{2,2} $q")},
+		[]string{where("$p knows{1 $q"), where("$p knows{a,3} $q"), where("$p knows{1,99999999999} $q")},
+		[]wrongText{{"T15", where("$p knows{1,} $q")}, {"T15", where("$p knows{0,2} $q")}, {"T15", where("$p knows{3,2} $q")}}},
+	{"Filter", []string{where("$p.age >= $n?"), where("$p.tags contains \"x\""), where("\"abc\" starts_with $p.name"), where("$p.name != \"x\"")},
+		[]string{where("$p.age"), where("$p.age = "), where("$p.age like \"x\"")},
+		[]wrongText{{"T7", where("$p.age = \"x\"")}, {"T7", where("$p.age > 3?")}, {"T6", where("$x.age = 3")}}},
+	{"TextClause", []string{where("search($p.bio, $a)"), where("match_text($p.bio, \"x y\")"), where("fuzzy($p.bio, \"x\", 1)"), where("search($p.bio, \"x\") = false")},
+		[]string{where("search($p.bio"), where("search($p.bio, \"x\") ="), where("fuzzy()")},
+		[]wrongText{{"T19", where("search($p.age, \"x\")")}, {"T19", where("fuzzy($p.bio, \"x\", 3)")}, {"T20", where("match_text($p.bio, 3)")}}},
+	{"Not", []string{where("not { $p knows $q }"), where("not { not { $p.age = 1 } }")},
+		[]string{where("not { }"), where("not $p.age = 1"), where("not { $p.age = 1 return }")},
+		[]wrongText{{"T9", where("not { $c: Company }")}}},
+	{"Projection", []string{ret("$p.name, $p.age as age,"), ret("$p.name $p.age")},
+		[]string{ret(""), ret("$p.name as"), ret(", $p")},
+		[]wrongText{{"T26", ret("$p.name $p.name")}, {"T26", ret("3")}, {"T24", "query q($b: Blob) { match { $p: Person } return { $b } }"}}},
+	{"Ordering", []string{"query q() { match { $p: Person } return { $p.name as n } order { n asc, $p.age desc } }"},
+		[]string{"query q() { match { $p: Person } return { $p.name } order { } }", "query q() { match { $p: Person } return { $p.name } order { $p.age down } }"},
+		[]wrongText{{"T6", "query q() { match { $p: Person } return { $p.name } order { nam } }"}, {"T7", "query q() { match { $p: Person } return { $p } order { $p.tags } }"}}},
+	{"Mutation", []string{"query q() { insert Company { name: \"x\" } update Person set { age: 1 } where email = \"x\" }"},
+		[]string{"query q() { insert Company { name: \"x\" } match { $p: Person } return { $p } }"},
+		[]wrongText{{"T25", "query q() { insert Company { name: \"x\" } delete Company where name = \"x\" }"}}},
+	{"Insert", []string{"query q() { insert Company { name: \"x\" } }", "query q() { insert Knows { from: \"a\", to: \"b\" since: date(\"2024-01-01\"), } }"},
+		[]string{"query q() { insert { name: \"x\" } }", "query q() { insert Company name: \"x\" }"},
+		[]wrongText{{"T10", "query q() { insert Firm { name: \"x\" } }"}, {"T12", "query q() { insert Person { email: \"x\" } }"}, {"T10", "query q() { insert Company { } }"}}},
+	{"Update", []string{"query q() { update Person set { age: 3 bio: \"x\" } where email = \"x\" }"},
+		[]string{"query q() { update Person { age: 3 } where email = \"x\" }", "query q() { update Person set { age: 3 } }"},
+		[]wrongText{{"T16", "query q() { update Knows set { since: date(\"2024-01-01\") } where from = \"x\" }"}, {"T16", "query q() { update Person set { email: \"x\" } where age = 3 }"}}},
+	{"Delete", []string{"query q() { delete Person where age > 3 }", "query q() { delete Knows where from = \"x\" }"},
+		[]string{"query q() { delete Person }", "query q() { delete where age > 3 }"},
+		[]wrongText{{"T10", "query q() { delete Firm where name = \"x\" }"}}},
+	{"Assign", []string{"query q($t: [String]) { update Person set { tags: $t, age: 1 bio: \"x\", } where email = \"x\" }"},
+		[]string{"query q() { insert Company { name = \"x\" } }", "query q() { insert Company { name: $p.name } }"},
+		[]wrongText{{"T11", "query q() { update Person set { nam: 1 } where email = \"x\" }"}, {"T13", "query q() { insert Company { name: \"x\" name: \"y\" } }"}, {"T3", "query q() { insert Company { name: 1 } }"}}},
+	{"Pred", []string{"query q($x: String) { delete Person where id != $x }"},
+		[]string{"query q() { delete Person where name contains \"x\" }", "query q() { delete Person where name = count(1) }"},
+		[]wrongText{{"T11", "query q() { delete Person where nam = \"x\" }"}, {"T7", "query q() { delete Person where age = \"x\" }"}}},
+	{"Literal", []string{ret(`"s\n" as s, -3 as i, 2.5 as f, true as b, date("2024-01-01") as d, datetime("2024-01-01T00:00:00Z") as t, [1, 2] as l, [] as e`)},
+		[]string{ret("[1, $p] as l"), ret("date(3) as d"), ret("- 3 as i")},
+		[]wrongText{{"T7", ret(`date("2024-13-01") as d`)}, {"T7", ret(`[1, "x"] as l`)}, {"T7", ret("99999999999999999999 as n")}}},
+	{"VarRef", []string{ret("$p, $a")}, []string{"query q() { match { $p: Person } return { $P } }"},
+		[]wrongText{{"T6", ret("$x")}, {"T23", "query q() { match { $p $w:knows $q } return { $w } }"}}},
+	{"PropRef", []string{ret("$p.name, $p.id, $p.limit"), "query q() { match { $p $w:knows $q } return { $w.since, $w.id, $w.from, $w.to } }"},
+		[]string{ret("$p."), ret("$p.Name")},
+		[]wrongText{{"T6", ret("$p.nam")}, {"T6", ret("$a.x")}, {"T6", "query q() { match { $p $w:knows $q } return { $w.src } }"}}},
+	{"AliasRef", []string{"query q() { match { $p: Person } return { $p.age as match } order { match } }"},
+		[]string{"query q() { match { $p: Person } return { $p.age as n } order { N } }"},
+		[]wrongText{{"T6", ret("name")}, {"T6", where("name = \"x\"")}}},
+	{"Now", []string{ret("now()"), "query q() { match { $p $w:knows $q } return { now() as at } order { at } }"},
+		[]string{ret("now(3)")}, []wrongText{{"T3", "query q() { match { $p: Person { age: now() } } return { $p } }"}}},
+	{"Call", []string{ret("count($p), sum($p.age) as s, max($p.name) as m"), "query q() { match { $p: Person } return { $p.name } order { rrf(bm25($p.bio, \"x\"), nearest($p.face, \"y\"), 30), bm25($p.bio, \"z\") desc } limit 3 }"},
+		[]string{ret("count()"), ret("size($p.tags)"), ret("count($p")},
+		[]wrongText{{"T8", ret("sum($p.name)")}, {"T20", ret("bm25($p.age, \"x\")")}, {"T21", "query q() { match { $p: Person } return { $p.name } order { rrf($p.age, $p.age) } limit 3 }"}}},
+}
+
+var schemaProductions = []production{
+	{"Interface", []string{"interface I { } node A implements I { x: String }", "interface I { x: String y: I32? }"},
+		[]string{"interface i { x: String }", "interface I { @index(x) }", "interface I"},
+		[]wrongText{{"S1", "interface I { } interface I { }"}}},
+	{"Node", []string{"node A { }", `node A @description("d") @kept implements I, J { x: String @index(x) } interface I { } interface J { }`},
+		[]string{"node A", "node A implements { }", "node A { x: String } @description(\"d\")"},
+		[]wrongText{{"S1", "node A { } node A { }"}, {"S8", "node A { x: I32 @key y: I32 @key }"}, {"S17", "node A { id: String }"}}},
+	{"Edge", []string{"node A { } edge E: A -> A", `node A { } edge E: A -> A @card(0..) @description("d") { x: I32 @unique(src, x) }`},
+		[]string{"node A { } edge E: A A", "node A { } edge E A -> A", "node A { } edge E: A -> A { x }"},
+		[]wrongText{{"S5", "node A { } edge E: A -> B"}, {"S1", "node A { } edge Ee: A -> A edge EE: A -> A"}, {"S17", "node A { } edge E: A -> A { src: String }"}}},
+	{"TypeRef", []string{"interface I { } node A implements I { }"}, []string{"node A implements i { }"},
+		[]wrongText{{"S3", "node A implements I { }"}, {"S3", "interface I { } node A implements I, I { }"}}},
+	{"Card", []string{"node A { } edge E: A -> A @card(1..1)", "node A { } edge E: A -> A @card(0..)"},
+		[]string{"node A { } edge E: A -> A @card(1)", "node A { } edge E: A -> A @card(..3)", "node A { } edge E: A -> A @card(0..99999999999)"},
+		[]wrongText{{"S15", "node A { } edge E: A -> A @card(3..1)"}, {"S15", "node A { } edge E: A -> A @card(0..1) @card(0..1)"}}},
+	{"Property", []string{"node A { x: String limit: I32 @index node: Bool? }"}, []string{"node A { X: String }", "node A { x String }", "node A { x: }"},
+		[]wrongText{{"S2", "node A { x: String x: I32 }"}, {"S4", "interface I { x: String } node A implements I { x: I32 }"}}},
+	{"ListConstraint", []string{"node A { x: I32 y: I32 @key(x, y) @unique(y) @index(y, x) }"}, []string{"node A { x: I32 @key() }", "node A { x: I32 @index(x, ) }"},
+		[]wrongText{{"S7", "node A { x: I32? @key(x) }"}, {"S13", "node A { x: Blob @index(x) }"}, {"S14", "node A { } edge E: A -> A { x: I32 @key(x) }"}, {"S2", "node A { x: I32 @unique(x, x) }"}}},
+	{"NameRef", []string{"node A { x: I32 @index(x) }"}, []string{"node A { x: I32 @index(X) }"}, []wrongText{{"S6", "node A { x: I32 @index(y) }"}}},
+	{"RangeConstraint", []string{"node A { x: F64 @range(x, -1.5..2) @range(x, 0..) @range(x, ..3) }"}, []string{"node A { x: I32 @range(x) }", "node A { x: I32 @range(x, 1-2) }"},
+		[]wrongText{{"S12", "node A { x: I32 @range(x, 3..1) }"}, {"S12", "node A { x: I32 @range(x, ..) }"}, {"S13", "node A { x: String @range(x, 0..1) }"}, {"S6", "node A { @range(x, 0..1) }"}}},
+	{"CheckConstraint", []string{`node A { x: String @check(x, "^a+$") }`}, []string{"node A { x: String @check(x) }", "node A { x: String @check(x, a) }"},
+		[]wrongText{{"S11", `node A { x: String @check(x, "[") }`}, {"S13", `node A { x: I32 @check(x, "a") }`}, {"S14", `node A { } edge E: A -> A { x: String @check(x, "a") }`}}},
+	{"Type", []string{"node A { a: String b: [I64]? c: Vector(2)? d: enum(x, y)? e: Blob f: DateTime }"}, []string{"node A { x: Int }", "node A { x: [String }", "node A { x: Vector }", "node A { x: String(3) }"},
+		[]wrongText{{"S9", "node A { x: Vector(0) }"}, {"S10", "node A { x: enum() }"}}},
+	{"EnumValue", []string{"node A { x: enum(a, B-2, 3d, -1, _) }"}, []string{"node A { x: enum(a b) }", "node A { x: enum(\"a\") }"}, []wrongText{{"S10", "node A { x: enum(a-b, a-b) }"}}},
+	{"Annotation", []string{`node A @kept { x: Vector(2) @embed("t", model="m") @kept(1, a, b=true) t: String @rename_from("u") @unique }`}, []string{"node A @ { }", "node A @Kept { }", "node A { x: I32 @kept() }"},
+		[]wrongText{{"S18", "node A @description(x) { }"}, {"S16", `node A { x: String @embed("x") }`}, {"S14", "node A { } edge E: A -> A { x: I32 @key }"}}},
+	{"AnnotationArg", []string{`node A @kept("s", 1, 2.5, true, date("2024-01-01"), [1, 2], name, Name, key=3) { }`}, []string{"node A @kept(a=) { }", "node A @kept($a) { }"},
+		[]wrongText{{"S18", `node A @rename_from("a", "b") { }`}, {"S16", `node A { t: String x: Vector(2) @embed("t", mode="m") }`}}},
+}
+
+// noWrong are the productions that mean nothing a checker could refuse: what they hold
+// is kept as it stands.
+var noWrong = map[string]bool{"Doc": true, "QueryAnnotation": true, "MCPArg": true}
+
+func TestProductions(t *testing.T) {
+	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: productionSchema})
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	schema := grammar{
+		file: "x.pg",
+		meaning: func(text string) string {
+			s, _ := gq.CompileSchema(gq.Source{Name: "x.pg", Text: text})
+			return string(catalog.Encode(s))
+		},
+		parse: func(text string) (any, diag.List) { return syntax.ParseSchema("x.pg", text) },
+		check: func(text string) diag.List {
+			_, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: text})
+			return faults
+		},
+	}
+	plans := func(text string) string {
+		qs, _ := gq.CompileQueries(s, gq.Source{Name: "x.gq", Text: text})
+		var b strings.Builder
+		for _, q := range qs {
+			b.WriteString(plan.Format(q.Plan))
+		}
+		return b.String()
+	}
+	queries := grammar{
+		file: "x.gq", meaning: plans,
+		parse: func(text string) (any, diag.List) { return syntax.ParseQueries("x.gq", text) },
+		check: func(text string) diag.List {
+			_, faults := gq.CompileQueries(s, gq.Source{Name: "x.gq", Text: text})
+			return faults
+		},
+	}
+	for _, p := range schemaProductions {
+		t.Run("schema/"+p.name, func(t *testing.T) { schema.test(t, p) })
+	}
+	for _, p := range queryProductions {
+		t.Run("query/"+p.name, func(t *testing.T) { queries.test(t, p) })
+	}
+}
+
+type grammar struct {
+	file    string
+	meaning func(text string) string // of what compiles
+	parse   func(text string) (any, diag.List)
+	check   func(text string) diag.List
+}
+
+func (g grammar) test(t *testing.T, p production) {
+	if len(p.good) == 0 || len(p.broken) == 0 || (len(p.wrong) == 0) != noWrong[p.name] {
+		t.Error("a production needs texts of every sort")
+	}
+	for _, text := range p.good {
+		if tree, faults := g.parse(text); faults != nil || !holds(reflect.ValueOf(tree), p.name) {
+			t.Errorf("%s\nholds no %s: %v", text, p.name, faults)
+		}
+		if faults := g.check(text); faults != nil {
+			t.Errorf("%s\n%v", text, faults)
+		}
+		g.format(t, text)
+	}
+	for _, text := range p.broken {
+		if _, faults := g.parse(text); len(faults) != 1 || faults[0].Code[0] != 'P' {
+			t.Errorf("%s\nwant a parse fault, got %v", text, faults)
+		}
+	}
+	for _, w := range p.wrong {
+		if tree, faults := g.parse(w.text); faults != nil || !holds(reflect.ValueOf(tree), p.name) {
+			t.Errorf("%s\nholds no %s: %v", w.text, p.name, faults)
+		}
+		faults := g.check(w.text)
+		found := false
+		for _, d := range faults {
+			found = found || d.Code == w.code
+		}
+		if !found {
+			t.Errorf("%s\nwant %s, got %v", w.text, w.code, faults)
+		}
+	}
+}
+
+// format wants the formatted text to mean the same, and to be its own formatting.
+func (g grammar) format(t *testing.T, text string) {
+	once, faults := gq.Format(gq.Source{Name: g.file, Text: text})
+	if faults != nil {
+		t.Errorf("%s\nis not formatted: %v", text, faults)
+		return
+	}
+	if twice, _ := gq.Format(gq.Source{Name: g.file, Text: once}); twice != once {
+		t.Errorf("formatted:\n%s\nand again:\n%s", once, twice)
+	}
+	if was, is := g.meaning(text), g.meaning(once); was != is || was == "" {
+		t.Errorf("%s\nmeans\n%s\nand formatted\n%s\nmeans\n%s", text, was, once, is)
+	}
+}
+
+// holds reports whether a tree has a node of the type called name.
+func holds(v reflect.Value, name string) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && holds(v.Elem(), name)
+	case reflect.Slice:
+		for i := range v.Len() {
+			if holds(v.Index(i), name) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		if v.Type().Name() == name {
+			return true
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).Name != "Range" && holds(v.Field(i), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestEveryProduction: the tables name every type of node that the trees are made of.
+func TestEveryProduction(t *testing.T) {
+	listed := map[string]bool{}
+	for _, table := range [][]production{schemaProductions, queryProductions} {
+		for _, p := range table {
+			listed[p.name] = true
+		}
+	}
+	paths, err := filepath.Glob("syntax/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			st, ok := spec.Type.(*ast.StructType)
+			if !ok || len(st.Fields.List) == 0 {
+				return true
+			}
+			first := st.Fields.List[0]
+			if id, ok := first.Type.(*ast.Ident); ok && len(first.Names) == 0 && id.Name == "Range" {
+				found++
+				if !listed[spec.Name.Name] {
+					t.Errorf("no table has production %s", spec.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	if want := len(listed); found != want {
+		t.Errorf("%d productions in the source, %d in the tables", found, want)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package gq_test
+
+const raced = false

@@ -1,0 +1,32 @@
+//go:build !gq_noparse
+
+package syntax
+
+import (
+	"sync/atomic"
+
+	"github.com/alecthomas/participle/v2"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+// counter counts what the grammar library says that it does: a line for each visit of
+// a node of a grammar.
+type counter struct{ lines atomic.Int64 }
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.lines.Add(1)
+	return len(b), nil
+}
+
+// steps returns how many steps a parse takes: those of the scanner and the parser, and
+// the visits of nodes of the grammars.
+func steps(parse func() *parser) (int, diag.List) {
+	c := &counter{}
+	oldTrace, oldNested := trace, nested
+	trace = []participle.ParseOption{participle.Trace(c)}
+	nested = append(nested[:len(nested):len(nested)], participle.Trace(c))
+	defer func() { trace, nested = oldTrace, oldNested }()
+	p := parse()
+	return p.steps + int(c.lines.Load()), p.result()
+}

@@ -1,0 +1,65 @@
+package syntax
+
+import "strings"
+
+// Production is a rule of a grammar in EBNF: "|" separates alternatives, "?" marks
+// what may be left out, "*" what may be repeated or left out, "+" what may be
+// repeated; (?= x) and (?! x) look ahead without taking anything. <name>, <typename>,
+// <var>, <int>, <float>, <string> and <relation> are tokens.
+type Production struct {
+	Name string
+	Rule string // what it stands for, without the name and the final point
+}
+
+// operandGrammars are the productions of an operand.
+var operandGrammars = []string{
+	operandGrammar, propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, callGrammar, literalGrammar, listGrammar,
+}
+
+// SchemaGrammar returns the productions of .pg files, the first one that of a file.
+func SchemaGrammar() []Production {
+	return productions(append([]string{
+		`Schema = (Interface | Node | Edge)* .`,
+		interfaceParser().String(), nodeParser().String(), edgeParser().String(), enumValueGrammar,
+	}, operandGrammars...))
+}
+
+// QueryGrammar returns the productions of .gq files, the first one that of a file.
+func QueryGrammar() []Production {
+	return productions(append([]string{
+		`File = Query* .`,
+		queryParser().String(), enumValueGrammar,
+		clauseGrammar, bindingParser().String(), notGrammar, textGrammar, traversalGrammar, boundsGrammar, filterGrammar, comparisonGrammar,
+	}, operandGrammars...))
+}
+
+// productions splits EBNF texts of one production a line. A production that several
+// of them have is taken once.
+func productions(texts []string) []Production {
+	var out []Production
+	seen := map[string]bool{}
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			name, rule, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), " ."), " = ")
+			if ok && !seen[name] {
+				seen[name] = true
+				out = append(out, Production{name, rule})
+			}
+		}
+	}
+	return out
+}
+
+// TokenDoc says what a token of the grammars is.
+type TokenDoc struct{ Name, Purpose string }
+
+// Tokens documents the tokens that productions name.
+var Tokens = []TokenDoc{
+	{"name", "a lower-case ASCII letter or `_`, then letters, digits and `_`"},
+	{"typename", "an upper-case ASCII letter, then letters, digits and `_`"},
+	{"var", "`$` and a name; `$_` binds nothing"},
+	{"int", "digits, with an optional leading `-`"},
+	{"float", "digits, a point and digits, with an optional leading `-`; no exponent"},
+	{"string", "double quotes around anything, line ends too, with the escapes `\\\"` `\\\\` `\\n` `\\r` `\\t`"},
+	{"relation", "`=` `!=` `<` `<=` `>` `>=`"},
+}

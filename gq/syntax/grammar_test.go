@@ -1,0 +1,406 @@
+//go:build !gq_noparse
+
+package syntax
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGrammarsAreClosed checks that every production that a grammar names is defined
+// in it, and every one but the first named.
+func TestGrammarsAreClosed(t *testing.T) {
+	for _, g := range [][]Production{SchemaGrammar(), QueryGrammar()} {
+		s := newSentences(t, g)
+		named := map[string]bool{g[0].Name: true}
+		for name, rule := range s.rules {
+			rule.names(func(n string) {
+				if n != name {
+					named[n] = true
+				}
+				if s.rules[n] == nil {
+					t.Errorf("%s names %s, which %s does not define", name, n, g[0].Name)
+				}
+			})
+		}
+		for _, p := range g {
+			if !named[p.Name] {
+				t.Errorf("%s: nothing names %s", g[0].Name, p.Name)
+			}
+		}
+		for name := range s.tokens {
+			if !slices.ContainsFunc(Tokens, func(d TokenDoc) bool { return d.Name == name }) {
+				t.Errorf("%s: the token <%s> is not documented", g[0].Name, name)
+			}
+		}
+	}
+}
+
+// TestGrammarsMatchParser makes sentences of the printed grammars: the parsers take
+// every one, so that the page promises nothing that they refuse.
+func TestGrammarsMatchParser(t *testing.T) {
+	queries := newSentences(t, QueryGrammar())
+	schemas := newSentences(t, SchemaGrammar())
+	check := func(s *sentences, name string, parse func(tokens []Token) error) {
+		t.Helper()
+		for i := range 1500 {
+			s.rand = rand.New(rand.NewPCG(uint64(i), 1))
+			var out []string
+			for ok := false; !ok; {
+				out, ok = s.make(&ebnf{kind: ref, text: name}, 10)
+			}
+			text := strings.Join(out, " ")
+			if swallowed(out) {
+				continue
+			}
+			sc := scan("x", text)
+			if len(sc.faults) > 0 {
+				t.Fatalf("%s\n%v", text, sc.faults)
+			}
+			if err := parse(sc.tokens); err != nil {
+				t.Fatalf("%s does not take\n%s\n%v", name, text, err)
+			}
+		}
+	}
+	check(queries, "Query", func(tokens []Token) error { _, err := queryParser().ParseFromLexer(peeking(tokens)); return err })
+	check(schemas, "Interface", func(tokens []Token) error { _, err := interfaceParser().ParseFromLexer(peeking(tokens)); return err })
+	check(schemas, "Node", func(tokens []Token) error { _, err := nodeParser().ParseFromLexer(peeking(tokens)); return err })
+	check(schemas, "Edge", func(tokens []Token) error { _, err := edgeParser().ParseFromLexer(peeking(tokens)); return err })
+	for _, s := range []*sentences{queries, schemas} {
+		for name, rule := range s.rules {
+			rule.taken(func(e *ebnf) {
+				if e.kind == choice && name != s.first {
+					for i, alt := range e.parts {
+						if !alt.made {
+							t.Errorf("alternative %d of %s was never tried", i+1, name)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// swallowed reports whether a sentence has a filter that the parser reads as a
+// traversal, as the page says: $a contains $b, and then a question mark.
+func swallowed(words []string) bool {
+	for i := range len(words) - 3 {
+		if strings.HasPrefix(words[i], "$") && (words[i+1] == "contains" || words[i+1] == "starts_with") &&
+			strings.HasPrefix(words[i+2], "$") && words[i+3] == "?" && (i == 0 || words[i-1] != ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// The forms of EBNF.
+const (
+	sequence = iota
+	choice
+	ref
+	token
+	literal
+	optional
+	star
+	plus
+	ahead    // (?= x)
+	notAhead // (?! x)
+)
+
+type ebnf struct {
+	kind  int
+	text  string
+	parts []*ebnf
+	made  bool // it is in some sentence
+}
+
+func (e *ebnf) each(visit func(*ebnf)) {
+	visit(e)
+	for _, p := range e.parts {
+		p.each(visit)
+	}
+}
+
+// taken is each without what is only looked at.
+func (e *ebnf) taken(visit func(*ebnf)) {
+	if e.kind == ahead || e.kind == notAhead {
+		return
+	}
+	visit(e)
+	for _, p := range e.parts {
+		p.taken(visit)
+	}
+}
+
+func (e *ebnf) names(visit func(string)) {
+	e.each(func(e *ebnf) {
+		if e.kind == ref {
+			visit(e.text)
+		}
+	})
+}
+
+// sentences makes random sentences of a grammar.
+type sentences struct {
+	first  string
+	rules  map[string]*ebnf
+	depth  map[string]int // the least nesting of productions below each
+	tokens map[string]bool
+	rand   *rand.Rand
+}
+
+func newSentences(t *testing.T, g []Production) *sentences {
+	t.Helper()
+	s := &sentences{first: g[0].Name, rules: map[string]*ebnf{}, depth: map[string]int{}, tokens: map[string]bool{}}
+	for _, p := range g {
+		r := &reader{text: p.Rule}
+		s.rules[p.Name] = r.alternatives()
+		if r.rest() != "" {
+			t.Fatalf("%s: cannot read %q", p.Name, r.rest())
+		}
+		s.rules[p.Name].each(func(e *ebnf) {
+			if e.kind == token {
+				s.tokens[e.text] = true
+			}
+		})
+		s.depth[p.Name] = math.MaxInt32
+	}
+	for again := true; again; {
+		again = false
+		for name, rule := range s.rules {
+			if d := s.least(rule) + 1; d < s.depth[name] {
+				s.depth[name], again = d, true
+			}
+		}
+	}
+	return s
+}
+
+func (s *sentences) least(e *ebnf) int {
+	switch e.kind {
+	case ref:
+		return s.depth[e.text]
+	case choice:
+		d := math.MaxInt32
+		for _, p := range e.parts {
+			d = min(d, s.least(p))
+		}
+		return d
+	case sequence, plus:
+		d := 0
+		for _, p := range e.parts {
+			d = max(d, s.least(p))
+		}
+		return d
+	}
+	return 0
+}
+
+// words are what tokens are made as. Those of names meet every lookahead.
+var words = map[string][]string{
+	"name":     {"a", "b_2", "key", "unique", "index", "limit", "card_"},
+	"typename": {"T", "Person2"},
+	"var":      {"$v", "$_"},
+	"int":      {"0", "3", "-12"},
+	"float":    {"1.5", "-0.25"},
+	"string":   {`"s"`, `"é\n\""`},
+	"relation": {"=", "!=", "<", "<=", ">", ">="},
+}
+
+// make returns a sentence, or false when a lookahead does not hold for it.
+func (s *sentences) make(e *ebnf, budget int) ([]string, bool) {
+	e.made = true
+	switch e.kind {
+	case literal:
+		return []string{e.text}, true
+	case token:
+		w := words[e.text]
+		return []string{w[s.rand.IntN(len(w))]}, true
+	case ref:
+		if e.text == "EnumValue" {
+			return s.enumValue()
+		}
+		return s.make(s.rules[e.text], budget-1)
+	case choice:
+		fits := slices.DeleteFunc(slices.Clone(e.parts), func(p *ebnf) bool { return s.least(p) > max(budget, s.least(e)) })
+		return s.make(fits[s.rand.IntN(len(fits))], budget)
+	case optional, star, plus:
+		n := 0
+		switch {
+		case e.kind == plus:
+			n = 1 + s.rand.IntN(2)
+		case s.least(e.parts[0]) <= budget && budget > 0:
+			n = s.rand.IntN(3)
+		}
+		if e.kind == optional {
+			n = min(n, 1)
+		}
+		var out []string
+		for range n {
+			more, ok := s.make(e.parts[0], budget)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, more...)
+		}
+		return out, true
+	case sequence:
+		for range 50 {
+			if out, ok := s.sequence(e, budget); ok {
+				return out, true
+			}
+		}
+		return nil, false
+	}
+	return nil, true
+}
+
+func (s *sentences) sequence(e *ebnf, budget int) ([]string, bool) {
+	var out []string
+	type look struct {
+		at int
+		e  *ebnf
+	}
+	var looks []look
+	for _, p := range e.parts {
+		if p.kind == ahead || p.kind == notAhead {
+			looks = append(looks, look{len(out), p})
+			continue
+		}
+		more, ok := s.make(p, budget)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, more...)
+	}
+	for _, l := range looks {
+		if begins(l.e.parts[0], out[l.at:]) < 0 == (l.e.kind == ahead) {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// enumValue makes one out of tokens that stand without a gap.
+func (s *sentences) enumValue() ([]string, bool) {
+	s.rules["EnumValue"].each(func(e *ebnf) { e.made = true })
+	v := []string{"good", "so-so", "3-a", "Big", "x1-Y"}
+	return []string{v[s.rand.IntN(len(v))]}, true
+}
+
+// begins returns how many words an expression without productions takes of the front
+// of a sentence, -1 when it does not fit.
+func begins(e *ebnf, sentence []string) int {
+	switch e.kind {
+	case choice:
+		for _, p := range e.parts {
+			if n := begins(p, sentence); n >= 0 {
+				return n
+			}
+		}
+		return -1
+	case sequence:
+		n := 0
+		for _, p := range e.parts {
+			m := begins(p, sentence[n:])
+			if m < 0 {
+				return -1
+			}
+			n += m
+		}
+		return n
+	case token:
+		if len(sentence) > 0 && kindOf(sentence[0]) == e.text {
+			return 1
+		}
+	case literal:
+		if len(sentence) > 0 && sentence[0] == e.text {
+			return 1
+		}
+	default:
+		panic(fmt.Sprintf("a lookahead of kind %d", e.kind))
+	}
+	return -1
+}
+
+func kindOf(word string) string {
+	if toks := scan("x", word).tokens; len(toks) == 1 {
+		for name, typ := range symbols {
+			if typ == toks[0].Type {
+				return strings.ToLower(name)
+			}
+		}
+	}
+	return ""
+}
+
+// reader reads EBNF as participle spells it.
+type reader struct {
+	text string
+	off  int
+}
+
+func (r *reader) rest() string { return strings.TrimLeft(r.text[r.off:], " ") }
+
+func (r *reader) alternatives() *ebnf {
+	e := &ebnf{kind: choice, parts: []*ebnf{r.sequence()}}
+	for strings.HasPrefix(r.rest(), "|") {
+		r.take(1)
+		e.parts = append(e.parts, r.sequence())
+	}
+	if len(e.parts) == 1 {
+		return e.parts[0]
+	}
+	return e
+}
+
+func (r *reader) sequence() *ebnf {
+	e := &ebnf{kind: sequence}
+	for rest := r.rest(); rest != "" && rest[0] != ')' && rest[0] != '|'; rest = r.rest() {
+		e.parts = append(e.parts, r.term(rest))
+	}
+	return e
+}
+
+// take skips blanks and n bytes.
+func (r *reader) take(n int) { r.off = len(r.text) - len(r.rest()) + n }
+
+func (r *reader) term(rest string) *ebnf {
+	var e *ebnf
+	switch {
+	case rest[0] == '"':
+		end := strings.IndexByte(rest[1:], '"') + 1
+		e = &ebnf{kind: literal, text: rest[1:end]}
+		r.take(end + 1)
+	case rest[0] == '<':
+		end := strings.IndexByte(rest, '>')
+		e = &ebnf{kind: token, text: rest[1:end]}
+		r.take(end + 1)
+	case rest[0] == '(':
+		kind, open := sequence, 1
+		if strings.HasPrefix(rest, "(?=") {
+			kind, open = ahead, 3
+		} else if strings.HasPrefix(rest, "(?!") {
+			kind, open = notAhead, 3
+		}
+		r.take(open)
+		e = &ebnf{kind: kind, parts: []*ebnf{r.alternatives()}}
+		r.take(1)
+	default:
+		end := strings.IndexAny(rest+" ", " ?*+|)")
+		e = &ebnf{kind: ref, text: rest[:end]}
+		r.take(end)
+	}
+	// A mark follows its term without a blank.
+	if r.off < len(r.text) {
+		if kind, ok := map[byte]int{'?': optional, '*': star, '+': plus}[r.text[r.off]]; ok {
+			r.off++
+			e = &ebnf{kind: kind, parts: []*ebnf{e}}
+		}
+	}
+	return e
+}

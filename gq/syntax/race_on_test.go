@@ -1,0 +1,7 @@
+//go:build race
+
+package syntax
+
+// raced says that the race detector runs, with which tens of megabytes take minutes
+// and gigabytes.
+const raced = true

@@ -28,6 +28,29 @@ type Graph interface {
 	// Branches lists the branches in name order.
 	Branches(ctx context.Context) ([]Branch, error)
 
+	// CreateBranch makes a branch whose head is the target's commit. It shares all that
+	// it holds with its origin. The error is a *BadArgument for the name (see
+	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the target.
+	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
+
+	// DeleteBranch removes a branch, and nothing that others share. Of main the error
+	// is a *Conflict.
+	DeleteBranch(ctx context.Context, name string) error
+
+	// Commits lists the commits of a branch, newest first: its head, the head's first
+	// parent, and so on. Their sequence numbers descend without a gap.
+	Commits(ctx context.Context, branch string, r CommitRange) ([]Commit, error)
+
+	// Commit returns the commit with an id, on whichever branch it was made.
+	Commit(ctx context.Context, id string) (Commit, error)
+
+	// Merge brings what the source branch changed since its lowest common ancestor with
+	// the target into the target, as one commit with two parents. Of several such
+	// ancestors, the one with the greatest id counts. Entities are matched by type and
+	// id and merged property by property. The error is a *MergeConflicts with every
+	// conflict there is, a *BadArgument when source and target are one.
+	Merge(ctx context.Context, source, target string, opts MergeOptions) (*MergeResult, error)
+
 	// Bind checks that a plan fits the schema at the target, without running it. The
 	// error is a *SchemaMismatch naming what does not fit.
 	Bind(ctx context.Context, q *plan.Query, at Target) error
@@ -57,6 +80,9 @@ type Args []value.Value
 type Target struct {
 	Branch string // empty for main
 	Commit string // a commit id, instead of a branch head
+	// AtLeast, if not empty, is a commit that the branch has to have reached, such as
+	// one's own last write: *NotFound if it is no commit of the branch.
+	AtLeast string
 }
 
 // Schema is a schema with its source.
@@ -100,11 +126,21 @@ type TypeCount struct {
 type WriteOptions struct {
 	Branch string // empty for main
 	Actor  string // recorded in the commit
+
+	// IfCommit, if not empty, is the commit that the branch head has to be; the error
+	// is a *PreconditionFailed when it is another.
+	IfCommit string
+	// IdempotencyKey, if not empty, makes a call with the same key, branch and actor
+	// within 24 hours return the outcome of the first that committed, and change
+	// nothing. With another statement, arguments or input it is a *Conflict.
+	IdempotencyKey string
+	// DryRun reports what the write would do, and commits nothing.
+	DryRun bool
 }
 
 // Change is the outcome of a mutation.
 type Change struct {
-	Commit *Commit // nil when nothing changed
+	Commit *Commit // nil when nothing changed, and of a dry run
 	Head   Commit  // the branch head afterwards
 	Nodes  int64   // nodes inserted, updated or deleted
 	Edges  int64   // edges inserted or deleted, cascades included

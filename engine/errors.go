@@ -124,6 +124,21 @@ func (e *LoadErrors) Error() string {
 	}
 	return b.String()
 }
+func (e *PreconditionFailed) Error() string {
+	return fmt.Sprintf("the branch is at commit %s, not at %s; read it again", e.Actual, e.Expected)
+}
+func (e *MergeConflicts) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the branches conflict in %d places", len(e.Conflicts))
+	for _, c := range e.Conflicts {
+		fmt.Fprintf(&b, "\n%s: %s %s %q", c.Kind, c.Entity, c.Type, c.ID)
+		if c.Property != "" {
+			fmt.Fprintf(&b, ", property %s", c.Property)
+		}
+		b.WriteString(": " + c.Message)
+	}
+	return b.String()
+}
 func (e *LineError) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
@@ -158,6 +173,8 @@ func (*Unavailable) Retryable() bool         { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }
 func (*LoadErrors) Retryable() bool          { return false }
+func (*MergeConflicts) Retryable() bool      { return false }
+func (*PreconditionFailed) Retryable() bool  { return false }
 
 // IsRetryable reports whether err is an engine's error that says so.
 func IsRetryable(err error) bool {

@@ -14,11 +14,17 @@ import (
 // branch is a line of commits. Readers see its head, the last durable commit; writers
 // build on its tip, which may not be durable yet.
 type branch struct {
-	head atomic.Pointer[commit]
+	name    string
+	live    atomic.Bool // the record that made it is durable
+	deleted bool        // the record that deletes it is in the log; guarded by Graph.lines
+	head    atomic.Pointer[commit]
 
-	turn chan struct{} // holds a token while nobody writes; guards tip and err
-	tip  *commit
-	err  error // why the tip can never become durable
+	// turn holds a token while nobody writes; it guards what follows. The tip and the
+	// receipts also stand still while Graph.lines is locked.
+	turn     chan struct{}
+	tip      *commit
+	err      error // why the tip can never become durable
+	receipts map[receiptKey]*receipted
 
 	mu      sync.Mutex // guards pending, and stores to head
 	pending []*commit  // commits that are not known to be durable, in order
@@ -37,11 +43,24 @@ type outcome struct {
 	err  error         // valid after done
 }
 
-func newBranch(snap *version.Snapshot, lsn uint64) *branch {
-	b := &branch{turn: make(chan struct{}, 1), tip: &commit{snap: snap, lsn: lsn}}
+func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
+	b := &branch{name: name, receipts: map[receiptKey]*receipted{}, turn: make(chan struct{}, 1), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)
 	b.turn <- struct{}{}
 	return b
+}
+
+// recovered returns a branch that is durable.
+func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
+	b := newBranch(name, snap, lsn)
+	b.live.Store(true)
+	return b
+}
+
+// advance makes a durable commit the head and the tip of a branch that nobody uses yet.
+func (b *branch) advance(c *commit) {
+	b.tip = c
+	b.head.Store(c)
 }
 
 // lock waits for the branch's turn to write.
@@ -113,26 +132,42 @@ func (c *commit) settled(ctx context.Context) error {
 // commitTxn makes the transaction the branch's next commit. It is called with the
 // branch locked, and unlocks it before it waits for the log. Segments of parts are
 // stored and named first.
-func (g *Graph) commitTxn(ctx context.Context, b *branch, tx *version.Txn, parts []version.Part, actor string) (*commit, error) {
+func (g *Graph) commitTxn(ctx context.Context, b *branch, tx *version.Txn, parts []version.Part, w *write) (*commit, error) {
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: parent.Branch, Parents: []string{parent.ID}, Actor: actor, Time: g.time(), Schema: parent.Schema}
-	kind, payload, segments, err := g.record(ctx, tx, parts, c)
-	if err != nil {
-		b.unlock()
-		return nil, err
+	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: parent.Schema}
+	if w.source != nil {
+		c.Parents = append(c.Parents, w.source.Commit.ID)
 	}
-	ticket, err := g.store.Enqueue(kind, payload, segments...)
+	kind, payload, segments, err := g.record(ctx, tx, parts, c, w.receipt)
 	if err != nil {
 		b.unlock()
 		return nil, err
 	}
 	out := &outcome{done: make(chan struct{})}
-	next := &commit{snap: tx.Commit(c), lsn: ticket.LSN, out: out}
+	next := &commit{snap: tx.Commit(c), out: out}
+	g.lines.Lock()
+	ticket, err := g.store.Enqueue(kind, payload, segments...)
+	if err != nil {
+		g.lines.Unlock()
+		b.unlock()
+		return nil, err
+	}
+	next.lsn = ticket.LSN
 	b.tip = next
+	b.keep(next, w.receipt)
+	g.history.Add(c, next.lsn)
+	g.lines.lsn, g.lines.last = next.lsn, out
+	if w.source != nil {
+		g.lines.join(&g.history, b.name, w.source, w.ancestors)
+	}
 	b.mu.Lock()
 	b.pending = append(b.pending, next)
 	b.mu.Unlock()
+	g.lines.Unlock()
 	b.unlock()
+	if w.logged != nil {
+		w.logged()
+	}
 
 	// From here the context is not heeded: the commit may become durable, and a
 	// caller that went away would not know.
@@ -154,8 +189,8 @@ func (g *Graph) commitTxn(ctx context.Context, b *branch, tx *version.Txn, parts
 }
 
 // record makes the log record of a commit, and stores the segments that it names.
-func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit) (kind uint8, payload []byte, segments []store.SegmentID, err error) {
-	payload = version.AppendHeader(make([]byte, 0, 512), c)
+func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (kind uint8, payload []byte, segments []store.SegmentID, err error) {
+	payload = version.AppendHeader(make([]byte, 0, 512), c, receipt)
 	if parts != nil {
 		for _, p := range parts {
 			id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return p.Segment.Blocks(p.Type, w.AddBlock) })

@@ -1,7 +1,11 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -37,73 +41,188 @@ func (g *Graph) requestCheckpoint() {
 	}
 }
 
-// checkpoint stores the rows of the head that lie in the log alone, writes a manifest
-// over it, and gives the tables of the tip the stored segments and their indexes.
+// cut is what a graph is after one of its log records.
+type cut struct {
+	lsn      uint64
+	last     *outcome // of the record
+	branches []cutBranch
+	bases    []version.ManifestBase
+	commits  int
+}
+
+type cutBranch struct {
+	*branch
+	tip *commit
+	version.ManifestBranch
+}
+
+// cut returns the state after the last record, which may not be durable yet. Receipts
+// that are out of date are dropped.
+func (g *Graph) cut() *cut {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	c := &cut{lsn: g.lines.lsn, last: g.lines.last, commits: g.history.Len()}
+	now := g.time()
+	for _, name := range slices.Sorted(maps.Keys(g.lines.branches)) {
+		b := g.lines.branches[name]
+		if b.deleted {
+			continue
+		}
+		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: name, Head: b.tip.snap}}
+		for key, r := range b.receipts {
+			if now.Sub(r.Commit.Time) >= receiptAge {
+				delete(b.receipts, key)
+				continue
+			}
+			cb.Receipts = append(cb.Receipts, r.Receipted)
+		}
+		slices.SortFunc(cb.Receipts, func(a, b version.Receipted) int { return strings.Compare(a.Commit.ID, b.Commit.ID) })
+		c.branches = append(c.branches, cb)
+	}
+	for p, base := range g.lines.bases {
+		if !g.lines.branches[p[0]].deleted && !g.lines.branches[p[1]].deleted {
+			c.bases = append(c.bases, version.ManifestBase{A: p[0], B: p[1], Base: base})
+		}
+	}
+	slices.SortFunc(c.bases, func(a, b version.ManifestBase) int {
+		return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
+	})
+	return c
+}
+
+// settled waits until all of it is durable, and the heads are no older.
+func (c *cut) settled(ctx context.Context) error {
+	for _, b := range c.branches {
+		if err := b.tip.settled(ctx); err != nil {
+			return err
+		}
+	}
+	return (&commit{out: c.last}).settled(ctx)
+}
+
+// states calls yield with each state once.
+func (c *cut) states(yield func(*version.Snapshot) bool) {
+	seen := map[*version.Snapshot]bool{}
+	for _, b := range c.branches {
+		if seen[b.Head] = true; !yield(b.Head) {
+			return
+		}
+	}
+	for _, b := range c.bases {
+		if !seen[b.Base] && !yield(b.Base) {
+			return
+		}
+		seen[b.Base] = true
+	}
+}
+
+// checkpoint stores the rows that lie in the log alone and the commits, writes a
+// manifest over every branch and every lowest common ancestor of two, and gives their
+// tables the stored segments and the indexes over them.
 func (g *Graph) checkpoint(ctx context.Context) error {
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
-	b := g.main
-	head := b.head.Load()
-	if head.lsn == g.checkedTo {
+	g.shape.Lock()
+	defer g.shape.Unlock()
+	logged := g.logged.Load()
+	cut := g.cut()
+	if cut.lsn == g.checkedTo {
 		return nil
 	}
-	logged := g.logged.Load()
-	flushes, segments, err := g.flush(ctx, head.snap)
+	if err := cut.settled(ctx); err != nil {
+		return err
+	}
+	var flushed version.Checkpoint
+	made, err := g.flush(ctx, cut, &flushed)
 	if err != nil {
-		g.discard(segments)
+		g.discard(made)
 		return err
 	}
-	flushed := head.snap.Flushed(flushes)
-	named, err := namedSegments(flushed)
+	history, stored, err := g.storeHistory(ctx, cut.commits)
+	if err != nil {
+		g.discard(made)
+		return err
+	}
+	made = append(made, stored...)
+	after := map[*version.Snapshot]*version.Snapshot{}
+	named := map[string]bool{}
+	for s := range cut.states {
+		after[s] = flushed.Snapshot(s)
+		for _, t := range after[s].Tables() {
+			for _, seg := range t.Segs {
+				named[seg.Name] = true
+			}
+		}
+	}
+	m := version.Manifest{History: history}
+	for _, h := range history {
+		named[h.Name] = true
+	}
+	for _, b := range cut.branches {
+		b.ManifestBranch.Head = after[b.Head]
+		m.Branches = append(m.Branches, b.ManifestBranch)
+	}
+	for _, b := range cut.bases {
+		b.Base = after[b.Base]
+		m.Bases = append(m.Bases, b)
+	}
+	ids, err := segmentIDs(named)
 	if err != nil {
 		return err
 	}
-	manifest := version.AppendManifest(nil, []*version.Snapshot{flushed}, encode)
-	if err := g.store.Checkpoint(ctx, manifest, head.lsn, named); err != nil {
-		g.discard(segments)
+	if err := g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
+		g.discard(made)
 		return err
 	}
-	g.checkedTo = head.lsn
+	g.checkedTo, g.stored = cut.lsn, history
 	g.logged.Add(-logged)
 	// Whatever the context says: a state without the stored segments would name, at
 	// the next checkpoint, segments that this one has made superfluous.
-	<-b.turn
-	defer b.unlock()
-	b.replace(func(s *version.Snapshot) *version.Snapshot { return s.Adopt(flushes, flushed) })
+	for _, b := range cut.branches {
+		<-b.turn
+		b.replace(func(s *version.Snapshot) *version.Snapshot { return flushed.Adopt(b.Head, s) })
+		b.unlock()
+	}
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for p, base := range g.lines.bases {
+		if s := after[base]; s != nil {
+			g.lines.bases[p] = s
+		}
+	}
 	return nil
 }
 
-// flush stores the rows of a snapshot that lie in no stored segment.
-func (g *Graph) flush(ctx context.Context, snap *version.Snapshot) (flushes []version.Flush, segments []store.SegmentID, err error) {
-	for _, t := range snap.Tables() {
-		f, ok, err := t.Flush()
-		if err != nil {
-			return nil, segments, err
+// flush stores the rows of a cut that lie in no stored segment.
+func (g *Graph) flush(ctx context.Context, c *cut, flushed *version.Checkpoint) (made []store.SegmentID, err error) {
+	for s := range c.states {
+		for _, t := range s.Tables() {
+			f, ok, err := flushed.Flush(t)
+			if err != nil {
+				return made, err
+			}
+			if !ok {
+				continue
+			}
+			id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return f.Segment.Blocks(t.Type, w.AddBlock) })
+			if err != nil {
+				return made, err
+			}
+			f.Segment.Name = segmentName(id)
+			made = append(made, id)
 		}
-		if !ok {
-			continue
-		}
-		id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return f.Segment.Blocks(t.Type, w.AddBlock) })
-		if err != nil {
-			return nil, segments, err
-		}
-		f.Segment.Name = segmentName(id)
-		segments = append(segments, id)
-		flushes = append(flushes, f)
 	}
-	return flushes, segments, nil
+	return made, nil
 }
 
-func namedSegments(snap *version.Snapshot) ([]store.SegmentID, error) {
+func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
 	var ids []store.SegmentID
-	for _, t := range snap.Tables() {
-		for _, s := range t.Segs {
-			id, err := segmentID(s.Name)
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, id)
+	for name := range names {
+		id, err := segmentID(name)
+		if err != nil {
+			return nil, err
 		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }

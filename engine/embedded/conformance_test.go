@@ -91,6 +91,27 @@ func (r *reopening) Load(ctx context.Context, in io.Reader, opts engine.LoadOpti
 	return r.Graph.Load(ctx, in, opts)
 }
 
+func (r *reopening) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.CreateBranch(ctx, name, from)
+}
+
+func (r *reopening) DeleteBranch(ctx context.Context, name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.DeleteBranch(ctx, name)
+}
+
+func (r *reopening) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.Merge(ctx, source, target, opts)
+}
+
 // reopen is called with the lock held.
 func (r *reopening) reopen() {
 	r.t.Helper()

@@ -61,7 +61,14 @@ type Graph struct {
 	opts     Options
 	store    *store.Store
 	main     *branch
+	lines    lines
+	history  version.History
 	programs programs
+
+	// shape is held for writing by checkpoints, for reading by what carries the state
+	// of one branch to another: a checkpoint lays out each branch's rows anew.
+	shape   sync.RWMutex
+	merging sync.Mutex // held by merges and deletes of branches, within shape
 
 	calls  sync.RWMutex // held for reading by calls
 	closed bool
@@ -69,6 +76,7 @@ type Graph struct {
 	ids struct {
 		sync.Mutex
 		entropy *ulid.MonotonicEntropy
+		last    uint64 // the last one's time: ids ascend even if the clock does not
 	}
 
 	logged    atomic.Int64 // bytes since the last checkpoint
@@ -76,7 +84,8 @@ type Graph struct {
 	stop      context.CancelFunc
 	stopped   chan struct{}
 	checkMu   sync.Mutex
-	checkedTo uint64 // LSN of the last checkpoint
+	checkedTo uint64                   // LSN of the last checkpoint
+	stored    []version.HistorySegment // by the last checkpoint; guarded by checkMu
 }
 
 var _ engine.Graph = (*Graph)(nil)
@@ -91,12 +100,15 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	}
 	g := newGraph(opts)
 	first := version.NewSnapshot(s, engine.Commit{ID: g.newID(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
-	manifest := version.AppendManifest(nil, []*version.Snapshot{first}, encode)
+	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
+	manifest := initial.Append(nil, encode)
 	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest})
 	if err != nil {
 		return nil, err
 	}
-	g.start(newBranch(first, 0))
+	g.history.Add(first.Commit, 0)
+	g.lines.branches[engine.MainBranch] = recovered(engine.MainBranch, first, 0)
+	g.start()
 	return g, nil
 }
 
@@ -110,12 +122,11 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 		return nil, err
 	}
 	g.store = st
-	b, err := g.recover(ctx, found)
-	if err != nil {
+	if err := g.recover(ctx, found); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	g.checkedTo = found.ManifestLSN
-	g.start(b)
+	g.start()
 	return g, nil
 }
 
@@ -137,16 +148,6 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 	}
 	defer done()
 	return snap.Counts(), nil
-}
-
-// Branches lists the branches in name order.
-func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
-	snap, done, err := g.read(ctx, engine.Target{})
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return []engine.Branch{{Name: engine.MainBranch, Head: snap.Commit}}, nil
 }
 
 // Verify reads everything that is stored. The error joins a *engine.Corrupt for each
@@ -195,12 +196,13 @@ func newGraph(opts Options) *Graph {
 		opts.CheckpointBytes = DefaultCheckpointBytes
 	}
 	g := &Graph{opts: opts, kick: make(chan struct{}, 1), stopped: make(chan struct{})}
+	g.lines.branches, g.lines.bases = map[string]*branch{}, map[pair]*version.Snapshot{}
 	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
 	return g
 }
 
-func (g *Graph) start(b *branch) {
-	g.main = b
+func (g *Graph) start() {
+	g.main = g.lines.branches[engine.MainBranch]
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
 	go g.checkpoints(ctx)
@@ -239,14 +241,40 @@ func (g *Graph) snapshot(at engine.Target) (*version.Snapshot, error) {
 	}
 	snap := b.head.Load().snap
 	if at.Commit != "" && at.Commit != snap.Commit.ID {
-		return nil, &engine.NotFound{What: "commit", Name: at.Commit}
+		return g.past(at.Commit)
+	}
+	if at.AtLeast != "" && at.AtLeast != snap.Commit.ID && !g.history.InLine(at.AtLeast, snap.Commit.ID) {
+		return nil, &engine.NotFound{What: "commit", Name: at.AtLeast}
 	}
 	return snap, nil
+}
+
+// past finds the state of a commit that is the head of a branch, or the lowest common
+// ancestor of two.
+func (g *Graph) past(commit string) (*version.Snapshot, error) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, b := range g.lines.branches {
+		if head := b.head.Load().snap; head.Commit.ID == commit && b.live.Load() {
+			return head, nil
+		}
+	}
+	for _, base := range g.lines.bases {
+		if base.Commit.ID == commit {
+			return base, nil
+		}
+	}
+	return nil, &engine.NotFound{What: "commit", Name: commit}
 }
 
 func (g *Graph) branch(name string) (*branch, error) {
 	if name == "" || name == engine.MainBranch {
 		return g.main, nil
+	}
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	if b := g.lines.branches[name]; b != nil && b.live.Load() {
+		return b, nil
 	}
 	return nil, &engine.NotFound{What: "branch", Name: name}
 }
@@ -254,7 +282,13 @@ func (g *Graph) branch(name string) (*branch, error) {
 func (g *Graph) newID() string {
 	g.ids.Lock()
 	defer g.ids.Unlock()
-	return ulid.MustNew(ulid.Timestamp(g.opts.Now()), g.ids.entropy).String()
+	g.ids.last = max(g.ids.last, ulid.Timestamp(g.opts.Now()))
+	id, err := ulid.New(g.ids.last, g.ids.entropy)
+	if err != nil { // this millisecond's are used up
+		g.ids.last++
+		id = ulid.MustNew(g.ids.last, g.ids.entropy)
+	}
+	return id.String()
 }
 
 func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }

@@ -4,54 +4,206 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// recover makes the state of the graph of what the store found.
-func (g *Graph) recover(ctx context.Context, found *store.Recovered) (*branch, error) {
-	open := func(t *version.Type, name string) (*version.Segment, error) {
-		var s *version.Segment
-		err := g.segment(ctx, name, func(get func(string) ([]byte, error)) (err error) {
-			s, err = version.ReadSegment(t, name, get)
-			return err
-		})
-		return s, err
-	}
-	heads, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
-	if err != nil {
-		return nil, err
-	}
-	if len(heads) != 1 || heads[0].Commit.Branch != engine.MainBranch {
-		return nil, &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, wanted main alone", len(heads))}
-	}
-	snap, lsn := heads[0], found.ManifestLSN
-	for _, r := range found.Records {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+// opener opens the segments of tables. Tables that share a segment share its memory.
+type opener func(t *version.Type, name string) (*version.Segment, error)
+
+func (g *Graph) opener(ctx context.Context) opener {
+	opened := map[string]*version.Segment{}
+	return func(t *version.Type, name string) (*version.Segment, error) {
+		s := opened[name]
+		if s == nil {
+			err := g.segment(ctx, name, func(get func(string) ([]byte, error)) (err error) {
+				s, err = version.ReadSegment(t, name, get)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			opened[name] = s
 		}
-		if snap, err = g.replay(ctx, snap, r, open); err != nil {
-			return nil, err
-		}
-		lsn = r.LSN
-		g.logged.Add(int64(len(r.Payload)))
+		shared := *s // each table says where its rows begin
+		return &shared, nil
 	}
-	return newBranch(snap, lsn), nil
 }
 
-// replay makes the commit of a record.
-func (g *Graph) replay(ctx context.Context, snap *version.Snapshot, r store.Record, open func(*version.Type, string) (*version.Segment, error)) (*version.Snapshot, error) {
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
-	}
-	c, rest, err := version.Header(r.Payload)
+// recover makes the state of the graph of what the store found.
+func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
+	open := g.opener(ctx)
+	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if err := g.recoverHistory(ctx, m); err != nil {
+		return err
+	}
+	g.lines.lsn = found.ManifestLSN
+	for _, mb := range m.Branches {
+		g.history.Add(mb.Head.Commit, 0)
+		b := recovered(mb.Name, mb.Head, found.ManifestLSN)
+		for _, r := range mb.Receipts {
+			c, _, known := g.history.Get(r.Commit.ID)
+			if !known {
+				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
+			}
+			r.Commit = c
+			b.receipts[receiptKey{c.Actor, r.Receipt.Key}] = &receipted{r, &commit{}}
+		}
+		g.lines.branches[mb.Name] = b
+	}
+	if g.lines.branches[engine.MainBranch] == nil {
+		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, and no main", len(m.Branches))}
+	}
+	for _, base := range m.Bases {
+		g.lines.bases[pairOf(base.A, base.B)] = base.Base
+	}
+	if n := len(m.Branches); len(g.lines.bases) != n*(n-1)/2 {
+		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d lowest common ancestors of %d branches", len(g.lines.bases), n)}
+	}
+	if err := g.replayAll(ctx, found.Records, open); err != nil {
+		return err
+	}
+	return g.resumeIDs()
+}
+
+// resumeIDs makes ids greater than those of all commits.
+func (g *Graph) resumeIDs() error {
+	latest := g.history.Latest()
+	id, err := ulid.ParseStrict(latest)
+	if err != nil {
+		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("commit id %q is no ULID", latest)}
+	}
+	g.ids.last = id.Time() + 1
+	return nil
+}
+
+func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
+	n := 0
+	for _, h := range m.History {
+		err := g.segment(ctx, h.Name, func(get func(string) ([]byte, error)) error {
+			b, err := get(historyBlock)
+			if err != nil {
+				return err
+			}
+			return g.history.ReadHistory(b)
+		})
+		if err != nil {
+			return err
+		}
+		if n += h.N; g.history.Len() != n {
+			return &engine.Corrupt{Object: "segment " + h.Name, Detail: fmt.Sprintf("with it there are %d commits, wanted %d", g.history.Len(), n)}
+		}
+	}
+	g.stored = m.History
+	return nil
+}
+
+// replay goes through the records of a log.
+type replay struct {
+	g    *Graph
+	open opener
+	// wanted are the commits whose states later records need, when they have been
+	// reached; nil before.
+	wanted map[string]*version.Snapshot
+}
+
+func (g *Graph) replayAll(ctx context.Context, records []store.Record, open opener) error {
+	p := &replay{g: g, open: open, wanted: map[string]*version.Snapshot{}}
+	for _, r := range records {
+		if r.Kind == version.KindBranch {
+			b, err := version.ReadBranching(r.Payload)
+			if err != nil {
+				return err
+			}
+			p.wanted[b.Commit] = nil
+			continue
+		}
+		c, _, _, err := version.Header(r.Payload)
+		if err != nil {
+			return err
+		}
+		if len(c.Parents) > 1 {
+			p.wanted[c.Parents[1]] = nil
+		}
+	}
+	for _, b := range g.lines.branches {
+		p.reached(b.tip.snap)
+	}
+	for _, s := range g.lines.bases {
+		p.reached(s)
+	}
+	for _, r := range records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if r.Kind == version.KindBranch {
+			err = p.branching(r)
+		} else {
+			err = p.commit(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+		g.lines.lsn = r.LSN
+		g.logged.Add(int64(len(r.Payload)))
+	}
+	return nil
+}
+
+func (p *replay) reached(s *version.Snapshot) {
+	if _, ok := p.wanted[s.Commit.ID]; ok {
+		p.wanted[s.Commit.ID] = s
+	}
+}
+
+// branching makes or deletes a branch.
+func (p *replay) branching(r store.Record) error {
+	b, err := version.ReadBranching(r.Payload)
+	if err != nil {
+		return err
+	}
+	l := &p.g.lines
+	if known := l.branches[b.Name] != nil; known != b.Delete || b.Name == engine.MainBranch {
+		return corruptRecord(r, "branch %q: deleted %t, known %t", b.Name, b.Delete, known)
+	}
+	if b.Delete {
+		l.remove(b.Name)
+		return nil
+	}
+	origin := p.wanted[b.Commit]
+	if origin == nil {
+		return corruptRecord(r, "branch %q begins at commit %s, which is unknown", b.Name, b.Commit)
+	}
+	if from := l.branches[b.From]; b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
+		return corruptRecord(r, "branch %q begins at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
+	}
+	if !l.add(&p.g.history, recovered(b.Name, origin.Fork(), r.LSN), b.From, origin) {
+		return corruptRecord(r, "branch %q begins at commit %s, of whose common ancestors one is missing", b.Name, b.Commit)
+	}
+	return nil
+}
+
+// commit makes the commit of a record.
+func (p *replay) commit(ctx context.Context, r store.Record) error {
+	c, receipt, rest, err := version.Header(r.Payload)
+	if err != nil {
+		return err
+	}
+	b := p.g.lines.branches[c.Branch]
+	if b == nil {
+		return corruptRecord(r, "commit %s is on branch %q, which is unknown", c.ID, c.Branch)
+	}
+	snap := b.tip.snap
 	if c.Seq != snap.Commit.Seq+1 || len(c.Parents) == 0 || c.Parents[0] != snap.Commit.ID {
-		return nil, corrupt("commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
+		return corruptRecord(r, "commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
 	c.Schema = snap.Commit.Schema
 	tx := version.Begin(snap)
@@ -60,9 +212,9 @@ func (g *Graph) replay(ctx context.Context, snap *version.Snapshot, r store.Reco
 		err = tx.ApplyOps(rest)
 	case version.KindBulk:
 		var parts []version.Part
-		if parts, err = version.ReadParts(rest, snap.Schema, open); err == nil {
-			for _, p := range parts {
-				tx.PutSegment(p)
+		if parts, err = version.ReadParts(rest, snap.Schema, p.open); err == nil {
+			for _, part := range parts {
+				tx.PutSegment(part)
 			}
 		}
 	case version.KindSpilled:
@@ -70,7 +222,7 @@ func (g *Graph) replay(ctx context.Context, snap *version.Snapshot, r store.Reco
 		if name, err = version.ReadSpilled(rest); err != nil {
 			break
 		}
-		err = g.segment(ctx, name, func(get func(string) ([]byte, error)) error {
+		err = p.g.segment(ctx, name, func(get func(string) ([]byte, error)) error {
 			ops, err := get("ops")
 			if err != nil {
 				return err
@@ -78,12 +230,27 @@ func (g *Graph) replay(ctx context.Context, snap *version.Snapshot, r store.Reco
 			return tx.ApplyOps(ops)
 		})
 	default:
-		return nil, corrupt("kind %d is unknown", r.Kind)
+		return corruptRecord(r, "kind %d is unknown", r.Kind)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return tx.Commit(c), nil
+	b.advance(&commit{snap: tx.Commit(c), lsn: r.LSN})
+	b.keep(b.tip, receipt)
+	p.g.history.Add(c, r.LSN)
+	p.reached(b.tip.snap)
+	if len(c.Parents) > 1 {
+		source := p.wanted[c.Parents[1]]
+		if source == nil {
+			return corruptRecord(r, "commit %s merges commit %s, which is unknown", c.ID, c.Parents[1])
+		}
+		p.g.lines.join(&p.g.history, b.name, source, nil)
+	}
+	return nil
+}
+
+func corruptRecord(r store.Record, format string, args ...any) error {
+	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
 }
 
 // segment opens a segment for the time of a call.

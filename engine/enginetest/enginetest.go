@@ -56,7 +56,7 @@ func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
 		bindingCases(), filterCases(), textCases(), traversalCases(), walkCases(), notCases(), aggregateCases(), orderCases(),
-		columnCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), callCases(), largeCases(),
+		columnCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), writeOptionCases(), mergeCases(), callCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}
@@ -164,9 +164,14 @@ func (s *session) head() engine.Commit {
 	return snap.Commit
 }
 
-// query runs a read to its end.
+// query runs a read of main to its end.
 func query(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args) (rows [][]cell, err error) {
-	res, err := g.Query(ctx, q, args, engine.Target{})
+	return queryAt(ctx, g, q, args, engine.Target{})
+}
+
+// queryAt runs a read of a target to its end.
+func queryAt(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) (rows [][]cell, err error) {
+	res, err := g.Query(ctx, q, args, at)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -84,11 +85,14 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 		}
 	}()
 	for i := range stepsPerGraph {
+		s := step{branch: d.drawBranch(p.branches())}
+		p.branch = s.branch
 		d.see(p.modelIDs())
-		var s step
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
+		case d.branching && d.percent(20):
+			s.branching = d.drawBranching(p.branches())
 		case draw < 66:
 			s.query, s.args = d.drawRead()
 			s.held = d.percent(6)
@@ -99,6 +103,9 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 			}
 		default:
 			s.load, s.mode = d.drawLoad()
+		}
+		if i > 0 && d.branching && d.percent(10) {
+			s.drawOptions(d)
 		}
 		script = append(script, s)
 		difference = p.run(s)
@@ -139,19 +146,34 @@ func (d *drawer) seedData() string {
 
 // step is one statement of a script: a read, a mutation, or a load.
 type step struct {
-	query   *plan.Query
-	args    engine.Args
-	held    bool   // the read is opened now and read after the next write
-	unnamed string // see writeDraw
-	load    string
-	mode    engine.LoadMode
+	branch    string     // empty for main
+	branching *branching // instead of a statement
+	ifCommit  condition  // of a write
+	key       string
+	dryRun    bool
+	query     *plan.Query
+	args      engine.Args
+	held      bool   // the read is opened now and read after the next write
+	unnamed   string // see writeDraw
+	load      string
+	mode      engine.LoadMode
 }
 
 func (s step) String() string {
-	if s.query == nil {
-		return fmt.Sprintf("load, %s:\n%s\n", s.mode, s.load)
+	if s.branching != nil {
+		return s.branching.String() + s.options() + "\n"
 	}
-	text := planText(s.query) + "args " + argsText(s.args) + "\n"
+	where := s.options()
+	if s.branch != "" {
+		where += " on branch " + s.branch
+	}
+	if s.query == nil {
+		return fmt.Sprintf("load, %s%s:\n%s\n", s.mode, where, s.load)
+	}
+	if where != "" {
+		where = where[1:] + ":\n"
+	}
+	text := where + planText(s.query) + "args " + argsText(s.args) + "\n"
 	if s.held {
 		text = "opened before the next write, read after it:\n" + text
 	}
@@ -172,6 +194,7 @@ type pair struct {
 	schema *catalog.Schema
 	engine engine.Graph
 	model  *naive.Graph
+	branch string // of the step under way
 	held   []heldRead
 }
 
@@ -194,7 +217,10 @@ func (p *pair) run(s step) (difference string) {
 	}()
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
+	p.branch = s.branch
 	switch {
+	case s.branching != nil:
+		difference = p.runBranching(ctx, s)
 	case s.query == nil:
 		difference = p.runLoad(ctx, s)
 	case s.query.Read != nil && s.held:
@@ -214,11 +240,14 @@ func (p *pair) run(s step) (difference string) {
 }
 
 func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) string {
-	want, err := query(ctx, p.model, q, args)
+	if absent, difference := p.missing(ctx); absent {
+		return difference
+	}
+	want, err := queryAt(ctx, p.model, q, args, p.target())
 	if err != nil {
 		return "the model fails: " + err.Error()
 	}
-	got, err := query(ctx, p.engine, q, args)
+	got, err := queryAt(ctx, p.engine, q, args, p.target())
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
@@ -233,11 +262,14 @@ func compareRows(want, got [][]cell) string {
 }
 
 func (p *pair) hold(ctx context.Context, s step) string {
-	want, err := query(ctx, p.model, s.query, s.args)
+	if absent, difference := p.missing(ctx); absent {
+		return difference
+	}
+	want, err := queryAt(ctx, p.model, s.query, s.args, p.target())
 	if err != nil {
 		return "the model fails: " + err.Error()
 	}
-	res, err := p.engine.Query(p.ctx, s.query, s.args, engine.Target{})
+	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
@@ -267,11 +299,11 @@ func (p *pair) release(ctx context.Context) string {
 
 func (p *pair) runMutation(ctx context.Context, s step) string {
 	before := p.modelIDs()
-	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, engine.WriteOptions{})
+	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, p.options(s, p.engine))
 	if s.unnamed != "" && gotErr == nil {
 		p.adopt(ctx, s.unnamed, before[s.unnamed])
 	}
-	want, wantErr := p.model.Mutate(ctx, s.query, s.args, engine.WriteOptions{})
+	want, wantErr := p.model.Mutate(ctx, s.query, s.args, p.options(s, p.model))
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
 		return difference
 	}
@@ -292,9 +324,11 @@ func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 }
 
 func (p *pair) runLoad(ctx context.Context, s step) string {
-	o := engine.LoadOptions{Mode: s.mode}
-	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), o)
-	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), o)
+	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
+	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.engine)})
+	if outOfTurn(wantErr) && gotErr != nil {
+		return "" // the engine may read the input, and find it bad, before it looks at the branch
+	}
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
 		return difference
 	}
@@ -302,6 +336,14 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 		return fmt.Sprintf("the engine loads %s, the model %s", g, w)
 	}
 	return compareCommits(want.Commit, got.Commit)
+}
+
+// outOfTurn reports whether an error is about the state of the branch, or the key of the
+// write.
+func outOfTurn(err error) bool {
+	var head *engine.PreconditionFailed
+	var key *engine.Conflict
+	return errors.As(err, &head) || errors.As(err, &key)
 }
 
 func compareCommits(want, got *engine.Commit) string {
@@ -318,9 +360,12 @@ func (p *pair) compareState(ctx context.Context) string {
 			return "after the write, " + difference + "\nof\n" + planText(q)
 		}
 	}
-	want, err := p.model.Snapshot(ctx, engine.Target{})
+	if absent, difference := p.missing(ctx); absent {
+		return difference
+	}
+	want, err := p.model.Snapshot(ctx, p.target())
 	must(err)
-	got, err := p.engine.Snapshot(ctx, engine.Target{})
+	got, err := p.engine.Snapshot(ctx, p.target())
 	if err != nil {
 		return "snapshot: " + err.Error()
 	}
@@ -358,7 +403,7 @@ func (p *pair) modelIDs() map[string][]string { return p.listIDs(p.ctx, p.model)
 func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string {
 	ids := map[string][]string{}
 	list := func(key string, q *plan.Query) {
-		rows, err := query(ctx, g, q, nil)
+		rows, err := queryAt(ctx, g, q, nil, p.target())
 		if err != nil {
 			return // the comparison of the state says so
 		}

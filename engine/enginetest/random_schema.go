@@ -21,11 +21,14 @@ type drawer struct {
 	wordy map[string]bool
 	// ids are the entities that exist, by type name; of edge types after a colon.
 	ids map[string][]string
+	// branching graphs have branches, merges and writes with conditions.
+	branching bool
 }
 
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}}
 	d.schema = d.drawSchema()
+	d.branching = d.percent(40)
 	return d
 }
 

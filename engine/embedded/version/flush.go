@@ -47,49 +47,80 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 
 // Flushed returns the snapshot with the flushed rows in their segments.
 func (s *Snapshot) Flushed(flushes []Flush) *Snapshot {
-	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges)}
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, f := range flushes {
-		t := *f.Table
-		t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
-		t.base = f.Segment.Start + f.Segment.N
-		t.tail = nil
-		if t.overlaid() {
-			t.reindex()
-		}
-		out.set(&t)
+		out.set(f.table())
 	}
 	return out
 }
 
-// Adopt returns a later snapshot than flushed's with the flushed rows in their
-// segments, and flushed's indexes. A table whose rows have been laid out anew since
-// stays as it is.
+// table returns the table with the flushed rows in their segment.
+func (f Flush) table() *Table {
+	t := *f.Table
+	t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
+	t.base = f.Segment.Start + f.Segment.N
+	t.tail = nil
+	if t.overlaid() {
+		t.reindex()
+	}
+	return &t
+}
+
+// Adopt returns a later snapshot in the line of flushed's with the flushed rows in
+// their segments, and flushed's indexes where nothing came between.
 func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
-	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges)}
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, f := range flushes {
-		now := s.Table(f.Table.Type.Entity, f.Table.Type.Index)
-		if now.base != f.Table.base || !slices.Equal(now.Segs, f.Table.Segs) {
-			continue
-		}
-		then := flushed.Table(f.Table.Type.Entity, f.Table.Type.Index)
-		t := *now
-		t.Segs, t.base = then.Segs, then.base
-		late := now.tail[then.base-now.base:]
-		t.tail = slices.Clone(late)
-		t.keys, t.idx, t.out, t.in = then.keys, slices.Clone(then.idx), then.out, then.in
-		owner := new(index.Owner)
-		for i := range late {
-			r := &late[i]
-			for c := now.keys.Find(index.String(r.ID)); c.Next(); {
-				if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
-					t.enter(owner, c.Ord, r, c.Ord >= then.next)
-					break
-				}
-			}
-		}
-		out.set(&t)
+		typ := f.Table.Type
+		out.set(f.adopt(s.Table(typ.Entity, typ.Index), flushed.Table(typ.Entity, typ.Index)))
 	}
 	return out
+}
+
+// adopt returns now, which followed the flushed table in its line, with the flushed
+// rows in their segment; then is the table that they made.
+func (f Flush) adopt(now, then *Table) *Table {
+	n := len(f.Table.Segs)
+	switch {
+	case now == f.Table:
+		return then
+	case len(now.Segs) < n || !slices.Equal(now.Segs[:n], f.Table.Segs):
+		return now // it began anew
+	}
+	t := *now
+	if len(now.Segs) > n {
+		// Segments were put behind the tail, which became one in memory: what of it was
+		// not flushed stays one.
+		rest := now.Segs[n:]
+		t.Segs = slices.Clone(then.Segs)
+		if end := rest[0].Start + rest[0].N; rest[0].Start < then.base {
+			if end > then.base {
+				late, err := now.Collect(then.base, end)
+				if err != nil {
+					panic("version: " + err.Error()) // it is a part of what was collected before
+				}
+				t.Segs = append(t.Segs, late)
+			}
+			rest = rest[1:]
+		}
+		t.Segs = append(t.Segs, rest...)
+		return &t
+	}
+	t.Segs, t.base = then.Segs, then.base
+	late := now.tail[then.base-now.base:]
+	t.tail = slices.Clone(late)
+	t.keys, t.idx, t.out, t.in = then.keys, slices.Clone(then.idx), then.out, then.in
+	owner := new(index.Owner)
+	for i := range late {
+		r := &late[i]
+		for c := now.keys.Find(index.String(r.ID)); c.Next(); {
+			if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
+				t.enter(owner, c.Ord, r, c.Ord >= then.next)
+				break
+			}
+		}
+	}
+	return &t
 }
 
 // enter adds a row to the indexes; made says that its entity is not in them yet.

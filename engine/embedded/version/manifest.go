@@ -5,52 +5,259 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // ManifestFormat is the format number of a manifest's payload:
 //
 //	format    1 byte
-//	branches  uvarint count; of each:
-//	  header  of its head commit, as in a record
-//	  schema  digest, source and catalog encoding, each a text (uvarint length, bytes)
-//	  tables  uvarint count, nodes in schema order, then edges; of each:
-//	    next, live  uvarint: ordinals given out, entities alive
-//	    sorted      1 byte: 1 when ids ascend with ordinals
-//	    last        text: the greatest id, while sorted
-//	    segments    uvarint count; of each its name (text) and rows (uvarint)
-//	    pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
-//	                of 4 bytes, little-endian
-const ManifestFormat = 1
+//	schemas   uvarint count; of each its digest, source and catalog encoding, each a
+//	          text (uvarint length, bytes)
+//	tables    uvarint count; of each:
+//	  schema      uvarint, which of the schemas
+//	  entity      1 byte, 0 node, 1 edge
+//	  type        uvarint, position in the schema
+//	  next, live  uvarint: ordinals given out, entities alive
+//	  sorted      1 byte: 1 when ids ascend with ordinals
+//	  last        text: the greatest id, while sorted
+//	  segments    uvarint count; of each its name (text) and rows (uvarint)
+//	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
+//	              of 4 bytes, little-endian
+//	states    uvarint count; of each:
+//	  header      of its commit, as in a record
+//	  schema      uvarint, which of the schemas
+//	  tables      uvarint each, which of the tables: nodes in schema order, then edges
+//	branches  uvarint count; of each its name (text), the state at its head (uvarint),
+//	          and its receipts: uvarint count, the header of each one's commit
+//	bases     uvarint count; of each the names of two branches (texts) and the state
+//	          at their lowest common ancestor (uvarint)
+//	history   uvarint count of segments, each's name (text) and commits (uvarint)
+//
+// In format 1 there is one branch, and the format is followed by: uvarint 1, the header
+// of its head, the schema, the number of its tables and their contents.
+const ManifestFormat = 2
 
-// AppendManifest appends the payload of a manifest over heads that are [Flushed];
-// encoded is the encoding of their schema's catalog.
-func AppendManifest(dst []byte, heads []*Snapshot, encoded func(*Schema) []byte) []byte {
+// Manifest is what a manifest holds: every state that has to be there without the
+// log, and what it is of.
+type Manifest struct {
+	Branches []ManifestBranch
+	Bases    []ManifestBase
+	History  []HistorySegment
+}
+
+// ManifestBranch is a branch and the state at its head.
+type ManifestBranch struct {
+	Name     string
+	Head     *Snapshot
+	Receipts []Receipted
+}
+
+// ManifestBase is the lowest common ancestor of two branches.
+type ManifestBase struct {
+	A, B string
+	Base *Snapshot
+}
+
+// Append appends the payload of a manifest over states that are flushed; encoded is
+// the encoding of a schema's catalog. What states share is written once.
+func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
+	var schemas []*Schema
+	schemaAt := map[*Schema]uint64{}
+	var tables []*Table
+	var tableOf []*Schema
+	tableAt := map[*Table]uint64{}
+	var states []*Snapshot
+	stateAt := map[*Snapshot]uint64{}
+	add := func(s *Snapshot) {
+		if _, ok := stateAt[s]; ok {
+			return
+		}
+		stateAt[s] = uint64(len(states))
+		states = append(states, s)
+		if _, ok := schemaAt[s.Schema]; !ok {
+			schemaAt[s.Schema] = uint64(len(schemas))
+			schemas = append(schemas, s.Schema)
+		}
+		for _, t := range s.Tables() {
+			if _, ok := tableAt[t]; !ok {
+				tableAt[t] = uint64(len(tables))
+				tables, tableOf = append(tables, t), append(tableOf, s.Schema)
+			}
+		}
+	}
+	for _, b := range m.Branches {
+		add(b.Head)
+	}
+	for _, b := range m.Bases {
+		add(b.Base)
+	}
 	dst = append(dst, ManifestFormat)
-	dst = binary.AppendUvarint(dst, uint64(len(heads)))
-	for _, s := range heads {
-		dst = AppendHeader(dst, s.Commit)
-		dst = appendSchema(dst, s.Schema, encoded(s.Schema))
-		dst = binary.AppendUvarint(dst, uint64(len(s.nodes)+len(s.edges)))
-		for _, t := range s.nodes {
-			dst = t.appendManifest(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(schemas)))
+	for _, s := range schemas {
+		dst = appendSchema(dst, s, encoded(s))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(tables)))
+	for i, t := range tables {
+		dst = binary.AppendUvarint(dst, schemaAt[tableOf[i]])
+		dst = append(dst, byte(t.Type.Entity))
+		dst = binary.AppendUvarint(dst, uint64(t.Type.Index))
+		dst = t.appendManifest(dst)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(states)))
+	for _, s := range states {
+		dst = AppendHeader(dst, s.Commit, nil)
+		dst = binary.AppendUvarint(dst, schemaAt[s.Schema])
+		for _, t := range s.Tables() {
+			dst = binary.AppendUvarint(dst, tableAt[t])
 		}
-		for _, t := range s.edges {
-			dst = t.appendManifest(dst)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
+	for _, b := range m.Branches {
+		dst = appendText(dst, b.Name)
+		dst = binary.AppendUvarint(dst, stateAt[b.Head])
+		dst = binary.AppendUvarint(dst, uint64(len(b.Receipts)))
+		for i := range b.Receipts {
+			dst = AppendHeader(dst, b.Receipts[i].Commit, &b.Receipts[i].Receipt)
 		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Bases)))
+	for _, b := range m.Bases {
+		dst = appendText(appendText(dst, b.A), b.B)
+		dst = binary.AppendUvarint(dst, stateAt[b.Base])
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
+	for _, h := range m.History {
+		dst = appendText(dst, h.Name)
+		dst = binary.AppendUvarint(dst, uint64(h.N))
 	}
 	return dst
 }
 
-// ReadManifest reads the heads of a manifest. The error is a *engine.Corrupt, or
-// open's.
-func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string) (*Segment, error)) ([]*Snapshot, error) {
+// ReadManifest reads a manifest. The error is a *engine.Corrupt, or open's.
+func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
 	r := &reader{b: payload}
-	if f := r.byte(); r.err == nil && f != ManifestFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, ManifestFormat))
+	switch f := r.byte(); {
+	case r.err != nil:
+		return nil, r.err
+	case f == 1:
+		return r.manifest1(decode, open)
+	case f != ManifestFormat:
+		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", f, ManifestFormat))
+		return nil, r.err
 	}
-	var heads []*Snapshot
+	m := &Manifest{}
+	var schemas []*Schema
 	for range r.count() {
-		c := r.header()
+		s := readSchema(r, decode)
+		if r.err != nil {
+			return nil, r.err
+		}
+		schemas = append(schemas, s)
+	}
+	var tables []*Table
+	for range r.count() {
+		t, err := r.table(schemas, open)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	states, err := r.states(schemas, tables)
+	if err != nil {
+		return nil, err
+	}
+	for range r.count() {
+		b := ManifestBranch{Name: r.text()}
+		head := r.index(len(states))
+		for range r.count() {
+			if c, receipt := r.header(); receipt != nil {
+				b.Receipts = append(b.Receipts, Receipted{Commit: c, Receipt: *receipt})
+			}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		b.Head = states[head].Fork()
+		m.Branches = append(m.Branches, b)
+	}
+	for range r.count() {
+		b := ManifestBase{A: r.text(), B: r.text()}
+		base := r.index(len(states))
+		if r.err != nil {
+			return nil, r.err
+		}
+		b.Base = states[base]
+		m.Bases = append(m.Bases, b)
+	}
+	for range r.count() {
+		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
+	}
+	return m, r.err
+}
+
+// table reads a table of one of the schemas.
+func (r *reader) table(schemas []*Schema, open func(t *Type, name string) (*Segment, error)) (*Table, error) {
+	schema := r.index(len(schemas))
+	if r.err != nil {
+		return nil, r.err
+	}
+	types := schemas[schema].Nodes
+	if r.byte() == byte(plan.Edge) {
+		types = schemas[schema].Edges
+	}
+	i := r.index(len(types))
+	if r.err != nil {
+		return nil, r.err
+	}
+	t := newTable(types[i])
+	return t, t.readManifest(r, open)
+}
+
+// states reads states over tables.
+func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error) {
+	var states []*Snapshot
+	checked := map[[3]*Table]bool{}
+	for range r.count() {
+		c, _ := r.header()
+		schema := r.index(len(schemas))
+		if r.err != nil {
+			return nil, r.err
+		}
+		c.Schema = schemas[schema].Digest
+		s := NewSnapshot(schemas[schema], c)
+		for _, list := range [][]*Table{s.nodes, s.edges} {
+			for i, t := range list {
+				k := r.index(len(tables))
+				if r.err != nil {
+					return nil, r.err
+				}
+				if tables[k].Type != t.Type {
+					r.fail(fmt.Sprintf("table %d is of %s, wanted %s", k, tables[k].Type.Name, t.Type.Name))
+					return nil, r.err
+				}
+				list[i] = tables[k]
+			}
+		}
+		for _, t := range s.edges {
+			joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
+			if checked[joined] {
+				continue
+			}
+			checked[joined] = true
+			if err := t.checkEnds(s); err != nil {
+				return nil, err
+			}
+		}
+		states = append(states, s)
+	}
+	return states, r.err
+}
+
+// manifest1 reads a manifest of format 1, behind the format.
+func (r *reader) manifest1(decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
+	m := &Manifest{}
+	for range r.count() {
+		c, _ := r.header()
 		schema := readSchema(r, decode)
 		if r.err != nil {
 			return nil, r.err
@@ -77,9 +284,9 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 				return nil, err
 			}
 		}
-		heads = append(heads, s)
+		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s})
 	}
-	return heads, r.err
+	return m, r.err
 }
 
 func (t *Table) appendManifest(dst []byte) []byte {

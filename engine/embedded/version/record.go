@@ -20,6 +20,8 @@ const (
 	// KindSpilled is a commit whose operations lie in the block "ops" of a segment:
 	// a header, then the segment's name.
 	KindSpilled uint8 = 3
+	// KindBranch makes or deletes a branch; see [Branching].
+	KindBranch uint8 = 4
 )
 
 // RecordFormat is the format number of the payloads of all kinds.
@@ -30,6 +32,7 @@ const (
 //	         time          varint, microseconds
 //	         branch, actor texts (uvarint length, bytes)
 //	         parents       uvarint count, 16 bytes each
+//	         receipt       text, empty for none; see [Receipt]. Not in format 1
 //	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
 //	                       skip node 5, skip edge 6
 //	         type          uvarint, position in the schema
@@ -39,7 +42,7 @@ const (
 //
 // A put replaces the entity with its id or makes one; a skip gives out an ordinal that
 // nobody gets. Operations take effect in order.
-const RecordFormat = 1
+const RecordFormat = 2
 
 const (
 	opDeleteNode = 1 + iota
@@ -50,8 +53,8 @@ const (
 	opSkipEdge
 )
 
-// AppendHeader appends the header of a record.
-func AppendHeader(dst []byte, c engine.Commit) []byte {
+// AppendHeader appends the header of a record; the receipt may be nil.
+func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	dst = append(dst, RecordFormat)
 	dst = appendULID(dst, c.ID)
 	dst = binary.AppendUvarint(dst, c.Seq)
@@ -62,15 +65,15 @@ func AppendHeader(dst []byte, c engine.Commit) []byte {
 	for _, p := range c.Parents {
 		dst = appendULID(dst, p)
 	}
-	return dst
+	return appendText(dst, string(receipt.append(nil)))
 }
 
 // Header reads the header of a record and returns the rest of the payload. The schema
 // digest is not in it: a commit keeps its parent's.
-func Header(payload []byte) (c engine.Commit, rest []byte, err error) {
+func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
-	c = r.header()
-	return c, r.b, r.err
+	c, receipt = r.header()
+	return c, receipt, r.b, r.err
 }
 
 // AppendOps appends what the transaction did as operations.
@@ -209,9 +212,10 @@ func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 	return ord, ok
 }
 
-func (r *reader) header() (c engine.Commit) {
-	if f := r.byte(); r.err == nil && f != RecordFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, RecordFormat))
+func (r *reader) header() (c engine.Commit, receipt *Receipt) {
+	format := r.byte()
+	if r.err == nil && (format < 1 || format > RecordFormat) {
+		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", format, RecordFormat))
 	}
 	c.ID = r.ulid()
 	c.Seq = r.uvarint()
@@ -221,7 +225,10 @@ func (r *reader) header() (c engine.Commit) {
 	for range r.count() {
 		c.Parents = append(c.Parents, r.ulid())
 	}
-	return c
+	if format > 1 {
+		receipt = r.receipt()
+	}
+	return c, receipt
 }
 
 func (r *reader) ulid() string {

@@ -14,11 +14,17 @@ type Snapshot struct {
 	Schema *Schema
 	nodes  []*Table
 	edges  []*Table
+	line   *line
 }
+
+// line stands for the transactions that follow one another from a snapshot on. Only
+// they append to the tails of their tables in place: two lines may share a tail's
+// beginning.
+type line struct{ _ byte }
 
 // NewSnapshot returns the empty state with a schema.
 func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
-	snap := &Snapshot{Commit: c, Schema: s}
+	snap := &Snapshot{Commit: c, Schema: s, line: new(line)}
 	for _, t := range s.Nodes {
 		snap.nodes = append(snap.nodes, newTable(t))
 	}
@@ -26,6 +32,14 @@ func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
 		snap.edges = append(snap.edges, newTable(t))
 	}
 	return snap
+}
+
+// Fork returns the same state, from which another line of transactions may go on. It
+// shares every table.
+func (s *Snapshot) Fork() *Snapshot {
+	fork := *s
+	fork.line = new(line)
+	return &fork
 }
 
 // Nodes returns the table of node type i.

@@ -14,7 +14,8 @@ import (
 type Table struct {
 	Type *Type
 	Segs []*Segment // each begins where the one before ends
-	tail []Row      // the transaction that comes next may append behind its length
+	tail []Row      // the transaction that comes next in line may append behind its length
+	line *line      // the line that may
 	base uint32     // row number of tail[0]
 	rows index.Rows
 	next uint32 // ordinals given out

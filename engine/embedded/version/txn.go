@@ -150,7 +150,7 @@ func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
 // Commit returns the state that the transaction made, as commit c. The transaction
 // must not be used afterwards.
 func (tx *Txn) Commit(c engine.Commit) *Snapshot {
-	s := &Snapshot{Commit: c, Schema: tx.base.Schema, nodes: slices.Clone(tx.base.nodes), edges: slices.Clone(tx.base.edges)}
+	s := &Snapshot{Commit: c, Schema: tx.base.Schema, nodes: slices.Clone(tx.base.nodes), edges: slices.Clone(tx.base.edges), line: tx.base.line}
 	for i, e := range tx.nodes {
 		if e != nil {
 			s.nodes[i] = &e.Table
@@ -177,6 +177,9 @@ func (tx *Txn) edit(t *Type) *edit {
 		before := tx.base.Table(t.Entity, t.Index)
 		e := &edit{Table: *before, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
+		if before.line != tx.base.line {
+			e.tail, e.line = slices.Clip(before.tail), tx.base.line
+		}
 		list[t.Index] = e
 	}
 	return list[t.Index]

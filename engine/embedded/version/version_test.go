@@ -201,15 +201,27 @@ func TestManifestRoundTrip(t *testing.T) {
 			return nil, &engine.NotFound{What: "block", Name: block}
 		})
 	}
-	payload := AppendManifest(nil, []*Snapshot{flushed}, func(*Schema) []byte { return []byte("catalog") })
-	heads, err := ReadManifest(payload, decode(t), open)
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: flushed.Fork()}},
+		Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}, History: []HistorySegment{{Name: "7", N: 3}}}
+	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
+	read, err := ReadManifest(payload, decode(t), open)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, content(heads[0])); diff != "" {
+	if n := len(read.Branches); n != 2 || read.Branches[0].Head.nodes[1] != read.Branches[1].Head.nodes[1] || read.Bases[0].Base.nodes[1] != read.Branches[0].Head.nodes[1] {
+		t.Errorf("of %d branches the tables are not shared", n)
+	}
+	if diff := cmp.Diff(m.History, read.History); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if got := read.Branches[0].Receipts; len(got) != 1 || got[0].Commit.ID != first.ID || cmp.Diff(receipt, got[0].Receipt) != "" {
+		t.Errorf("receipts %+v", got)
+	}
+	head := read.Branches[0].Head
+	if diff := cmp.Diff(want, content(head)); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(first, heads[0].Commit); diff != "" {
+	if diff := cmp.Diff(first, head.Commit); diff != "" {
 		t.Errorf("commit (-want +got):\n%s", diff)
 	}
 	for n := range payload {
@@ -240,12 +252,18 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 }
 
+var receipt = Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.Merged, Nodes: 3, Edges: 1 << 40,
+	NodeIns: []engine.TypeCount{{Type: "Pair", Count: 3}}, EdgeIns: []engine.TypeCount{{Type: "Joins", Count: 4}}}
+
 func TestHeaderRoundTrip(t *testing.T) {
 	c := first
 	c.Schema, c.Actor, c.Seq, c.Parents = "", "ann", 77, []string{first.ID, "01ARZ3NDEKTSV4RRFFQ69G5FAW"}
-	got, rest, err := Header(append(AppendHeader(nil, c), "rest"...))
+	got, gotReceipt, rest, err := Header(append(AppendHeader(nil, c, &receipt), "rest"...))
 	if err != nil || string(rest) != "rest" {
 		t.Fatalf("rest %q, error %v", rest, err)
+	}
+	if diff := cmp.Diff(&receipt, gotReceipt); diff != "" {
+		t.Errorf("receipt (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(c, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -282,7 +300,9 @@ func FuzzApplyOps(f *testing.F) {
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
-	f.Add(AppendManifest(nil, []*Snapshot{empty}, func(*Schema) []byte { return nil }))
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: empty.Fork()}},
+		Bases: []ManifestBase{{A: "main", B: "side", Base: empty}}, History: []HistorySegment{{Name: "7", N: 3}}}
+	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := ReadManifest(b, dec, func(typ *Type, name string) (*Segment, error) {

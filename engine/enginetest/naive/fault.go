@@ -79,6 +79,22 @@ const (
 	DuplicateKeyAllowed // the same key twice in a file is no error
 	FirstEdgeStands     // of the same edge id twice in a merge, the first stands
 
+	// Versions.
+	BranchesShared    // a write to a branch shows on the others
+	ForkFromMain      // a branch always begins at main
+	IfCommitIgnored   // a write does not look at the head that it asks for
+	DryRunCommits     // a dry run commits
+	KeyIgnored        // an idempotency key has no effect
+	CommitsOldest     // commits are listed oldest first
+	MergeKeepsDeleted // a merge drops the tombstones of the source
+	MergeTakesSource  // where both sides changed a property, the source's value stands
+	MergeTwoWay       // a merge takes the whole rows of the source that the target has otherwise
+	MergeWholeRows    // both sides changing an entity conflict, whatever the properties
+	MergeOrphans      // a merge leaves out edges that lack an end
+	MergeFirst        // a merge reports the first conflict only
+	MergeUnchecked    // a merge asks no constraint
+	MergeOneParent    // the commit of a merge has one parent: later merges begin too early
+
 	faults // the number of faults
 )
 
@@ -114,6 +130,7 @@ var faultNames = [...]string{
 	MergeKeeps:       "MergeKeeps", AppendUpserts: "AppendUpserts", OverwriteKeeps: "OverwriteKeeps",
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
+	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeOneParent: "MergeOneParent",
 }
 
 // String returns the fault's name.

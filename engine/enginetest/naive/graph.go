@@ -23,17 +23,31 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Graph is a graph in maps. It implements [engine.Graph] with the one branch main.
+// Graph is a graph in maps. It implements [engine.Graph].
 type Graph struct {
 	source string
 	schema *catalog.Schema
 	fault  Fault
 
-	mu     sync.Mutex
-	ids    []string // to be given to the next entities without an id
-	head   engine.Commit
-	state  *state // replaced by a commit, never changed in place
-	closed bool
+	mu      sync.Mutex
+	ids     []string // to be given to the next entities without an id
+	lines   map[string]*line
+	commits map[string]moment // every commit by its id
+	closed  bool
+}
+
+// line is a branch.
+type line struct {
+	name  string
+	head  engine.Commit
+	state *state                // replaced by a commit, never changed in place
+	done  map[[2]string]outcome // of calls with an idempotency key, by actor and key
+}
+
+// moment is a commit and what it made.
+type moment struct {
+	commit engine.Commit
+	state  *state
 }
 
 // digest stands for that of a schema: the model never changes its schema.
@@ -43,8 +57,10 @@ var _ engine.Graph = (*Graph)(nil)
 
 // New returns an empty graph whose behaviour has the given fault; pass [Sound] for none.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
-	g := &Graph{source: source, schema: schema, fault: fault, state: newState(schema)}
-	g.head = engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: digest}
+	g := &Graph{source: source, schema: schema, fault: fault, commits: map[string]moment{}}
+	main := &line{name: engine.MainBranch, done: map[[2]string]outcome{}}
+	g.publish(main, engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: digest}, newState(schema))
+	g.lines = map[string]*line{engine.MainBranch: main}
 	return g
 }
 
@@ -78,15 +94,6 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 		snap.Edges = append(snap.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(s.edges[e.Name]))})
 	}
 	return snap, nil
-}
-
-// Branches lists main.
-func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
-	_, head, err := g.at(ctx, engine.Target{})
-	if err != nil {
-		return nil, err
-	}
-	return []engine.Branch{{Name: engine.MainBranch, Head: head}}, nil
 }
 
 // Bind compares what the plan uses with the schema.
@@ -146,15 +153,21 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.closed:
-		return nil, engine.Commit{}, &engine.Unavailable{Reason: "it is closed"}
-	case at.Branch != "" && at.Branch != engine.MainBranch:
-		return nil, engine.Commit{}, &engine.NotFound{What: "branch", Name: at.Branch}
-	case at.Commit != "" && at.Commit != g.head.ID:
-		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.Commit}
+	l, err := g.line(at.Branch)
+	if err != nil {
+		return nil, engine.Commit{}, err
 	}
-	return g.state, g.head, nil
+	if at.Commit != "" {
+		m, ok := g.commits[at.Commit]
+		if !ok {
+			return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.Commit}
+		}
+		return m.state, m.commit, nil
+	}
+	if at.AtLeast != "" && !slices.ContainsFunc(g.past(l.head), func(c engine.Commit) bool { return c.ID == at.AtLeast }) {
+		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.AtLeast}
+	}
+	return l.state, l.head, nil
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

@@ -50,9 +50,13 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t, err := g.begin(opts.Branch)
+	body := opts.Mode.String() + string(text)
+	t, first, err := g.begin(opts.WriteOptions, body)
 	if err != nil {
 		return nil, err
+	}
+	if first != nil {
+		return first.load, nil
 	}
 	l := &load{tx: t, mode: opts.Mode, loaded: map[typeKey]map[string]bool{}}
 	l.read(text)
@@ -71,7 +75,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		return nil, err
 	}
-	result := &engine.LoadResult{Commit: commit, Head: g.head}
+	result := &engine.LoadResult{Commit: commit, Head: t.line.head}
 	for _, n := range g.schema.Nodes {
 		if ids, ok := l.loaded[typeKey{plan.Node, n.Name}]; ok {
 			result.Nodes = append(result.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(ids))})
@@ -82,6 +86,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 			result.Edges = append(result.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(ids))})
 		}
 	}
+	t.line.keep(opts.WriteOptions, commit, outcome{body: body, load: result})
 	return result, nil
 }
 

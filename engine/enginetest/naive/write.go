@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -58,22 +59,28 @@ const maxLines = 100
 // tx is a write under way: a copy of the state and what happened to it.
 type tx struct {
 	g            *Graph
+	line         *line
 	before       *state
 	after        *state
 	nodes, edges int64
 	touched      map[[2]string]bool // edge type and source id of every edge added or removed
 	lines        map[*entity]int64  // where a loaded entity stands
 	errs         []error
+	parents      []string // of the commit, beside the branch's own
 }
 
-func (g *Graph) begin(branch string) (*tx, error) {
-	if g.closed {
-		return nil, &engine.Unavailable{Reason: "it is closed"}
+func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
+	l, err := g.line(opts.Branch)
+	if err != nil {
+		return nil, nil, err
 	}
-	if branch != "" && branch != engine.MainBranch {
-		return nil, &engine.NotFound{What: "branch", Name: branch}
+	if first, err = l.repeated(opts, body); first != nil || err != nil {
+		return nil, first, err
 	}
-	return &tx{g: g, before: g.state, after: g.state.clone(), touched: map[[2]string]bool{}, lines: map[*entity]int64{}}, nil
+	if opts.IfCommit != "" && opts.IfCommit != l.head.ID && g.fault != IfCommitIgnored {
+		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}
+	}
+	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[2]string]bool{}, lines: map[*entity]int64{}}, nil, nil
 }
 
 // Mutate runs the statements on a copy of the state.
@@ -89,9 +96,13 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t, err := g.begin(opts.Branch)
+	body := fmt.Sprintf("%s %v", plan.Format(q), args)
+	t, first, err := g.begin(opts, body)
 	if err != nil {
 		return engine.Change{}, err
+	}
+	if first != nil {
+		return first.change, nil
 	}
 	instant := value.OfDateTime(value.DateTimeOf(now()))
 	for _, s := range q.Mutation.Statements {
@@ -108,14 +119,16 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			panic("naive: no value in a mutation")
 		})
 		if g.fault == PartialCommit && len(t.errs) > 0 {
-			g.state = earlier
+			t.line.state = earlier
 		}
 	}
 	commit, err := t.commit(opts)
 	if err != nil {
 		return engine.Change{}, err
 	}
-	return engine.Change{Commit: commit, Head: g.head, Nodes: t.nodes, Edges: t.edges}, nil
+	change := engine.Change{Commit: commit, Head: t.line.head, Nodes: t.nodes, Edges: t.edges}
+	t.line.keep(opts, commit, outcome{body: body, change: change})
+	return change, nil
 }
 
 // commit publishes the copy if it breaks no constraint and differs from the state.
@@ -125,13 +138,13 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 		return nil, &Failure{Errs: t.errs}
 	}
 	g := t.g
-	if t.before.equal(t.after) && g.fault != EmptyCommit {
+	if opts.DryRun && g.fault != DryRunCommits || t.before.equal(t.after) && g.fault != EmptyCommit {
 		return nil, nil
 	}
-	g.state = t.after
-	g.head = engine.Commit{ID: ulid.Make().String(), Seq: g.head.Seq + 1, Branch: engine.MainBranch,
-		Parents: []string{g.head.ID}, Actor: opts.Actor, Time: later(g.head.Time), Schema: digest}
-	head := g.head
+	old := t.line.head
+	g.publish(t.line, engine.Commit{ID: ulid.Make().String(), Seq: old.Seq + 1, Branch: t.line.name,
+		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: digest}, t.after)
+	head := t.line.head
 	return &head, nil
 }
 

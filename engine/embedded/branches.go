@@ -1,0 +1,261 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// lines are the branches of a graph as its log has them. The lock is held for the time
+// that it takes to give a record its place in the log, so that whoever holds it sees
+// the state after the last record.
+type lines struct {
+	sync.Mutex
+	branches map[string]*branch
+	bases    map[pair]*version.Snapshot // of every two branches: their lowest common ancestor
+	lsn      uint64                     // of the last record
+	last     *outcome                   // nil when it was recovered
+}
+
+// pair names two branches, in order.
+type pair [2]string
+
+func pairOf(a, b string) pair {
+	if b < a {
+		a, b = b, a
+	}
+	return pair{a, b}
+}
+
+// add enters a branch that begins at a state: that of the tip of the branch from, or
+// of any commit when from is empty. It returns false, and enters nothing, when a
+// lowest common ancestor with another branch is not kept.
+func (l *lines) add(h *version.History, b *branch, from string, origin *version.Snapshot) bool {
+	bases := map[pair]*version.Snapshot{}
+	for name, other := range l.branches {
+		switch {
+		case name == from:
+			bases[pairOf(b.name, name)] = origin
+		case from != "":
+			bases[pairOf(b.name, name)] = l.bases[pairOf(from, name)]
+		default:
+			id, _ := h.CommonAncestor(origin.Commit.ID, other.tip.snap.Commit.ID)
+			base := l.kept(id, origin)
+			if base == nil {
+				return false
+			}
+			bases[pairOf(b.name, name)] = base
+		}
+	}
+	for p, s := range bases {
+		l.bases[p] = s
+	}
+	l.branches[b.name] = b
+	return true
+}
+
+// remove takes a branch out.
+func (l *lines) remove(name string) {
+	delete(l.branches, name)
+	for p := range l.bases {
+		if p[0] == name || p[1] == name {
+			delete(l.bases, p)
+		}
+	}
+}
+
+// join takes note that a branch has the source among its ancestors. Ancestors are
+// looked up in found first, by branch.
+func (l *lines) join(h *version.History, target string, source *version.Snapshot, found map[string]string) {
+	for name, other := range l.branches {
+		if name == target {
+			continue
+		}
+		id, ok := found[name]
+		if !ok {
+			id, _ = h.CommonAncestor(source.Commit.ID, other.tip.snap.Commit.ID)
+		}
+		p := pairOf(target, name)
+		if id <= l.bases[p].Commit.ID {
+			continue
+		}
+		if base := l.kept(id, source); base != nil {
+			l.bases[p] = base
+		}
+	}
+}
+
+// kept returns the state of a commit if it is s or a base.
+func (l *lines) kept(id string, s *version.Snapshot) *version.Snapshot {
+	if s.Commit.ID == id {
+		return s
+	}
+	for _, base := range l.bases {
+		if base.Commit.ID == id {
+			return base
+		}
+	}
+	return nil
+}
+
+// CreateBranch makes a branch whose head is the target's commit: the head of a branch,
+// or a lowest common ancestor of two. It takes one log record.
+func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	if err := engine.CheckBranchName(name); err != nil {
+		return engine.Branch{}, err
+	}
+	if err := g.enter(ctx); err != nil {
+		return engine.Branch{}, err
+	}
+	defer g.calls.RUnlock()
+	if _, err := g.snapshot(from); err != nil {
+		return engine.Branch{}, err
+	}
+	b, out, ticket, err := g.fork(name, from)
+	if err != nil {
+		return engine.Branch{}, err
+	}
+	out.err = g.store.Wait(ticket)
+	if out.err == nil {
+		b.live.Store(true)
+	}
+	close(out.done)
+	if out.err != nil {
+		return engine.Branch{}, out.err
+	}
+	return engine.Branch{Name: name, Head: b.head.Load().snap.Commit}, nil
+}
+
+// DeleteBranch removes a branch.
+func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
+	if name == engine.MainBranch {
+		return &engine.Conflict{Reason: "branch main cannot be deleted"}
+	}
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.calls.RUnlock()
+	g.shape.RLock()
+	defer g.shape.RUnlock()
+	g.merging.Lock()
+	defer g.merging.Unlock()
+	b, err := g.branch(name)
+	if err != nil {
+		return err
+	}
+	if err := b.lock(ctx); err != nil {
+		return err
+	}
+	defer b.unlock()
+	record := version.Branching{Delete: true, Name: name, Time: g.time()}
+	payload := record.Append(nil)
+	out := &outcome{done: make(chan struct{})}
+	g.lines.Lock()
+	ticket, err := g.store.Enqueue(version.KindBranch, payload)
+	if err != nil {
+		g.lines.Unlock()
+		return err
+	}
+	b.deleted = true
+	g.lines.lsn, g.lines.last = ticket.LSN, out
+	g.lines.Unlock()
+	out.err = g.store.Wait(ticket)
+	if out.err == nil {
+		g.lines.Lock()
+		g.lines.remove(name)
+		g.lines.Unlock()
+		b.err = &engine.NotFound{What: "branch", Name: name}
+	} else {
+		b.err = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+	}
+	close(out.done)
+	g.logged.Add(int64(len(payload)))
+	return out.err
+}
+
+// Branches lists the branches in name order.
+func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.RUnlock()
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	all := make([]engine.Branch, 0, len(g.lines.branches))
+	for name, b := range g.lines.branches {
+		if b.live.Load() {
+			all = append(all, engine.Branch{Name: name, Head: b.head.Load().snap.Commit})
+		}
+	}
+	slices.SortFunc(all, func(a, b engine.Branch) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// fork gives a branch its place in the log.
+func (g *Graph) fork(name string, at engine.Target) (*branch, *outcome, *store.Ticket, error) {
+	g.shape.RLock()
+	defer g.shape.RUnlock()
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	if g.lines.branches[name] != nil {
+		return nil, nil, nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
+	}
+	from, origin, err := g.origin(at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	out := &outcome{done: make(chan struct{})}
+	b := newBranch(name, origin.Fork(), 0)
+	b.tip.out = out
+	if !g.lines.add(&g.history, b, from, origin) {
+		return nil, nil, nil, &engine.Unsupported{Construct: "a branch from commit " + origin.Commit.ID + ", of whose ancestors one is no longer kept,"}
+	}
+	record := version.Branching{Name: name, From: from, Commit: origin.Commit.ID, Time: g.time()}
+	payload := record.Append(nil)
+	ticket, err := g.store.Enqueue(version.KindBranch, payload)
+	if err != nil {
+		g.lines.remove(name)
+		return nil, nil, nil, err
+	}
+	b.tip.lsn = ticket.LSN
+	g.lines.lsn, g.lines.last = ticket.LSN, out
+	g.logged.Add(int64(len(payload)))
+	return b, out, ticket, nil
+}
+
+// origin finds the state that a branch is to begin at, and the branch of which it is
+// the tip, if it is one. It is called with g.lines locked.
+func (g *Graph) origin(at engine.Target) (from string, s *version.Snapshot, err error) {
+	if at.Commit == "" {
+		name := at.Branch
+		if name == "" {
+			name = engine.MainBranch
+		}
+		b := g.lines.branches[name]
+		if b == nil || b.deleted {
+			return "", nil, &engine.NotFound{What: "branch", Name: name}
+		}
+		return name, b.tip.snap, nil
+	}
+	for name, b := range g.lines.branches {
+		if b.tip.snap.Commit.ID == at.Commit && !b.deleted {
+			return name, b.tip.snap, nil
+		}
+	}
+	for _, base := range g.lines.bases {
+		if base.Commit.ID == at.Commit {
+			return "", base, nil
+		}
+	}
+	for _, b := range g.lines.branches {
+		if b.head.Load().snap.Commit.ID == at.Commit {
+			return "", nil, &engine.Unavailable{Reason: "a commit on top of " + at.Commit + " is under way; ask again"}
+		}
+	}
+	return "", nil, &engine.NotFound{What: "commit", Name: at.Commit}
+}

@@ -1,0 +1,119 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// Merge brings what the source branch changed into the target, as one commit. It holds
+// up writers on the target while it compares, and other merges.
+func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.RUnlock()
+	from, err := g.branch(source)
+	if err != nil {
+		return nil, err
+	}
+	to, err := g.branch(target)
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is the target too; name another", from.name)}
+	}
+	w := &write{actor: opts.Actor, receipt: newReceipt(opts.IdempotencyKey), dryRun: opts.DryRun}
+	if w.receipt != nil {
+		w.receipt.Body = mergeDigest(from.name)
+	}
+	g.shape.RLock()
+	unshaped := false
+	release := func() {
+		if !unshaped {
+			unshaped = true
+			g.merging.Unlock()
+			g.shape.RUnlock()
+		}
+	}
+	g.merging.Lock()
+	defer release()
+	if first, err := g.lock(ctx, to, w, opts.IfCommit); err != nil {
+		return nil, err
+	} else if first != nil {
+		c := first.Commit
+		return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
+	}
+	tip, base, err := g.sides(from, to)
+	if err == nil {
+		err = tip.settled(ctx)
+	}
+	if err != nil {
+		to.unlock()
+		return nil, err
+	}
+	w.source = tip.snap
+	out := &engine.MergeResult{Outcome: engine.Merged}
+	tx := version.Begin(to.tip.snap)
+	if base.Commit.ID != tip.snap.Commit.ID {
+		if tip.snap.Schema != tx.Schema() || base.Schema != tx.Schema() {
+			to.unlock()
+			return nil, &engine.SchemaMismatch{Detail: fmt.Sprintf("branches %s and %s have different schemas", from.name, to.name)}
+		}
+		merged := tx.Merge(base, tip.snap)
+		if len(merged.Conflicts) > 0 {
+			to.unlock()
+			return nil, &engine.MergeConflicts{Conflicts: merged.Conflicts}
+		}
+		out.Nodes, out.Edges = merged.Nodes, merged.Edges
+	}
+	switch {
+	case !tx.Changed():
+		out.Outcome = engine.AlreadyUpToDate
+	case base.Commit.ID == to.tip.snap.Commit.ID:
+		out.Outcome = engine.FastForward
+	}
+	if w.receipt != nil {
+		w.receipt.Outcome, w.receipt.Nodes, w.receipt.Edges = out.Outcome, out.Nodes, out.Edges
+	}
+	w.ancestors = g.ancestors(tip.snap, to)
+	w.logged = release
+	out.Commit, out.Head, err = g.finish(ctx, to, tx, nil, w)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// sides returns the tip of the source and the lowest common ancestor. The target is
+// locked.
+func (g *Graph) sides(from, to *branch) (tip *commit, base *version.Snapshot, err error) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, b := range []*branch{from, to} {
+		if g.lines.branches[b.name] != b {
+			return nil, nil, &engine.NotFound{What: "branch", Name: b.name}
+		}
+	}
+	return from.tip, g.lines.bases[pairOf(from.name, to.name)], nil
+}
+
+// ancestors finds the common ancestors of a commit with the branches but one. Later
+// commits of theirs that are no merges do not change them.
+func (g *Graph) ancestors(s *version.Snapshot, but *branch) map[string]string {
+	heads := map[string]string{}
+	g.lines.Lock()
+	for name, b := range g.lines.branches {
+		if b != but {
+			heads[name] = b.tip.snap.Commit.ID
+		}
+	}
+	g.lines.Unlock()
+	for name, head := range heads {
+		heads[name], _ = g.history.CommonAncestor(s.Commit.ID, head)
+	}
+	return heads
+}

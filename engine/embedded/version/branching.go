@@ -1,0 +1,60 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// BranchingFormat is the format number of the payload of a KindBranch record:
+//
+//	format   1 byte
+//	what     1 byte: create 1, delete 2
+//	time     varint, microseconds
+//	name     text (uvarint length, bytes)
+//	of a create:
+//	  from     text: the branch at whose head it begins; empty for none
+//	  commit   16 bytes, a ULID: the commit that it begins at
+const BranchingFormat = 1
+
+// Branching makes a branch or deletes one.
+type Branching struct {
+	Delete bool
+	Name   string
+	From   string
+	Commit string
+	Time   time.Time // in microseconds
+}
+
+// Append appends the payload of the record.
+func (b *Branching) Append(dst []byte) []byte {
+	what := byte(1)
+	if b.Delete {
+		what = 2
+	}
+	dst = append(dst, BranchingFormat, what)
+	dst = binary.AppendVarint(dst, b.Time.UnixMicro())
+	dst = appendText(dst, b.Name)
+	if !b.Delete {
+		dst = appendText(dst, b.From)
+		dst = appendULID(dst, b.Commit)
+	}
+	return dst
+}
+
+// ReadBranching reads what Append wrote. The error is a *engine.Corrupt.
+func ReadBranching(payload []byte) (*Branching, error) {
+	r := &reader{b: payload}
+	if f := r.byte(); r.err == nil && f != BranchingFormat {
+		r.fail(fmt.Sprintf("format %d, wanted %d", f, BranchingFormat))
+	}
+	what := r.byte()
+	if r.err == nil && what != 1 && what != 2 {
+		r.fail(fmt.Sprintf("what %d", what))
+	}
+	b := &Branching{Delete: what == 2, Time: time.UnixMicro(r.varint()).UTC(), Name: r.text()}
+	if !b.Delete {
+		b.From, b.Commit = r.text(), r.ulid()
+	}
+	return b, r.err
+}

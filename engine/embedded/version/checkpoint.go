@@ -1,0 +1,70 @@
+package version
+
+import "slices"
+
+// Checkpoint collects the flushes of tables that several snapshots may share, and puts
+// each where its table is.
+type Checkpoint struct {
+	flushes map[*Table]Flush
+	tables  map[*Table]*Table // by the table before; the same one when there was nothing to flush
+}
+
+// Flush makes a segment of the rows of a table that lie in no stored segment, once for
+// each table; ok is false when there is nothing to store. The caller stores and names
+// the segment before it asks for a snapshot.
+func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
+	if _, seen := c.tables[t]; seen {
+		return Flush{}, false, nil
+	}
+	if f, ok, err = t.Flush(); err != nil {
+		return Flush{}, false, err
+	}
+	if c.tables == nil {
+		c.flushes, c.tables = map[*Table]Flush{}, map[*Table]*Table{}
+	}
+	c.tables[t] = t
+	if ok {
+		c.flushes[t], c.tables[t] = f, nil
+	}
+	return f, ok, nil
+}
+
+// Snapshot returns a snapshot with the flushed rows in their segments. Tables that
+// were shared still are.
+func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
+	for _, list := range [][]*Table{out.nodes, out.edges} {
+		for i, t := range list {
+			list[i] = c.table(t)
+		}
+	}
+	return out
+}
+
+// Adopt returns a snapshot that followed captured in its line with the flushed rows
+// in their segments.
+func (c *Checkpoint) Adopt(captured, s *Snapshot) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
+	adopt := func(list, before []*Table) {
+		for i, t := range before {
+			if f, ok := c.flushes[t]; ok {
+				list[i] = f.adopt(list[i], c.table(t))
+			}
+		}
+	}
+	adopt(out.nodes, captured.nodes)
+	adopt(out.edges, captured.edges)
+	return out
+}
+
+func (c *Checkpoint) table(t *Table) *Table {
+	flushed, seen := c.tables[t]
+	switch {
+	case !seen:
+		return t
+	case flushed == nil:
+		flushed = c.flushes[t].table()
+		c.tables[t] = flushed
+	}
+	return flushed
+}

@@ -1,0 +1,353 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Merged is what a merge did to its transaction.
+type Merged struct {
+	Nodes, Edges int64 // put or deleted
+	Conflicts    []engine.MergeConflict
+}
+
+// Merge does to the transaction what source did since base, entity by entity and
+// property by property. All conflicts are found; when there are any, the transaction
+// must be given up. The three states have one schema.
+func (tx *Txn) Merge(base, source *Snapshot) *Merged {
+	m := &merge{tx: tx, base: base, source: source}
+	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
+		for _, t := range list {
+			m.decide(t)
+		}
+	}
+	m.apply()
+	m.check()
+	slices.SortStableFunc(m.out.Conflicts, func(a, b engine.MergeConflict) int {
+		if c := int(a.Kind) - int(b.Kind); c != 0 {
+			return c
+		}
+		if c := strings.Compare(b.Entity, a.Entity); c != 0 {
+			return c // nodes first
+		}
+		return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID)
+	})
+	return &m.out
+}
+
+type merge struct {
+	tx           *Txn
+	base, source *Snapshot
+	puts         []mergePut
+	deletes      []mergeDelete
+	lost         map[*Type][]uint32 // sources of edges that lost an end
+	out          Merged
+}
+
+// mergePut is a row to put, with an edge's ends by id.
+type mergePut struct {
+	t        *Type
+	id       string
+	from, to string
+	vals     []value.Value
+}
+
+type mergeDelete struct {
+	t   *Type
+	id  string
+	ord uint32 // in the target
+}
+
+// entityState is an entity in one of the three states.
+type entityState struct {
+	there    bool
+	ord      uint32
+	from, to string
+	vals     []value.Value
+}
+
+func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
+	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: id,
+		Property: property, Message: fmt.Sprintf(format, args...)})
+}
+
+// decide looks at each entity of a type that the source changed.
+func (m *merge) decide(t *Type) {
+	for _, id := range changedIDs(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index)) {
+		was, is, have := m.state(m.base, t, id), m.state(m.source, t, id), m.state(m.tx.base, t, id)
+		switch {
+		case !was.there && !is.there || was.there && is.there && was.same(&is):
+			// Another row of the same content.
+		case !was.there && !have.there:
+			m.put(t, id, is)
+		case !was.there:
+			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
+		case !is.there && !have.there:
+		case !is.there && was.same(&have):
+			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
+		case !is.there:
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes it and the target changed it")
+		case !have.there:
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes it and the target deleted it")
+		default:
+			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
+		}
+	}
+}
+
+// diverging merges an entity that both sides have, property by property. Of an insert
+// there is no state before, and any difference is a conflict.
+func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
+	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
+	changed := false
+	pick := func(property string, unchanged, equal, kept bool, take func(), ours, theirs string) {
+		switch {
+		case kind == engine.DivergentUpdate && unchanged || equal:
+		case kind == engine.DivergentUpdate && kept:
+			take()
+			changed = true
+		default:
+			m.conflict(kind, t, id, property, "the source has %s, the target %s", theirs, ours)
+		}
+	}
+	for p, prop := range t.Props {
+		w, s, h := was.vals[p], is.vals[p], have.vals[p]
+		pick(prop.Name, value.Equal(w, s), value.Equal(s, h), value.Equal(w, h), func() { merged.vals[p] = s }, describe(h), describe(s))
+	}
+	if t.Entity == plan.Edge {
+		pick("from", was.from == is.from, is.from == have.from, was.from == have.from, func() { merged.from = is.from }, have.from, is.from)
+		pick("to", was.to == is.to, is.to == have.to, was.to == have.to, func() { merged.to = is.to }, have.to, is.to)
+	}
+	if changed {
+		m.put(t, id, merged)
+	}
+}
+
+func (m *merge) put(t *Type, id string, s entityState) {
+	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
+}
+
+// apply changes the transaction. Nodes are deleted last, when the edges have the ends
+// that they are to have.
+func (m *merge) apply() {
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Edge {
+			m.tx.Remove(d.t, d.ord)
+			m.out.Edges++
+		}
+	}
+	for _, p := range m.puts {
+		if err := p.t.CheckRow(p.id, p.vals); err != nil {
+			v := err.(*engine.ConstraintViolation)
+			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
+		}
+		row := Row{ID: p.id, Vals: p.vals}
+		if p.t.Entity == plan.Node {
+			m.tx.Put(p.t, row)
+			m.out.Nodes++
+			continue
+		}
+		var from, to bool
+		row.Src, from = m.end(p, "from", p.t.From, p.from)
+		row.Dst, to = m.end(p, "to", p.t.To, p.to)
+		if from && to {
+			m.tx.Put(p.t, row)
+			m.out.Edges++
+		}
+	}
+	var orphans []orphan
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Node {
+			orphans = append(orphans, m.orphans(d)...)
+		}
+	}
+	m.lost = map[*Type][]uint32{}
+	for _, o := range orphans {
+		edges := m.tx.Table(o.t)
+		if !edges.Alive(o.ord) {
+			continue // it has lost both ends
+		}
+		src, _ := edges.Ends(o.ord)
+		m.lost[o.t] = append(m.lost[o.t], src)
+		m.tx.Remove(o.t, o.ord)
+	}
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Node {
+			m.tx.Remove(d.t, d.ord)
+			m.out.Nodes++
+		}
+	}
+}
+
+// end finds the node at an end of an edge.
+func (m *merge) end(p mergePut, property string, node int, id string) (uint32, bool) {
+	t := m.tx.Schema().Nodes[node]
+	ord, ok := m.tx.Table(t).Lookup(id)
+	if !ok {
+		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s %q, which the target deleted", t.Name, id)
+	}
+	return ord, ok
+}
+
+// orphan is an edge that loses an end.
+type orphan struct {
+	t   *Type
+	ord uint32
+}
+
+// orphans lists the edges that a node which is to be deleted has, each a conflict.
+func (m *merge) orphans(d mergeDelete) (out []orphan) {
+	list := func(et int, property string, pick func(*Table) *index.Adjacency) {
+		t := m.tx.Schema().Edges[et]
+		edges := m.tx.Table(t)
+		for _, ord := range liveEdges(edges, pick(edges), d.ord) {
+			m.conflict(engine.OrphanEdge, t, edges.ID(ord), property, "the edge of the target needs %s %q, which the source deletes", d.t.Name, d.id)
+			out = append(out, orphan{t, ord})
+		}
+	}
+	for _, et := range d.t.Out {
+		list(et, "from", (*Table).Out)
+	}
+	for _, et := range d.t.In {
+		list(et, "to", (*Table).In)
+	}
+	return out
+}
+
+// check finds the rules about more than one entity that the merge would break.
+func (m *merge) check() {
+	for _, list := range [][]*edit{m.tx.nodes, m.tx.edges} {
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			for i := range e.Type.Unique {
+				for _, ord := range e.sortedTouched() {
+					if !e.Alive(ord) {
+						continue
+					}
+					if other, ok := e.twin(i, ord); ok {
+						v := e.uniqueViolation(i, ord, other)
+						m.conflict(engine.UniqueViolation, e.Type, v.ID, v.Property, "%s", v.Detail)
+					}
+				}
+			}
+		}
+	}
+	for _, e := range m.tx.edges {
+		if e == nil || e.Type.Card == nil {
+			continue
+		}
+		nodes := m.tx.Table(m.tx.Schema().Nodes[e.Type.From])
+		sources := m.tx.sources(e)
+		for _, src := range m.lost[e.Type] {
+			sources[src] = NoOrd
+		}
+		for _, src := range sortedKeys(sources) {
+			if !nodes.Alive(src) {
+				continue
+			}
+			if v := checkDegree(&e.Table, nodes, src); v != nil {
+				m.conflict(engine.CardinalityViolation, e.Type, nodes.ID(src), "", "%s", v.Detail)
+			}
+		}
+	}
+}
+
+// state reads an entity.
+func (m *merge) state(s *Snapshot, t *Type, id string) entityState {
+	tab := s.Table(t.Entity, t.Index)
+	ord, ok := tab.Lookup(id)
+	if !ok {
+		return entityState{}
+	}
+	e := entityState{there: true, ord: ord, vals: tab.Values(ord)}
+	if t.Entity == plan.Edge {
+		src, dst := tab.Ends(ord)
+		e.from, e.to = s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
+	}
+	return e
+}
+
+// same reports whether two states of an entity that both are there are equal.
+func (e *entityState) same(o *entityState) bool {
+	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
+}
+
+func describe(v value.Value) string {
+	switch {
+	case v.IsNull():
+		return "null"
+	case v.IsList() || v.Kind() == value.Vector || v.Kind() == value.Blob:
+		return "another value"
+	}
+	return value.Text(v)
+}
+
+// changedIDs lists, in order, the ids of entities that may differ between two tables
+// of one type. Rows that the tables share are passed over without a look inside.
+func changedIDs(a, b *Table) []string {
+	if a == b {
+		return nil
+	}
+	shared := sharedRows(a, b)
+	var ids []string
+	add := func(t *Table, ord uint32, row uint32) {
+		if ord < t.next && row != index.Dead {
+			ids = append(ids, t.idAt(row))
+		}
+	}
+	end := max(a.next, b.next)
+	for first := uint32(0); first < end; first += 256 {
+		last := min(first+256, end)
+		if last <= min(a.next, b.next, shared) && a.rows.Page(first) == nil && b.rows.Page(first) == nil {
+			continue
+		}
+		for ord := first; ord < last; ord++ {
+			x, y := index.Dead, index.Dead
+			if ord < a.next {
+				x = a.rows.Get(ord)
+			}
+			if ord < b.next {
+				y = b.rows.Get(ord)
+			}
+			if x == y && (x == index.Dead || x < shared) || sameTailRow(a, x, b, y) {
+				continue
+			}
+			add(a, ord, x)
+			add(b, ord, y)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// sharedRows returns how many rows, from the first, lie in segments that two tables
+// share.
+func sharedRows(a, b *Table) uint32 {
+	end := uint32(0)
+	for i := range min(len(a.Segs), len(b.Segs)) {
+		x, y := a.Segs[i], b.Segs[i]
+		if x != y && (x.Name == "" || x.Name != y.Name) {
+			break
+		}
+		end = x.Start + x.N
+	}
+	return end
+}
+
+// sameTailRow reports whether two rows are one row of a transaction.
+func sameTailRow(a *Table, x uint32, b *Table, y uint32) bool {
+	if x == index.Dead || y == index.Dead || x < a.base || y < b.base {
+		return false
+	}
+	r, s := &a.tail[x-a.base], &b.tail[y-b.base]
+	return r.ID == s.ID && r.Src == s.Src && r.Dst == s.Dst && unsafe.SliceData(r.Vals) == unsafe.SliceData(s.Vals)
+}

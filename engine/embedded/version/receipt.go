@@ -1,0 +1,76 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// Receipt is what a commit keeps of the call that made it, for the call's repetition.
+type Receipt struct {
+	Key  string   // the call's idempotency key
+	Body [32]byte // digest of what was asked for
+	// What was answered, beside the commit.
+	Outcome          engine.MergeOutcome // of a merge
+	Nodes, Edges     int64
+	NodeIns, EdgeIns []engine.TypeCount // of a load
+}
+
+// Receipted is a receipt with its commit.
+type Receipted struct {
+	Commit  engine.Commit
+	Receipt Receipt
+}
+
+// append appends the receipt, and nothing of a nil one:
+//
+//	key            text (uvarint length, bytes)
+//	body           32 bytes
+//	outcome        1 byte
+//	nodes, edges   varints
+//	counts         of nodes, then of edges: uvarint count, of each its type (text) and
+//	               number (varint)
+func (c *Receipt) append(dst []byte) []byte {
+	if c == nil {
+		return dst
+	}
+	dst = appendText(dst, c.Key)
+	dst = append(dst, c.Body[:]...)
+	dst = append(dst, byte(c.Outcome))
+	dst = binary.AppendVarint(dst, c.Nodes)
+	dst = binary.AppendVarint(dst, c.Edges)
+	for _, counts := range [][]engine.TypeCount{c.NodeIns, c.EdgeIns} {
+		dst = binary.AppendUvarint(dst, uint64(len(counts)))
+		for _, n := range counts {
+			dst = appendText(dst, n.Type)
+			dst = binary.AppendVarint(dst, n.Count)
+		}
+	}
+	return dst
+}
+
+// receipt reads a text that holds a receipt, or nothing.
+func (r *reader) receipt() *Receipt {
+	in := &reader{b: r.bytes(r.count())}
+	if r.err != nil || len(in.b) == 0 {
+		return nil
+	}
+	c := &Receipt{Key: in.text()}
+	copy(c.Body[:], in.bytes(len(c.Body)))
+	c.Outcome = engine.MergeOutcome(in.byte())
+	c.Nodes, c.Edges = in.varint(), in.varint()
+	for _, counts := range []*[]engine.TypeCount{&c.NodeIns, &c.EdgeIns} {
+		for range in.count() {
+			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
+		}
+	}
+	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {
+		in.fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))
+	}
+	if in.err != nil {
+		r.err, r.b = in.err, nil
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,450 @@
+package naive
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// outcome is what a call with an idempotency key came to.
+type outcome struct {
+	body   string // what was asked for
+	change engine.Change
+	load   *engine.LoadResult
+	merge  *engine.MergeResult
+}
+
+// repeated finds the outcome of an earlier call with the same key.
+func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error) {
+	first, ok := l.done[[2]string{opts.Actor, opts.IdempotencyKey}]
+	switch {
+	case opts.IdempotencyKey == "" || opts.DryRun || !ok:
+		return nil, nil
+	case first.body != body:
+		return nil, &engine.Conflict{Reason: "the idempotency key was used for another write"}
+	}
+	return &first, nil
+}
+
+func (l *line) keep(opts engine.WriteOptions, commit *engine.Commit, o outcome) {
+	if opts.IdempotencyKey != "" && commit != nil {
+		l.done[[2]string{opts.Actor, opts.IdempotencyKey}] = o
+	}
+}
+
+func (g *Graph) line(name string) (*line, error) {
+	if g.closed {
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	}
+	if name == "" {
+		name = engine.MainBranch
+	}
+	if l := g.lines[name]; l != nil {
+		return l, nil
+	}
+	return nil, &engine.NotFound{What: "branch", Name: name}
+}
+
+// publish makes a commit the head of a branch.
+func (g *Graph) publish(l *line, c engine.Commit, s *state) {
+	l.head, l.state = c, s
+	g.commits[c.ID] = moment{c, s}
+	if g.fault == BranchesShared {
+		for _, other := range g.lines {
+			other.state = s
+		}
+	}
+	if g.fault == KeyIgnored {
+		l.done = map[[2]string]outcome{}
+	}
+}
+
+// past lists a commit, its first parent, and so on.
+func (g *Graph) past(c engine.Commit) []engine.Commit {
+	all := []engine.Commit{c}
+	for len(c.Parents) > 0 {
+		c = g.commits[c.Parents[0]].commit
+		all = append(all, c)
+	}
+	return all
+}
+
+// ancestors lists the ids of a commit and all that it descends from.
+func (g *Graph) ancestors(id string, into map[string]bool) map[string]bool {
+	into[id] = true
+	for _, p := range g.commits[id].commit.Parents {
+		if !into[p] {
+			g.ancestors(p, into)
+		}
+	}
+	return into
+}
+
+// lowest is the common ancestor of two commits that no other descends from; of
+// several, the one with the greatest id.
+func (g *Graph) lowest(a, b string) string {
+	of := g.ancestors(b, map[string]bool{})
+	var common []string
+	for id := range g.ancestors(a, map[string]bool{}) {
+		if of[id] {
+			common = append(common, id)
+		}
+	}
+	var best string
+	for _, id := range common {
+		lower := slices.ContainsFunc(common, func(o string) bool {
+			return o != id && g.ancestors(o, map[string]bool{})[id]
+		})
+		if !lower {
+			best = max(best, id)
+		}
+	}
+	return best
+}
+
+// Branches lists the branches in name order.
+func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []engine.Branch
+	for name, l := range g.lines {
+		all = append(all, engine.Branch{Name: name, Head: l.head})
+	}
+	slices.SortFunc(all, func(a, b engine.Branch) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// CreateBranch makes a branch at any commit.
+func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	if err := engine.CheckBranchName(name); err != nil {
+		return engine.Branch{}, err
+	}
+	if g.fault == ForkFromMain {
+		from = engine.Target{}
+	}
+	s, head, err := g.at(ctx, from)
+	if err != nil {
+		return engine.Branch{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.lines[name] != nil {
+		return engine.Branch{}, &engine.Conflict{Reason: "branch " + name + " exists already"}
+	}
+	g.lines[name] = &line{name: name, head: head, state: s, done: map[[2]string]outcome{}}
+	return engine.Branch{Name: name, Head: head}, nil
+}
+
+// DeleteBranch forgets a branch.
+func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if name == engine.MainBranch {
+		return &engine.Conflict{Reason: "branch main cannot be deleted"}
+	}
+	l, err := g.line(name)
+	if err != nil {
+		return err
+	}
+	delete(g.lines, l.name)
+	return nil
+}
+
+// Commits lists the commits of a branch.
+func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	_, head, err := g.at(ctx, engine.Target{Branch: branch})
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := slices.DeleteFunc(g.past(head), func(c engine.Commit) bool { return r.Before > 0 && c.Seq >= r.Before })
+	if r.Limit > 0 && len(all) > r.Limit {
+		all = all[:r.Limit]
+	}
+	if g.fault == CommitsOldest {
+		slices.Reverse(all)
+	}
+	return all, nil
+}
+
+// Commit returns a commit.
+func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
+	_, c, err := g.at(ctx, engine.Target{Commit: id})
+	return c, err
+}
+
+// Merge compares three states entity by entity.
+func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	from, err := g.line(source)
+	if err != nil {
+		return nil, err
+	}
+	to, err := g.line(target)
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		return nil, &engine.BadArgument{Param: "source", Detail: "it is the target"}
+	}
+	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
+	body := "merge " + from.name
+	t, first, err := g.begin(write, body)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return first.merge, nil
+	}
+	base := g.lowest(from.head.ID, to.head.ID)
+	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}
+	if g.fault == MergeTwoWay {
+		m.base = to.state
+	}
+	m.run()
+	if len(m.conflicts) > 0 {
+		if g.fault == MergeFirst {
+			m.conflicts = m.conflicts[:1]
+		}
+		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
+	}
+	t.errs = nil
+	t.touched = nil
+	if g.fault != MergeOneParent {
+		t.parents = []string{from.head.ID}
+	}
+	out := &engine.MergeResult{Outcome: engine.Merged}
+	switch {
+	case t.before.equal(t.after):
+		out.Outcome = engine.AlreadyUpToDate
+	case base == to.head.ID:
+		out.Outcome = engine.FastForward
+	}
+	out.Nodes, out.Edges = t.nodes, t.edges
+	if out.Commit, err = t.commit(write); err != nil {
+		return nil, err
+	}
+	out.Head = to.head
+	to.keep(write, out.Commit, outcome{body: body, merge: out})
+	return out, nil
+}
+
+// merge is a merge under way: the tx holds the target.
+type merge struct {
+	*tx
+	base, source *state
+	changed      map[*entity]bool // put by the merge
+	gone         []*entity        // deleted by the source
+	conflicts    []engine.MergeConflict
+}
+
+func (m *merge) conflict(kind engine.ConflictKind, e plan.Entity, typ, id, property string) {
+	m.conflicts = append(m.conflicts, engine.MergeConflict{Kind: kind, Entity: e.String(), Type: typ, ID: id, Property: property, Message: "the model says so"})
+}
+
+func (m *merge) run() {
+	for _, n := range m.g.schema.Nodes {
+		m.merge(plan.Node, n.Name)
+	}
+	for _, e := range m.g.schema.Edges {
+		m.merge(plan.Edge, e.Name)
+		for _, gone := range m.gone {
+			if gone.kind == plan.Edge && gone.typ == e.Name {
+				m.touch(gone)
+				delete(m.after.edges[e.Name], gone.id)
+			}
+		}
+	}
+	for _, e := range m.gone {
+		if e.kind == plan.Node {
+			delete(m.after.nodes[e.typ], e.id)
+		}
+	}
+	m.orphans()
+	if m.g.fault != MergeUnchecked {
+		m.constraints()
+	}
+}
+
+// merge merges the entities of a type, each by itself.
+func (m *merge) merge(kind plan.Entity, typ string) {
+	ids := map[string]bool{}
+	for _, s := range []*state{m.base, m.source} {
+		for id := range s.of(kind, typ) {
+			ids[id] = true
+		}
+	}
+	for id := range ids {
+		was, is, have := m.base.of(kind, typ)[id], m.source.of(kind, typ)[id], m.after.of(kind, typ)[id]
+		switch {
+		case sameEntity(was, is):
+		case sameEntity(is, have):
+		case sameEntity(was, have) && is == nil:
+			if m.g.fault != MergeKeepsDeleted {
+				m.count(kind)
+				m.gone = append(m.gone, have)
+			}
+		case sameEntity(was, have):
+			m.place(is)
+		case is == nil || was != nil && have == nil:
+			m.conflict(engine.DeleteVsUpdate, kind, typ, id, "")
+		case m.g.fault == MergeWholeRows:
+			m.conflict(engine.DivergentUpdate, kind, typ, id, "")
+		default:
+			m.properties(was, is, have)
+		}
+	}
+}
+
+// properties merges an entity that both sides have and changed.
+func (m *merge) properties(was, is, have *entity) {
+	merged := &entity{kind: is.kind, typ: is.typ, id: is.id, props: map[string]value.Value{}}
+	kind := engine.DivergentUpdate
+	if was == nil {
+		kind = engine.DivergentInsert
+	}
+	names := []string{}
+	for _, p := range m.tx.properties(is.kind, is.typ) {
+		names = append(names, p.Name)
+	}
+	if is.kind == plan.Edge {
+		names = append(names, "from", "to")
+	}
+	for _, name := range names {
+		s, h := is.part(name), have.part(name)
+		stands := h
+		switch {
+		case value.Equal(s, h):
+		case was != nil && value.Equal(was.part(name), s):
+		case was != nil && value.Equal(was.part(name), h) || m.g.fault == MergeTakesSource:
+			stands = s
+		default:
+			m.conflict(kind, is.kind, is.typ, is.id, name)
+		}
+		switch {
+		case is.kind == plan.Edge && name == "from":
+			merged.from = stands.Str()
+		case is.kind == plan.Edge && name == "to":
+			merged.to = stands.Str()
+		case !stands.IsNull():
+			merged.props[name] = stands
+		}
+	}
+	if !sameEntity(merged, have) {
+		m.place(merged)
+	}
+}
+
+// part returns a property, or an end of an edge.
+func (e *entity) part(name string) value.Value {
+	if e.kind == plan.Edge && name == "from" {
+		return value.OfString(e.from)
+	}
+	if e.kind == plan.Edge && name == "to" {
+		return value.OfString(e.to)
+	}
+	return e.props[name]
+}
+
+// place puts an entity of the source, an edge only if its ends are there or go with
+// the merge.
+func (m *merge) place(e *entity) {
+	if e.kind == plan.Edge && m.lacks(e) {
+		return
+	}
+	m.changed[e] = true
+	m.count(e.kind)
+	m.put(e)
+}
+
+// lacks reports, as conflicts, the ends that an edge lacks.
+func (m *merge) lacks(e *entity) bool {
+	typ := m.g.schema.Edge(e.typ)
+	lacks := false
+	for _, end := range []struct{ name, node, id string }{{"from", typ.From, e.from}, {"to", typ.To, e.to}} {
+		if m.after.nodes[end.node][end.id] == nil {
+			lacks = true
+			if m.g.fault != MergeOrphans {
+				m.conflict(engine.OrphanEdge, plan.Edge, e.typ, e.id, end.name)
+			}
+		}
+	}
+	return lacks
+}
+
+// orphans takes away the edges whose ends went with the merge.
+func (m *merge) orphans() {
+	for _, typ := range m.g.schema.Edges {
+		for _, e := range m.after.sorted(plan.Edge, typ.Name) {
+			if m.lacks(e) {
+				m.touch(e)
+				delete(m.after.edges[typ.Name], e.id)
+			}
+		}
+	}
+}
+
+// constraints asks the constraints of what the merge changed.
+func (m *merge) constraints() {
+	unique := func(kind plan.Entity, typ string, rules [][]string) {
+		for _, names := range rules {
+			all := m.after.sorted(kind, typ)
+			for _, a := range all {
+				if m.changed[a] && slices.ContainsFunc(all, func(b *entity) bool { return a != b && m.sameTuple(a, b, names) }) {
+					m.conflict(engine.UniqueViolation, kind, typ, a.id, strings.Join(names, ", "))
+				}
+			}
+		}
+	}
+	for _, n := range m.g.schema.Nodes {
+		unique(plan.Node, n.Name, n.Unique)
+	}
+	for _, e := range m.g.schema.Edges {
+		unique(plan.Edge, e.Name, e.Unique)
+		if e.Card == nil {
+			continue
+		}
+		for _, source := range m.after.sorted(plan.Node, e.From) {
+			n := 0
+			for _, edge := range m.after.edges[e.Name] {
+				if edge.from == source.id {
+					n++
+				}
+			}
+			if m.touched[[2]string{e.Name, source.id}] && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
+				m.conflict(engine.CardinalityViolation, plan.Edge, e.Name, source.id, "")
+			}
+		}
+	}
+}
+
+// sameEntity reports whether two states of an entity, nil where it is not, are equal.
+func sameEntity(a, b *entity) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.from != b.from || a.to != b.to || len(a.props) != len(b.props) {
+		return false
+	}
+	for name, v := range a.props {
+		if w, ok := b.props[name]; !ok || !value.Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,245 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// branching is a step that makes, deletes or merges a branch.
+type branching struct {
+	create, remove string
+	from           string // of a create
+	source, target string // of a merge
+}
+
+func (b *branching) String() string {
+	switch {
+	case b.create != "":
+		return fmt.Sprintf("create branch %s from %q", b.create, b.from)
+	case b.remove != "":
+		return "delete branch " + b.remove
+	}
+	return fmt.Sprintf("merge %q into %q", b.source, b.target)
+}
+
+// condition is what a write asks of the head.
+type condition uint8
+
+const (
+	anyHead   condition = iota
+	thisHead            // that it is what it is
+	firstHead           // that it is the branch's first commit
+)
+
+// options describes the options of a write.
+func (s step) options() string {
+	var b strings.Builder
+	if s.ifCommit != anyHead {
+		fmt.Fprintf(&b, " if head %d", s.ifCommit)
+	}
+	if s.key != "" {
+		b.WriteString(" with key " + s.key)
+	}
+	if s.dryRun {
+		b.WriteString(" as a dry run")
+	}
+	return b.String()
+}
+
+// branchNames are those that are drawn.
+var branchNames = []string{"a", "b/c", "d-1_2.3"}
+
+// drawBranch draws where a statement runs.
+func (d *drawer) drawBranch(branches []string) string {
+	if !d.branching || len(branches) < 2 || d.percent(40) {
+		return ""
+	}
+	if name := pick(d, branches); name != engine.MainBranch {
+		return name
+	}
+	return ""
+}
+
+// drawBranching draws a step that is about branches.
+func (d *drawer) drawBranching(branches []string) *branching {
+	switch draw := d.IntN(100); {
+	case len(branches) < 2 || draw < 20:
+		return &branching{create: pick(d, branchNames), from: pick(d, branches)}
+	case draw < 27:
+		return &branching{remove: pick(d, branches)}
+	case draw < 30:
+		return &branching{source: pick(d, branchNames), target: pick(d, branches)}
+	}
+	return &branching{source: pick(d, branches), target: pick(d, branches)}
+}
+
+// drawOptions draws one condition of a write.
+func (s *step) drawOptions(d *drawer) {
+	switch d.IntN(6) {
+	case 0:
+		s.ifCommit = thisHead
+	case 1:
+		s.ifCommit = firstHead
+	case 2:
+		s.dryRun = true
+	default:
+		s.key = pick(d, []string{"k", "l"})
+	}
+}
+
+func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
+
+// missing reports whether the model lacks the branch, as a shrunken script may, and how
+// the engine differs then.
+func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
+	if _, err := p.model.Snapshot(ctx, p.target()); err == nil {
+		return false, ""
+	}
+	_, err := p.engine.Snapshot(ctx, p.target())
+	var notFound *engine.NotFound
+	if !errors.As(err, &notFound) {
+		return true, fmt.Sprintf("the engine has branch %s, the model has not: %v", p.branch, err)
+	}
+	return true, ""
+}
+
+// branches lists the branches of the model.
+func (p *pair) branches() []string {
+	all, err := p.model.Branches(p.ctx)
+	must(err)
+	names := make([]string, len(all))
+	for i, b := range all {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// options are those of a write for one of the two graphs, whose commits have ids of
+// their own.
+func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
+	o := engine.WriteOptions{Branch: s.branch, Actor: "act", IdempotencyKey: s.key, DryRun: s.dryRun}
+	if s.ifCommit != anyHead {
+		commits, err := g.Commits(p.ctx, s.branch, engine.CommitRange{})
+		switch {
+		case err != nil: // there is no such branch, as the write will say
+		case s.ifCommit == firstHead:
+			o.IfCommit = commits[len(commits)-1].ID
+		default:
+			o.IfCommit = commits[0].ID
+		}
+	}
+	return o
+}
+
+// runBranching runs a step that is about branches.
+func (p *pair) runBranching(ctx context.Context, s step) string {
+	b := s.branching
+	p.branch = ""
+	var wantErr, gotErr error
+	difference := ""
+	switch {
+	case b.create != "":
+		_, wantErr = p.model.CreateBranch(ctx, b.create, engine.Target{Branch: b.from})
+		_, gotErr = p.engine.CreateBranch(ctx, b.create, engine.Target{Branch: b.from})
+		if wantErr == nil {
+			p.branch = b.create
+		}
+	case b.remove != "":
+		wantErr, gotErr = p.model.DeleteBranch(ctx, b.remove), p.engine.DeleteBranch(ctx, b.remove)
+	default:
+		if _, err := p.model.Snapshot(ctx, engine.Target{Branch: b.target}); err == nil {
+			p.branch = b.target
+		}
+		difference, wantErr, gotErr = p.runMerge(ctx, s)
+	}
+	if difference == "" {
+		difference = compareBranchErrors(wantErr, gotErr)
+	}
+	if difference == "" {
+		difference = p.compareBranches(ctx)
+	}
+	return difference
+}
+
+func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr, gotErr error) {
+	merge := func(g engine.Graph) (*engine.MergeResult, error) {
+		at := s
+		at.branch = s.branching.target
+		o := p.options(at, g)
+		return g.Merge(ctx, s.branching.source, s.branching.target,
+			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun})
+	}
+	want, wantErr := merge(p.model)
+	got, gotErr := merge(p.engine)
+	if wantErr == nil && gotErr == nil {
+		w, g := fmt.Sprint(want.Outcome, want.Nodes, want.Edges), fmt.Sprint(got.Outcome, got.Nodes, got.Edges)
+		if w != g {
+			difference = fmt.Sprintf("the engine's merge is %s, the model's %s", g, w)
+		} else {
+			difference = compareCommits(want.Commit, got.Commit)
+		}
+	}
+	return difference, wantErr, gotErr
+}
+
+// compareBranchErrors compares errors by type, and the conflicts of a merge one by one.
+func compareBranchErrors(want, got error) string {
+	var w, g *engine.MergeConflicts
+	if errors.As(want, &w) && errors.As(got, &g) {
+		if a, b := conflictTexts(w), conflictTexts(g); !slices.Equal(a, b) {
+			return fmt.Sprintf("conflicts differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(a, "\n  "), strings.Join(b, "\n  "))
+		}
+		return ""
+	}
+	return compareErrors(want, got)
+}
+
+// conflictTexts lists conflicts in order, messages aside.
+func conflictTexts(c *engine.MergeConflicts) []string {
+	var all []string
+	for _, c := range c.Conflicts {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s %q %s", c.Kind, c.Entity, c.Type, c.ID, c.Property)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// compareBranches compares the branches and the commits of each.
+func (p *pair) compareBranches(ctx context.Context) string {
+	want, err := p.model.Branches(ctx)
+	must(err)
+	got, err := p.engine.Branches(ctx)
+	if err != nil {
+		return "branches: " + err.Error()
+	}
+	name := func(b engine.Branch) string { return fmt.Sprint(b.Name, " at ", b.Head.Seq, " of ", b.Head.Branch) }
+	if w, g := texts(want, name), texts(got, name); w != g {
+		return fmt.Sprintf("the engine has the branches %s, the model %s", g, w)
+	}
+	line := func(c engine.Commit) string { return fmt.Sprint(c.Seq, c.Branch, c.Actor, len(c.Parents)) }
+	for _, b := range want {
+		w, err := p.model.Commits(ctx, b.Name, engine.CommitRange{})
+		must(err)
+		g, err := p.engine.Commits(ctx, b.Name, engine.CommitRange{})
+		if err != nil {
+			return "commits: " + err.Error()
+		}
+		if w, g := texts(w, line), texts(g, line); w != g {
+			return fmt.Sprintf("branch %s of the engine has the commits %s, the model's %s", b.Name, g, w)
+		}
+	}
+	return ""
+}
+
+func texts[T any](all []T, text func(T) string) string {
+	lines := make([]string, len(all))
+	for i, x := range all {
+		lines[i] = text(x)
+	}
+	return strings.Join(lines, "; ")
+}

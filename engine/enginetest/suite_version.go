@@ -1,0 +1,298 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// fork makes a branch and fails the case if that fails.
+func (s *session) fork(name, from string) engine.Branch {
+	s.Helper()
+	b, err := s.graph.CreateBranch(s.ctx, name, engine.Target{Branch: from})
+	if err != nil {
+		s.Fatalf("create branch %s: %v", name, err)
+	}
+	return b
+}
+
+// on runs a mutation on a branch and fails the case if that fails.
+func (s *session) on(branch string, m *mutationPlan, args ...any) engine.Change {
+	s.Helper()
+	c, err := s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{Branch: branch})
+	if err != nil {
+		s.Fatalf("mutate %s: %v\n%s", branch, err, planText(m.done()))
+	}
+	return c
+}
+
+// ages lists names and ages on a target.
+func (s *session) ages(at engine.Target) string {
+	s.Helper()
+	p := s.read()
+	a := p.bind("a", "Person")
+	rows, err := queryAt(s.ctx, s.graph, p.ret(id(a), p.prop(a, "age")).done(), nil, at)
+	if err != nil {
+		s.Fatalf("query at %+v: %v", at, err)
+	}
+	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
+}
+
+func (s *session) expectAges(branch, want string) {
+	s.Helper()
+	if got := s.ages(engine.Target{Branch: branch}); got != want {
+		s.Errorf("branch %q has %s, want %s", branch, got, want)
+	}
+}
+
+// expectError compares the type of an error.
+func expectError[E error](s *session, err error) {
+	s.Helper()
+	var want E
+	if !errors.As(err, &want) {
+		s.Errorf("error %v (%T), want %T", err, err, want)
+	}
+}
+
+const crowdAges = "ann 30, bob 25, cid 30, dan null, eve 41"
+
+func branchCases() []testCase {
+	age := func(s *session, name string, age int) *mutationPlan {
+		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
+	}
+	return writeCases("branch", map[string]func(s *session){
+		"begins at the head of its origin": func(s *session) {
+			head := s.head()
+			b := s.fork("side", "")
+			if b.Name != "side" || b.Head.ID != head.ID {
+				s.Errorf("branch %+v, head of main %+v", b, head)
+			}
+			s.expectAges("side", crowdAges)
+			c := s.on("side", age(s, "ann", 31)).Commit
+			if c.Seq != head.Seq+1 || c.Branch != "side" || !slices.Equal(c.Parents, []string{head.ID}) {
+				s.Errorf("commit %+v after %+v", c, head)
+			}
+			all, err := s.graph.Branches(s.ctx)
+			if err != nil || len(all) != 2 || all[0].Name != "main" || all[0].Head.ID != head.ID || all[1].Name != "side" || all[1].Head.ID != c.ID {
+				s.Errorf("branches %+v, %v", all, err)
+			}
+		},
+		"writes stay on their branch": func(s *session) {
+			s.fork("one", "")
+			s.fork("two", "one")
+			s.on("one", age(s, "ann", 1))
+			s.on("two", age(s, "ann", 2))
+			s.on("", age(s, "ann", 3))
+			s.on("one", s.change().insert("Person", set{"name": "abe"}))
+			s.on("two", s.change().remove("Person", "name", plan.Ge, "b"))
+			s.expectAges("", "ann 3, bob 25, cid 30, dan null, eve 41")
+			s.expectAges("one", "abe null, ann 1, bob 25, cid 30, dan null, eve 41")
+			s.expectAges("two", "ann 2")
+		},
+		"of a branch, of a commit, at least a commit": func(s *session) {
+			origin := s.head()
+			s.fork("one", "")
+			head := *s.on("one", age(s, "ann", 1)).Commit
+			s.fork("two", "one")
+			s.expectAges("two", "ann 1, bob 25, cid 30, dan null, eve 41")
+			if _, err := s.graph.CreateBranch(s.ctx, "three", engine.Target{Commit: head.ID}); err != nil {
+				s.Errorf("from a commit: %v", err)
+			}
+			s.expectAges("three", "ann 1, bob 25, cid 30, dan null, eve 41")
+			s.on("", age(s, "ann", 5))
+			if got := s.ages(engine.Target{Commit: origin.ID}); got != crowdAges {
+				s.Errorf("the commit that two branches descend from has %s", got)
+			}
+			if got := s.ages(engine.Target{Branch: "one", AtLeast: origin.ID}); !strings.HasPrefix(got, "ann 1,") {
+				s.Errorf("at least the origin: %s", got)
+			}
+			_, err := s.graph.Snapshot(s.ctx, engine.Target{AtLeast: head.ID})
+			expectError[*engine.NotFound](s, err)
+		},
+		"loads": func(s *session) {
+			s.fork("side", "")
+			opts := engine.LoadOptions{Mode: engine.Overwrite, WriteOptions: engine.WriteOptions{Branch: "side"}}
+			s.on("side", s.change().unlink("Knows", "id", plan.Ge, "").unlink("Follows", "id", plan.Ge, "").unlink("LivesIn", "id", plan.Ge, ""))
+			if _, err := s.graph.Load(s.ctx, strings.NewReader(manyPeople(2000)), opts); err != nil {
+				s.Fatalf("load: %v", err)
+			}
+			s.fork("more", "side")
+			s.on("more", s.change().remove("Person", "name", plan.Ge, ""))
+			s.expectAges("more", "")
+			s.expectAges("", crowdAges)
+			snap, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: "side"})
+			if err != nil || snap.Nodes[0].Count != 2000 {
+				s.Errorf("snapshot %+v, %v", snap, err)
+			}
+		},
+		"deleted, and made again": func(s *session) {
+			s.fork("side", "")
+			s.on("side", age(s, "ann", 1))
+			s.fork("other", "side")
+			if err := s.graph.DeleteBranch(s.ctx, "side"); err != nil {
+				s.Fatalf("delete: %v", err)
+			}
+			expectError[*engine.NotFound](s, s.graph.DeleteBranch(s.ctx, "side"))
+			_, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: "side"})
+			expectError[*engine.NotFound](s, err)
+			_, err = s.graph.Mutate(s.ctx, age(s, "ann", 2).done(), nil, engine.WriteOptions{Branch: "side"})
+			expectError[*engine.NotFound](s, err)
+			s.expectAges("other", "ann 1, bob 25, cid 30, dan null, eve 41")
+			s.fork("side", "")
+			s.expectAges("side", crowdAges)
+		},
+		"refused": func(s *session) {
+			expectError[*engine.Conflict](s, s.graph.DeleteBranch(s.ctx, "main"))
+			s.fork("side", "")
+			for _, name := range []string{"main", "side"} {
+				_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{})
+				expectError[*engine.Conflict](s, err)
+			}
+			_, err := s.graph.CreateBranch(s.ctx, "new", engine.Target{Branch: "none"})
+			expectError[*engine.NotFound](s, err)
+			_, err = s.graph.CreateBranch(s.ctx, "new", engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
+			expectError[*engine.NotFound](s, err)
+			for _, name := range []string{"", "/a", "a/", "a//b", "..", "a/../b", "a b", "ä", strings.Repeat("x", 201)} {
+				_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{})
+				expectError[*engine.BadArgument](s, err)
+			}
+			for _, name := range []string{"a", "A-1_2.3/b..c/.", strings.Repeat("x", 200)} {
+				s.fork(name, "")
+			}
+		},
+		"commits": func(s *session) {
+			s.on("", age(s, "ann", 1))
+			s.fork("side", "")
+			s.on("side", age(s, "ann", 2))
+			last := s.on("side", age(s, "ann", 3)).Commit
+			s.on("", age(s, "bob", 3))
+			list := func(branch string, r engine.CommitRange) string {
+				all, err := s.graph.Commits(s.ctx, branch, r)
+				if err != nil {
+					s.Fatalf("commits: %v", err)
+				}
+				return texts(all, func(c engine.Commit) string { return fmt.Sprint(c.Seq, " ", c.Branch) })
+			}
+			for _, c := range []struct {
+				branch string
+				r      engine.CommitRange
+				want   string
+			}{
+				{"side", engine.CommitRange{}, "5 side; 4 side; 3 main; 2 main; 1 main"},
+				{"side", engine.CommitRange{Limit: 2}, "5 side; 4 side"},
+				{"side", engine.CommitRange{Before: 4, Limit: 2}, "3 main; 2 main"},
+				{"", engine.CommitRange{Before: 1}, ""},
+				{"main", engine.CommitRange{Before: 9}, "4 main; 3 main; 2 main; 1 main"},
+			} {
+				if got := list(c.branch, c.r); got != c.want {
+					s.Errorf("commits of %s in %+v: %s, want %s", c.branch, c.r, got, c.want)
+				}
+			}
+			got, err := s.graph.Commit(s.ctx, last.ID)
+			if err != nil || got.ID != last.ID || got.Seq != last.Seq || !got.Time.Equal(last.Time) || got.Schema != last.Schema || !slices.Equal(got.Parents, last.Parents) {
+				s.Errorf("commit %+v, %v; want %+v", got, err, *last)
+			}
+			_, err = s.graph.Commits(s.ctx, "none", engine.CommitRange{})
+			expectError[*engine.NotFound](s, err)
+			_, err = s.graph.Commit(s.ctx, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+			expectError[*engine.NotFound](s, err)
+		},
+	})
+}
+
+func writeOptionCases() []testCase {
+	birth := func(s *session, name string) *mutationPlan {
+		return s.change().insert("Person", set{"name": name, "age": 0})
+	}
+	return writeCases("write option", map[string]func(s *session){
+		"if commit": func(s *session) {
+			head := s.head()
+			q := birth(s, "fay").done()
+			if _, err := s.graph.Mutate(s.ctx, q, nil, engine.WriteOptions{IfCommit: head.ID}); err != nil {
+				s.Errorf("at the head: %v", err)
+			}
+			_, err := s.graph.Mutate(s.ctx, birth(s, "gil").done(), nil, engine.WriteOptions{IfCommit: head.ID})
+			var failed *engine.PreconditionFailed
+			if !errors.As(err, &failed) || failed.Expected != head.ID || failed.Actual != s.head().ID {
+				s.Errorf("at an older commit: %v", err)
+			}
+			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: engine.WriteOptions{IfCommit: head.ID}})
+			expectError[*engine.PreconditionFailed](s, err)
+			s.expectAges("", crowdAges+", fay 0")
+		},
+		"dry run": func(s *session) {
+			head := s.head()
+			dry := engine.WriteOptions{DryRun: true}
+			c, err := s.graph.Mutate(s.ctx, birth(s, "fay").done(), nil, dry)
+			if err != nil || c.Nodes != 1 || c.Commit != nil || c.Head.ID != head.ID {
+				s.Errorf("change %+v, %v", c, err)
+			}
+			l, err := s.graph.Load(s.ctx, strings.NewReader(manyPeople(2000)), engine.LoadOptions{WriteOptions: dry})
+			if err != nil || l.Commit != nil || l.Nodes[0].Count != 2000 {
+				s.Errorf("load %+v, %v", l, err)
+			}
+			_, err = s.graph.Mutate(s.ctx, s.change().link("Knows", "ann", "nobody", nil).done(), nil, dry)
+			expectError[*engine.ConstraintViolation](s, err)
+			s.expectAges("", crowdAges)
+			s.mutate(birth(s, "gil"))
+			s.expectAges("", crowdAges+", gil 0")
+		},
+		"idempotency key": func(s *session) {
+			opts := engine.WriteOptions{IdempotencyKey: "k", Actor: "a"}
+			m := s.change().insert("City", set{"name": "Bern"})
+			first, err := s.graph.Mutate(s.ctx, m.done(), nil, opts)
+			if err != nil || first.Commit == nil {
+				s.Fatalf("mutate: %v", err)
+			}
+			s.mutate(birth(s, "fay"))
+			again, err := s.graph.Mutate(s.ctx, m.done(), nil, opts)
+			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || again.Nodes != 1 {
+				s.Errorf("again: %+v, %v; first %+v", again, err, first)
+			}
+			_, err = s.graph.Mutate(s.ctx, s.change().insert("City", set{"name": "Rome"}).done(), nil, opts)
+			expectError[*engine.Conflict](s, err)
+			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: opts})
+			expectError[*engine.Conflict](s, err)
+			// Of another actor and on another branch it is another key.
+			s.fork("side", "")
+			for _, o := range []engine.WriteOptions{{IdempotencyKey: "k", Actor: "b"}, {IdempotencyKey: "k", Actor: "a", Branch: "side"}} {
+				c, err := s.graph.Mutate(s.ctx, m.done(), nil, o)
+				if err != nil || c.Commit == nil || c.Commit.ID == first.Commit.ID {
+					s.Errorf("as %+v: %+v, %v", o, c, err)
+				}
+			}
+		},
+		"idempotency key of a load": func(s *session) {
+			opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}}
+			first, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"fay"}}`), opts)
+			if err != nil || first.Commit == nil {
+				s.Fatalf("load: %v", err)
+			}
+			s.mutate(s.change().remove("Person", "name", plan.Eq, "fay"))
+			again, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"fay"}}`), opts)
+			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || len(again.Nodes) != 1 || again.Nodes[0] != first.Nodes[0] {
+				s.Errorf("again: %+v, %v", again, err)
+			}
+			s.expectAges("", crowdAges)
+		},
+		"errors and what changes nothing are not repeated": func(s *session) {
+			opts := engine.WriteOptions{IdempotencyKey: "k"}
+			m := s.change().update("Person", set{"age": 7}, "name", plan.Eq, "fay").done()
+			if c, err := s.graph.Mutate(s.ctx, m, nil, opts); err != nil || c.Commit != nil {
+				s.Errorf("without fay: %+v, %v", c, err)
+			}
+			bad := s.change().link("Knows", "ann", "fay", nil).done()
+			_, err := s.graph.Mutate(s.ctx, bad, nil, opts)
+			expectError[*engine.ConstraintViolation](s, err)
+			s.mutate(birth(s, "fay"))
+			if c, err := s.graph.Mutate(s.ctx, m, nil, opts); err != nil || c.Commit == nil {
+				s.Errorf("with fay: %+v, %v", c, err)
+			}
+			s.expectAges("", crowdAges+", fay 7")
+		},
+	})
+}

@@ -1,0 +1,125 @@
+package engine
+
+import "fmt"
+
+// MaxBranchName is the longest name of a branch, in characters.
+const MaxBranchName = 200
+
+// CheckBranchName checks the name of a branch: 1 to [MaxBranchName] letters, digits
+// and _ - . in segments separated by /, none empty and none "..". The error is a
+// *BadArgument.
+func CheckBranchName(name string) error {
+	bad := func(format string, args ...any) error {
+		return &BadArgument{Param: "name", Detail: fmt.Sprintf(format, args...)}
+	}
+	if name == "" || len(name) > MaxBranchName {
+		return bad("a branch name of %d characters, wanted 1 to %d", len(name), MaxBranchName)
+	}
+	start := 0
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '/' {
+			c := name[i]
+			if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+				return bad("the branch name %q has %q at position %d, wanted letters, digits, _ - . and /", name, c, i+1)
+			}
+			continue
+		}
+		switch name[start:i] {
+		case "":
+			return bad("the branch name %q has an empty segment; use / only between segments", name)
+		case "..":
+			return bad("the branch name %q has the segment %q; choose another", name, "..")
+		}
+		start = i + 1
+	}
+	return nil
+}
+
+// CommitRange selects commits of a branch.
+type CommitRange struct {
+	// Before, if not 0, leaves out the commits from this sequence number on.
+	Before uint64
+	// Limit is the most commits to return, 0 for all.
+	Limit int
+}
+
+// MergeOptions say as whom to merge, and under which conditions; see [WriteOptions].
+type MergeOptions struct {
+	Actor          string
+	IfCommit       string // of the target
+	IdempotencyKey string
+	DryRun         bool
+}
+
+// MergeOutcome says what a merge did.
+type MergeOutcome uint8
+
+// The outcomes. AlreadyUpToDate: no entity of the target would change, and nothing is
+// committed. FastForward: the target had no commit that the source lacks. Merged: both
+// had.
+const (
+	AlreadyUpToDate MergeOutcome = iota
+	FastForward
+	Merged
+)
+
+// String returns already_up_to_date, fast_forward or merged.
+func (o MergeOutcome) String() string {
+	return [...]string{"already_up_to_date", "fast_forward", "merged"}[o]
+}
+
+// MergeResult is the outcome of a merge.
+type MergeResult struct {
+	Outcome MergeOutcome
+	Commit  *Commit // on the target; nil when nothing changed, and of a dry run
+	Head    Commit  // of the target afterwards
+	Nodes   int64   // nodes of the target inserted, updated or deleted
+	Edges   int64
+}
+
+// ConflictKind says why a merge cannot decide.
+type ConflictKind uint8
+
+// The kinds of conflict.
+const (
+	// DivergentInsert: both sides inserted the entity, with different values.
+	DivergentInsert ConflictKind = iota
+	// DivergentUpdate: both sides changed the property, to different values.
+	DivergentUpdate
+	// DeleteVsUpdate: one side deleted what the other changed.
+	DeleteVsUpdate
+	// OrphanEdge: an edge of one side needs a node that the other deleted.
+	OrphanEdge
+	// UniqueViolation: entities of the two sides share values that have to be unique.
+	UniqueViolation
+	// CardinalityViolation: a node would have too few or too many edges.
+	CardinalityViolation
+	// ValueConstraintViolation: an entity would break a rule about its own values.
+	ValueConstraintViolation
+)
+
+var conflictKinds = [...]string{"divergent_insert", "divergent_update", "delete_vs_update", "orphan_edge", "unique_violation",
+	"cardinality_violation", "value_constraint_violation"}
+
+// String returns the kind's name on the wire, such as divergent_insert.
+func (k ConflictKind) String() string { return conflictKinds[k] }
+
+// MergeConflict is one reason why a merge cannot be made.
+type MergeConflict struct {
+	Kind   ConflictKind
+	Entity string // "node" or "edge"
+	Type   string
+	// ID is of the entity; of a CardinalityViolation, of the node that the edges of
+	// Type lead from.
+	ID string
+	// Property is at fault: "from" or "to" for the ends of an edge, the members of a
+	// unique rule separated by ", ", empty when the whole entity is.
+	Property string
+	Message  string
+}
+
+// MergeConflicts are all the conflicts of a merge, of which nothing was published.
+type MergeConflicts struct{ Conflicts []MergeConflict }
+
+// PreconditionFailed says that a branch is at another commit than a write asked for.
+type PreconditionFailed struct{ Expected, Actual string }

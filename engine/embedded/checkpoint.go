@@ -56,8 +56,8 @@ type cutBranch struct {
 	version.ManifestBranch
 }
 
-// cut returns the state after the last record, which may not be durable yet. Receipts
-// that are out of date are dropped.
+// cut returns the state after the last record, which may not be durable yet, without
+// the receipts that are out of date.
 func (g *Graph) cut() *cut {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -69,12 +69,10 @@ func (g *Graph) cut() *cut {
 			continue
 		}
 		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: name, Head: b.tip.snap}}
-		for key, r := range b.receipts {
-			if now.Sub(r.Commit.Time) >= receiptAge {
-				delete(b.receipts, key)
-				continue
+		for _, r := range b.receipts {
+			if !r.outdated(now) {
+				cb.Receipts = append(cb.Receipts, r.Receipted)
 			}
-			cb.Receipts = append(cb.Receipts, r.Receipted)
 		}
 		slices.SortFunc(cb.Receipts, func(a, b version.Receipted) int { return strings.Compare(a.Commit.ID, b.Commit.ID) })
 		c.branches = append(c.branches, cb)

@@ -31,10 +31,10 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		w.receipt.Body = mergeDigest(from.name)
 	}
 	g.shape.RLock()
-	unshaped := false
+	released := false
 	release := func() {
-		if !unshaped {
-			unshaped = true
+		if !released {
+			released = true
 			g.merging.Unlock()
 			g.shape.RUnlock()
 		}

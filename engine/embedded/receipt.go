@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"maps"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -31,19 +32,29 @@ func newReceipt(key string) *version.Receipt {
 	return &version.Receipt{Key: key}
 }
 
-// keep takes note of the receipt of a commit.
+// pruneEvery is after how many receipts the outdated ones are looked for.
+const pruneEvery = 1024
+
+// keep takes note of the receipt of a commit. It is called in turn, with Graph.lines
+// locked.
 func (b *branch) keep(made *commit, receipt *version.Receipt) {
-	if receipt != nil {
-		c := made.snap.Commit
-		b.receipts[receiptKey{c.Actor, receipt.Key}] = &receipted{version.Receipted{Commit: c, Receipt: *receipt}, made}
+	if receipt == nil {
+		return
+	}
+	c := made.snap.Commit
+	b.receipts[receiptKey{c.Actor, receipt.Key}] = &receipted{version.Receipted{Commit: c, Receipt: *receipt}, made}
+	if len(b.receipts)%pruneEvery == 0 {
+		maps.DeleteFunc(b.receipts, func(_ receiptKey, r *receipted) bool { return r.outdated(c.Time) })
 	}
 }
+
+func (r *receipted) outdated(now time.Time) bool { return now.Sub(r.Commit.Time) >= receiptAge }
 
 // repeated finds the receipt of the call that w repeats. The error is a
 // *engine.Conflict when the call asked for something else. The branch is locked.
 func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 	r := b.receipts[receiptKey{w.actor, w.receipt.Key}]
-	if r == nil || g.time().Sub(r.Commit.Time) >= receiptAge {
+	if r == nil || r.outdated(g.time()) {
 		return nil, nil
 	}
 	if r.Receipt.Body != w.receipt.Body {

@@ -1,0 +1,404 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// dumpAll writes every branch: its entities, its commits by number, and the numbers of
+// its common ancestors with the others.
+func dumpAll(g *Graph) string {
+	ctx := context.Background()
+	var b strings.Builder
+	branches, err := g.Branches(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	for _, br := range branches {
+		commits, err := g.Commits(ctx, br.Name, engine.CommitRange{})
+		if err != nil {
+			return err.Error()
+		}
+		fmt.Fprintf(&b, "branch %s:", br.Name)
+		for _, c := range commits {
+			fmt.Fprintf(&b, " %d/%s/%d", c.Seq, c.Branch, len(c.Parents))
+		}
+		for _, other := range branches {
+			if other.Name > br.Name {
+				base := g.lines.bases[pairOf(br.Name, other.Name)]
+				id, _ := g.history.CommonAncestor(br.Head.ID, other.Head.ID)
+				fmt.Fprintf(&b, " | with %s %d", other.Name, base.Commit.Seq)
+				if id != base.Commit.ID {
+					fmt.Fprintf(&b, " BUT THE LOWEST COMMON ANCESTOR IS %s", id)
+				}
+			}
+		}
+		fmt.Fprintf(&b, "\n%s\n", dump(g.lines.branches[br.Name].head.Load().snap))
+	}
+	return b.String()
+}
+
+// branchHistory is what the crash test does to branches; see history.
+func branchHistory() []func(g *Graph) error {
+	ctx := context.Background()
+	insert := func(branch, name string, age int) func(g *Graph) error {
+		return func(g *Graph) error {
+			_, err := g.Mutate(ctx, insertPerson, engine.Args{str(name), num(age)}, engine.WriteOptions{Branch: branch})
+			return err
+		}
+	}
+	remove := func(branch, name string) func(g *Graph) error {
+		return func(g *Graph) error {
+			_, err := g.Mutate(ctx, deletePerson, engine.Args{str(name)}, engine.WriteOptions{Branch: branch})
+			return err
+		}
+	}
+	load := func(branch string, mode engine.LoadMode, text string) func(g *Graph) error {
+		return func(g *Graph) error {
+			_, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: mode, WriteOptions: engine.WriteOptions{Branch: branch}})
+			return err
+		}
+	}
+	create := func(name, from string) func(g *Graph) error {
+		return func(g *Graph) error { _, err := g.CreateBranch(ctx, name, engine.Target{Branch: from}); return err }
+	}
+	drop := func(name string) func(g *Graph) error {
+		return func(g *Graph) error { return g.DeleteBranch(ctx, name) }
+	}
+	merge := func(source, target string) func(g *Graph) error {
+		return func(g *Graph) error { _, err := g.Merge(ctx, source, target, engine.MergeOptions{}); return err }
+	}
+	checkpoint := func(g *Graph) error { return g.checkpoint(ctx) }
+	return []func(g *Graph) error{
+		load("", engine.Merge, manyPeople(0, 12)),
+		insert("", "ann", 30),
+		create("side", ""),
+		insert("side", "bob", 31),
+		insert("", "cat", 32),
+		checkpoint,
+		remove("side", "p000003"),
+		create("deep/er", "side"),
+		load("deep/er", engine.Merge, manyPeople(20, 30)), // as segments
+		insert("", "dan", 33),
+		merge("side", "main"),
+		insert("side", "ann", 99),
+		checkpoint,
+		merge("deep/er", "main"), // spilled
+		drop("side"),
+		create("side", "deep/er"),
+		insert("side", "eve", 5),
+		checkpoint,
+		drop("deep/er"),
+		merge("side", "main"),
+		merge("main", "side"),
+		insert("main", "fay", 6),
+	}
+}
+
+// TestBranchCrash cuts the power at every durable operation of a history of branches.
+func TestBranchCrash(t *testing.T) {
+	ctx := context.Background()
+	mem := fs.NewMem()
+	g, err := Create(ctx, mem, dir, "// people", people(), crashOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := []string{dumpAll(g)}
+	for i, step := range branchHistory() {
+		if err := step(g); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		states = append(states, dumpAll(g))
+	}
+	if last := states[len(states)-1]; strings.Contains(last, "BUT") {
+		t.Errorf("%s", last)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ops := mem.Ops()
+	t.Logf("%d durable operations", ops)
+	for n := 0; n < ops; n++ {
+		if testing.Short() && n%5 != 0 {
+			continue
+		}
+		mem := fs.NewMem()
+		mem.CrashAfter(n)
+		acked := -1
+		if g, err := Create(ctx, mem, dir, "// people", people(), crashOptions); err == nil {
+			acked = 0
+			for _, step := range branchHistory() {
+				if step(g) != nil {
+					break
+				}
+				acked++
+			}
+			g.Close()
+		}
+		for seed := range uint64(2) {
+			checkBranchCrash(t, mem.Crash(seed), states, acked, fmt.Sprintf("crash at operation %d, seed %d", n, seed))
+		}
+	}
+}
+
+func checkBranchCrash(t *testing.T, fsys *fs.Mem, states []string, acked int, what string) {
+	t.Helper()
+	ctx := context.Background()
+	g, err := Open(ctx, fsys, dir, crashOptions)
+	var missing *engine.NotFound
+	if acked < 0 && errors.As(err, &missing) {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s, after step %d: %v", what, acked, err)
+	}
+	got := dumpAll(g)
+	if (acked < 0 || got != states[acked]) && (acked+1 >= len(states) || got != states[acked+1]) {
+		t.Fatalf("%s: after step %d the graph is\n%s\nwant\n%s\nor the state after the next step", what, acked, got, states[max(acked, 0)])
+	}
+	if _, err := g.CreateBranch(ctx, "later", engine.Target{}); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "later"}); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatalf("%s: checkpoint: %v", what, err)
+	}
+	want := dumpAll(g)
+	if err := errors.Join(g.Verify(ctx), g.Close()); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if g, err = Open(ctx, fsys, dir, crashOptions); err != nil {
+		t.Fatalf("%s: opened again: %v", what, err)
+	}
+	defer g.Close()
+	if got := dumpAll(g); got != want {
+		t.Fatalf("%s: opened again the graph is\n%s\nwant\n%s", what, got, want)
+	}
+}
+
+// TestBranchesConcurrently runs a writer on each of many branches beside forks, merges
+// into main, and checkpoints.
+func TestBranchesConcurrently(t *testing.T) {
+	const lines, each = 24, 25
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	g := create(t, fsys, Options{LogSize: 1 << 16, CheckpointBytes: 4096, InlineBytes: 2048, Failed: func(err error) { t.Errorf("checkpoint: %v", err) }})
+	if err := loadText(g, engine.Merge, manyPeople(0, 300)); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range lines {
+		wg.Go(func() {
+			name := fmt.Sprintf("line-%02d", w)
+			if _, err := g.CreateBranch(ctx, name, engine.Target{}); err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range each {
+				opts := engine.WriteOptions{Branch: name, IdempotencyKey: fmt.Sprint("key", i)}
+				c, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprintf("%s-%03d", name, i)), num(i)}, opts)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if again, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprintf("%s-%03d", name, i)), num(i)}, opts); err != nil || again.Commit == nil || again.Commit.ID != c.Commit.ID {
+					t.Errorf("repeated: %+v, %v", again.Commit, err)
+				}
+				if i%8 == 7 {
+					if _, err := g.Merge(ctx, name, "main", engine.MergeOptions{}); err != nil {
+						t.Error(err)
+					}
+				}
+				if i == each/2 {
+					if _, err := g.CreateBranch(ctx, name+"/sub", engine.Target{Branch: name}); err != nil {
+						t.Error(err)
+					}
+					if w%2 == 0 {
+						if err := g.DeleteBranch(ctx, name+"/sub"); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+			if _, err := g.Merge(ctx, name, "main", engine.MergeOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	snap, err := g.Snapshot(ctx, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := snap.Nodes[0].Count; n != 300+lines*each {
+		t.Errorf("main has %d persons, want %d", n, 300+lines*each)
+	}
+	want := dumpAll(g)
+	if strings.Contains(want, "BUT") {
+		t.Error("a lowest common ancestor is not the one that is kept")
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(ctx, fsys, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := dumpAll(again); got != want {
+		t.Errorf("opened again the graph has %d bytes of dump, want %d", len(got), len(want))
+	}
+}
+
+// TestBranchShares makes branches of a graph and looks at what they take: no rows in
+// memory, and none in the store, for what they share.
+func TestBranchShares(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	g := create(t, fsys, Options{quiet: true})
+	if err := loadText(g, engine.Merge, manyPeople(0, 3000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	logged := g.logged.Load()
+	for i := range 10 {
+		if _, err := g.CreateBranch(ctx, fmt.Sprint("b", i), engine.Target{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := g.logged.Load() - logged; n > 10*64 {
+		t.Errorf("ten branches take %d bytes of log", n)
+	}
+	tables := func(g *Graph) int {
+		distinct := map[*version.Table]bool{}
+		for _, b := range g.lines.branches {
+			for _, table := range b.head.Load().snap.Tables() {
+				distinct[table] = true
+			}
+		}
+		return len(distinct)
+	}
+	if n := tables(g); n != 4 {
+		t.Errorf("eleven branches have %d tables, want 4", n)
+	}
+	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{Branch: "b3"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := tables(g); n != 5 {
+		t.Errorf("after a write on one of eleven branches and a checkpoint there are %d tables, want 5", n)
+	}
+	want := dumpAll(g)
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(ctx, fsys, dir, Options{quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if n := tables(again); n != 5 {
+		t.Errorf("opened again there are %d tables, want 5", n)
+	}
+	if got := dumpAll(again); got != want {
+		t.Error("opened again the graph is another")
+	}
+}
+
+// TestReceipts repeats calls over restarts and over a day.
+func TestReceipts(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	opts := Options{quiet: true, Now: func() time.Time { return now }}
+	g := create(t, fsys, opts)
+	key := engine.WriteOptions{IdempotencyKey: "k", Actor: "ann"}
+	insert := func(name string) (engine.Change, error) {
+		return g.Mutate(ctx, insertPerson, engine.Args{str(name), num(1)}, key)
+	}
+	first, err := insert("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reopen := func(checkpoint bool) {
+		t.Helper()
+		if checkpoint {
+			if err := g.checkpoint(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if g, err = Open(ctx, fsys, dir, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() { g.Close() }()
+	for _, c := range []struct {
+		checkpoint bool
+		after      time.Duration
+		repeated   bool
+	}{{false, 0, true}, {true, 12 * time.Hour, true}, {false, 24*time.Hour - 1, true}, {true, 24 * time.Hour, false}} {
+		now = first.Commit.Time.Add(c.after)
+		reopen(c.checkpoint)
+		again, err := insert("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A call that is made anew finds nothing to change.
+		if got := again.Commit != nil && again.Commit.ID == first.Commit.ID; got != c.repeated || again.Nodes != 1 {
+			t.Errorf("after %s: %+v; repeated %t, want %t", c.after, again, got, c.repeated)
+		}
+		_, err = insert("bob")
+		if conflict := (*engine.Conflict)(nil); errors.As(err, &conflict) != c.repeated {
+			t.Errorf("after %s, another body: %v", c.after, err)
+		}
+	}
+}
+
+// TestIDsAscend sets the clock back between commits and over a restart.
+func TestIDsAscend(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	opts := Options{quiet: true, Now: func() time.Time { return now }}
+	g := create(t, fsys, opts)
+	var ids []string
+	for i := range 6 {
+		c, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(i)}, engine.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, c.Commit.ID)
+		now = now.Add(-time.Hour)
+		if i == 2 {
+			if err := g.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if g, err = Open(ctx, fsys, dir, opts); err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+		}
+	}
+	if !slices.IsSorted(ids) {
+		t.Errorf("ids %s", ids)
+	}
+}

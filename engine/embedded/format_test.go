@@ -1,0 +1,60 @@
+package embedded
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// TestFormat1 opens a graph whose manifest and records are of format 1: those before
+// branches, history and receipts. It goes on with branches, and is opened once more.
+func TestFormat1(t *testing.T) {
+	ctx := context.Background()
+	home := filepath.Join(t.TempDir(), "graph")
+	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format1"))); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *Graph {
+		t.Helper()
+		g, err := Open(ctx, fs.OS(), home, crashOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := open()
+	golden.Check(t, filepath.Join("testdata", "format1.golden"), []byte(dump(g.main.head.Load().snap)+"\n"))
+	commits, err := g.Commits(ctx, "", engine.CommitRange{})
+	if err != nil || len(commits) != 3 || commits[0].Seq != 10 || commits[2].Seq != 8 {
+		t.Errorf("commits %+v, %v; want the one of the manifest and the two after it", commits, err)
+	}
+	if _, err := g.CreateBranch(ctx, "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "side"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want := dumpAll(g)
+	if err := g.Verify(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g = open()
+	defer g.Close()
+	if got := dumpAll(g); got != want {
+		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+	}
+}

@@ -67,6 +67,12 @@ type Graph interface {
 	// is loaded and the error is a *LoadErrors.
 	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
 
+	// Export writes the entities at the target as NDJSON that a load takes: nodes, then
+	// edges, by type in schema order and in id order, each with its id. Loaded into an
+	// empty graph of the same schema it makes an equal one. It returns the commit that
+	// was read.
+	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
+
 	// Close waits for the calls under way and releases the graph.
 	Close() error
 }

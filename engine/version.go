@@ -43,6 +43,11 @@ type CommitRange struct {
 	Limit int
 }
 
+// ExportOptions say what to export.
+type ExportOptions struct {
+	Types []string // names of node and edge types; empty for all. Another is a *BadArgument
+}
+
 // MergeOptions say as whom to merge, and under which conditions; see [WriteOptions].
 type MergeOptions struct {
 	Actor          string

@@ -35,7 +35,9 @@ func dumpAll(g *Graph) string {
 		}
 		for _, other := range branches {
 			if other.Name > br.Name {
+				g.lines.Lock()
 				base := g.lines.bases[pairOf(br.Name, other.Name)]
+				g.lines.Unlock()
 				id, _ := g.history.CommonAncestor(br.Head.ID, other.Head.ID)
 				fmt.Fprintf(&b, " | with %s %d", other.Name, base.Commit.Seq)
 				if id != base.Commit.ID {
@@ -43,7 +45,11 @@ func dumpAll(g *Graph) string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "\n%s\n", dump(g.lines.branches[br.Name].head.Load().snap))
+		line, err := g.branch(br.Name)
+		if err != nil {
+			return err.Error()
+		}
+		fmt.Fprintf(&b, "\n%s\n", dump(line.head.Load().snap))
 	}
 	return b.String()
 }

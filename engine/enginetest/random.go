@@ -91,6 +91,8 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
+		case d.branching && d.percent(2):
+			s.export = true
 		case d.branching && d.percent(20):
 			s.branching = d.drawBranching(p.branches())
 		case draw < 66:
@@ -104,7 +106,7 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 		default:
 			s.load, s.mode = d.drawLoad()
 		}
-		if i > 0 && d.branching && d.percent(10) {
+		if i > 0 && d.branching && !s.export && d.percent(20) {
 			s.drawOptions(d)
 		}
 		script = append(script, s)
@@ -148,6 +150,7 @@ func (d *drawer) seedData() string {
 type step struct {
 	branch    string     // empty for main
 	branching *branching // instead of a statement
+	export    bool       // instead of a statement: an export of the branch
 	ifCommit  condition  // of a write
 	key       string
 	dryRun    bool
@@ -160,6 +163,9 @@ type step struct {
 }
 
 func (s step) String() string {
+	if s.export {
+		return "export of branch " + s.branch + "\n"
+	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
 	}
@@ -219,6 +225,8 @@ func (p *pair) run(s step) (difference string) {
 	defer cancel()
 	p.branch = s.branch
 	switch {
+	case s.export:
+		return p.runExport(ctx)
 	case s.branching != nil:
 		difference = p.runBranching(ctx, s)
 	case s.query == nil:

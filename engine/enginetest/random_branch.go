@@ -88,7 +88,7 @@ func (s *step) drawOptions(d *drawer) {
 	case 2:
 		s.dryRun = true
 	default:
-		s.key = pick(d, []string{"k", "l"})
+		s.key = "k"
 	}
 }
 

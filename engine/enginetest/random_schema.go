@@ -28,7 +28,7 @@ type drawer struct {
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}}
 	d.schema = d.drawSchema()
-	d.branching = d.percent(40)
+	d.branching = seed%5 < 2
 	return d
 }
 

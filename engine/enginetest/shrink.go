@@ -21,7 +21,7 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 			s.try(slices.Delete(slices.Clone(s.script), i, i+1))
 		}
 		for i := range s.script {
-			if i < len(s.script) && s.script[i].query == nil && s.script[i].branching == nil {
+			if i < len(s.script) && s.script[i].load != "" {
 				s.lines(i)
 			}
 		}

@@ -1,0 +1,158 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// exportBatch is how many lines are written between two looks at the context.
+const exportBatch = 1024
+
+// Export writes the entities at the target as NDJSON.
+func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+	snap, done, err := g.read(ctx, at)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	defer done()
+	wanted := map[*version.Type]bool{}
+	for _, name := range opts.Types {
+		node, edge := snap.Schema.Type(plan.Node, name), snap.Schema.Type(plan.Edge, name)
+		if node == nil && edge == nil {
+			return engine.Commit{}, &engine.BadArgument{Param: "types", Detail: fmt.Sprintf("the schema has no type %q", name)}
+		}
+		wanted[node], wanted[edge] = true, true
+	}
+	buf := bufio.NewWriterSize(w, 1<<16)
+	for _, t := range snap.Tables() {
+		if len(opts.Types) > 0 && !wanted[t.Type] {
+			continue
+		}
+		if err := export(ctx, buf, snap, t); err != nil {
+			return engine.Commit{}, err
+		}
+	}
+	return snap.Commit, buf.Flush()
+}
+
+// export writes a table in id order.
+func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table) error {
+	ords := make([]uint32, t.Live())
+	n, _ := t.Scan(0, ords)
+	ords = ords[:n]
+	if !t.Sorted() {
+		slices.SortFunc(ords, func(a, b uint32) int { return strings.Compare(t.ID(a), t.ID(b)) })
+	}
+	var line []byte
+	for i, ord := range ords {
+		if i%exportBatch == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var err error
+		if line, err = appendEnvelope(line[:0], s, t, ord); err != nil {
+			return err
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendEnvelope appends the line of an entity. Nulls are left out.
+func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32) ([]byte, error) {
+	text := func(dst []byte, s string) []byte {
+		dst, _ = jsontext.AppendQuote(dst, s) // what is no UTF-8 is replaced, as it was when it was read
+		return dst
+	}
+	dst = append(dst, `{"type":`...)
+	if t.Type.Entity == plan.Edge {
+		dst = append(dst[:0], `{"edge":`...)
+	}
+	dst = text(dst, t.Type.Name)
+	if t.Type.Entity == plan.Edge {
+		src, dstOrd := t.Ends(ord)
+		dst = text(append(dst, `,"from":`...), s.Nodes(t.Type.From).ID(src))
+		dst = text(append(dst, `,"to":`...), s.Nodes(t.Type.To).ID(dstOrd))
+	}
+	dst = append(dst, `,"data":{`...)
+	if _, own := t.Type.Prop("id"); !own {
+		dst = text(append(dst, `"id":`...), t.ID(ord))
+		dst = append(dst, ',')
+	}
+	for p, prop := range t.Type.Props {
+		v := t.Value(ord, p)
+		if v.IsNull() {
+			continue
+		}
+		dst = append(text(dst, prop.Name), ':')
+		var ok bool
+		if dst, ok = appendValue(dst, v); !ok {
+			return nil, &engine.Unsupported{Construct: fmt.Sprintf("the export of %s %q, whose property %s is not finite,", t.Type.Name, t.ID(ord), prop.Name)}
+		}
+		dst = append(dst, ',')
+	}
+	if dst[len(dst)-1] == ',' {
+		dst = dst[:len(dst)-1]
+	}
+	return append(dst, "}}\n"...), nil
+}
+
+// appendValue appends a value as a load takes it; ok is false when JSON has no form for
+// it.
+func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
+	if v.IsList() {
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, ok = appendValue(dst, e); !ok {
+				return dst, false
+			}
+		}
+		return append(dst, ']'), true
+	}
+	switch v.Kind() {
+	case value.Vector:
+		dst = append(dst, '[')
+		for i, f := range v.Vector() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, ok = appendFloat(dst, float64(f), 32); !ok {
+				return dst, false
+			}
+		}
+		return append(dst, ']'), true
+	case value.F32:
+		return appendFloat(dst, v.Float(), 32)
+	case value.F64:
+		return appendFloat(dst, v.Float(), 64)
+	case value.Bool, value.I32, value.I64, value.U32, value.U64:
+		return value.AppendText(dst, v), true
+	case value.String, value.Date, value.DateTime, value.Blob, value.Invalid:
+	}
+	dst, _ = jsontext.AppendQuote(dst, value.AppendText(nil, v))
+	return dst, true
+}
+
+// appendFloat appends a finite number; unlike the canonical text it keeps the sign of 0.
+func appendFloat(dst []byte, f float64, bits int) (out []byte, ok bool) {
+	if f == 0 && math.Signbit(f) {
+		return append(dst, "-0"...), true
+	}
+	return value.AppendFloat(dst, f, bits), !math.IsNaN(f) && !math.IsInf(f, 0)
+}

@@ -1,0 +1,103 @@
+package naive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Export writes one line an entity.
+func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+	s, head, err := g.at(ctx, at)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	known := map[string]bool{}
+	for _, n := range g.schema.Nodes {
+		known[n.Name] = true
+	}
+	for _, e := range g.schema.Edges {
+		known[e.Name] = true
+	}
+	for _, name := range opts.Types {
+		if !known[name] {
+			return engine.Commit{}, &engine.BadArgument{Param: "types", Detail: "there is no type " + name}
+		}
+	}
+	wanted := func(typ string) bool { return len(opts.Types) == 0 || slices.Contains(opts.Types, typ) }
+	for _, n := range g.schema.Nodes {
+		for _, e := range s.sorted(plan.Node, n.Name) {
+			if wanted(n.Name) {
+				g.export(w, e, n.Properties, n.Key == nil)
+			}
+		}
+	}
+	for _, t := range g.schema.Edges {
+		for _, e := range s.sorted(plan.Edge, t.Name) {
+			if wanted(t.Name) {
+				g.export(w, e, t.Properties, true)
+			}
+		}
+	}
+	return head, nil
+}
+
+func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unnamed bool) {
+	var data []string
+	if e.props["id"].IsNull() && !(unnamed && g.fault == ExportWithoutID) {
+		data = append(data, `"id":`+quote(e.id))
+	}
+	for _, p := range props {
+		if v := e.props[p.Name]; !v.IsNull() {
+			data = append(data, quote(p.Name)+":"+exportText(v))
+		}
+	}
+	head := `"type":` + quote(e.typ)
+	if e.kind == plan.Edge {
+		from, to := e.from, e.to
+		if g.fault == ExportEdgesFlip {
+			from, to = to, from
+		}
+		head = fmt.Sprintf(`"edge":%s,"from":%s,"to":%s`, quote(e.typ), quote(from), quote(to))
+	}
+	fmt.Fprintf(w, "{%s,\"data\":{%s}}\n", head, strings.Join(data, ","))
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// exportText writes a value that is not null as JSON.
+func exportText(v value.Value) string {
+	var elems []string
+	switch {
+	case v.IsList():
+		for _, e := range v.Elems() {
+			elems = append(elems, exportText(e))
+		}
+		return "[" + strings.Join(elems, ",") + "]"
+	case v.Kind() == value.Vector:
+		for _, f := range v.Vector() {
+			elems = append(elems, exportText(value.OfF32(f)))
+		}
+		return "[" + strings.Join(elems, ",") + "]"
+	case v.Kind().IsFloat() && v.Float() == 0 && math.Signbit(v.Float()):
+		return "-0"
+	case v.Kind().IsNumeric() || v.Kind() == value.Bool:
+		return value.Text(v)
+	}
+	return quote(value.Text(v))
+}

@@ -91,6 +91,9 @@ func (m *merge) decide(t *Type) {
 			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
 		case !is.there && !have.there:
 		case !is.there && was.same(&have):
+			if dropTombstones {
+				continue
+			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 		case !is.there:
 			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes it and the target changed it")

@@ -1,0 +1,5 @@
+//go:build fault_tombstone
+
+package version
+
+const dropTombstones = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -406,5 +407,62 @@ func TestIDsAscend(t *testing.T) {
 	}
 	if !slices.IsSorted(ids) {
 		t.Errorf("ids %s", ids)
+	}
+}
+
+// withoutAncestors leaves out of a dump what only writers know: the common ancestors
+// after the last record, durable or not.
+func withoutAncestors(dump string) string {
+	return regexp.MustCompile(` \| with .*`).ReplaceAllString(dump, "")
+}
+
+// TestBranchFailedSync fails the sync of each kind of record about branches: the outcome
+// is unknown, nobody sees it, and what was durable can be read on.
+func TestBranchFailedSync(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		name string
+		step func(g *Graph) error
+	}{
+		{"create", func(g *Graph) error { _, err := g.CreateBranch(ctx, "new", engine.Target{}); return err }},
+		{"delete", func(g *Graph) error { return g.DeleteBranch(ctx, "side") }},
+		{"merge", func(g *Graph) error { _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); return err }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			failing := false
+			fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
+				if failing && op.Kind == fs.OpSync {
+					return &fs.Fault{Err: errors.New("the disk is gone")}
+				}
+				return nil
+			})
+			g := create(t, fsys, crashOptions)
+			if _, err := g.CreateBranch(ctx, "side", engine.Target{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{Branch: "side"}); err != nil {
+				t.Fatal(err)
+			}
+			before := withoutAncestors(dumpAll(g))
+			failing = true
+			if err, lost := c.step(g), (*engine.Indeterminate)(nil); !errors.As(err, &lost) {
+				t.Errorf("%v, want *engine.Indeterminate", err)
+			}
+			failing = false
+			if after := withoutAncestors(dumpAll(g)); after != before {
+				t.Errorf("readers see\n%s\nwant\n%s", after, before)
+			}
+			for _, again := range []func() error{
+				func() error { _, err := g.CreateBranch(ctx, "other", engine.Target{}); return err },
+				func() error {
+					_, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{Branch: "side"})
+					return err
+				},
+			} {
+				if err, gone := again(), (*engine.Unavailable)(nil); !errors.As(err, &gone) {
+					t.Errorf("a write after that: %v, want *engine.Unavailable", err)
+				}
+			}
+		})
 	}
 }

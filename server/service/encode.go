@@ -101,7 +101,7 @@ const (
 // returns how many they are.
 func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
-	start, total := len(e.buf), 0
+	start, total, over := len(e.buf), 0, 0
 	e.buf = append(e.buf, '[')
 	for {
 		b, err := r.Next(ctx)
@@ -123,6 +123,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, 
 			}
 			e.object(keys, b.Columns, i)
 			if e.enc.MaxBytes > 0 && len(e.buf) > e.enc.MaxBytes {
+				over = len(e.buf) - before
 				e.buf, why = e.buf[:before], byBytes
 				break
 			}
@@ -134,10 +135,12 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, 
 		}
 	}
 	if why != whole && e.enc.Refuse {
-		estimate := int64(len(e.buf) - start)
-		if n > 0 {
-			estimate = estimate / int64(n) * int64(total)
+		// The row that did not fit counts: it may be the only one.
+		counted := max(n, 1)
+		if over > 0 {
+			counted = n + 1
 		}
+		estimate := int64(len(e.buf)-start+over) * int64(total) / int64(counted)
 		return n, why, &Oversize{Rows: total, Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
 	}
 	e.truncated = e.truncated || why != whole

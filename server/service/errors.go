@@ -2,7 +2,9 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -21,6 +23,7 @@ type Forbidden struct {
 type Rejected struct {
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
+	Example     string            // a text of the kind that was wanted, shown beside parse errors
 }
 
 // Oversize says that a result is larger than the graph's limits allow, where those say
@@ -47,17 +50,67 @@ func (e *Forbidden) Error() string {
 	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
 }
 
-// Error renders every diagnostic with the source line it is about.
+// Error renders every diagnostic with the part of the source line that it is about.
 func (e *Rejected) Error() string {
 	var b strings.Builder
 	b.WriteString("the query text has errors:\n")
-	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
+	for _, d := range e.Diagnostics {
+		var sources map[string]string
+		if text, ok := e.Sources[d.Span.File]; ok {
+			d.Span, text = window(d.Span, text)
+			sources = map[string]string{d.Span.File: text}
+		}
+		_ = diag.Render(&b, diag.List{d}, sources, false) // a Builder takes everything
+	}
+	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
+		b.WriteString("the form is, for example: " + e.Example)
+	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
 func (e *Oversize) Error() string {
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
+}
+
+// isParse reports whether a diagnostic is about the form of the text.
+func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
+
+// A line up to maxLine bytes is shown whole; of a longer one, a query written on one
+// line, what is within margin bytes of the place.
+const (
+	maxLine = 200
+	margin  = 80
+)
+
+// window cuts a text to the place that a span is about when its line is long, and
+// moves the span's offsets with it. Line and column stay those of the whole text.
+func window(s diag.Span, text string) (diag.Span, string) {
+	start := min(s.Start.Offset, len(text))
+	from, to := strings.LastIndexByte(text[:start], '\n')+1, len(text)
+	if nl := strings.IndexByte(text[start:], '\n'); nl >= 0 {
+		to = start + nl
+	}
+	if to-from <= maxLine {
+		return s, text
+	}
+	left, right := start, min(to, start+margin)
+	for left > from && (start-left < margin || !utf8.RuneStart(text[left])) {
+		left--
+	}
+	for right < to && !utf8.RuneStart(text[right]) {
+		right++
+	}
+	cut := text[left:right]
+	if right < to {
+		cut += "…"
+	}
+	if left > from {
+		cut = "…" + cut
+		left -= len("…")
+	}
+	s.Start.Offset, s.End.Offset = start-left, min(max(s.End.Offset, start), right)-left
+	return s, cut
 }
 
 func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -54,14 +53,7 @@ func (e *Forbidden) Error() string {
 func (e *Rejected) Error() string {
 	var b strings.Builder
 	b.WriteString("the query text has errors:\n")
-	for _, d := range e.Diagnostics {
-		var sources map[string]string
-		if text, ok := e.Sources[d.Span.File]; ok {
-			d.Span, text = window(d.Span, text)
-			sources = map[string]string{d.Span.File: text}
-		}
-		_ = diag.Render(&b, diag.List{d}, sources, false) // a Builder takes everything
-	}
+	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
 	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
 		b.WriteString("the form is, for example: " + e.Example)
 	}
@@ -75,42 +67,5 @@ func (e *Oversize) Error() string {
 
 // isParse reports whether a diagnostic is about the form of the text.
 func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
-
-// A line up to maxLine bytes is shown whole; of a longer one, a query written on one
-// line, what is within margin bytes of the place.
-const (
-	maxLine = 200
-	margin  = 80
-)
-
-// window cuts a text to the place that a span is about when its line is long, and
-// moves the span's offsets with it. Line and column stay those of the whole text.
-func window(s diag.Span, text string) (diag.Span, string) {
-	start := min(s.Start.Offset, len(text))
-	from, to := strings.LastIndexByte(text[:start], '\n')+1, len(text)
-	if nl := strings.IndexByte(text[start:], '\n'); nl >= 0 {
-		to = start + nl
-	}
-	if to-from <= maxLine {
-		return s, text
-	}
-	left, right := start, min(to, start+margin)
-	for left > from && (start-left < margin || !utf8.RuneStart(text[left])) {
-		left--
-	}
-	for right < to && !utf8.RuneStart(text[right]) {
-		right++
-	}
-	cut := text[left:right]
-	if right < to {
-		cut += "…"
-	}
-	if left > from {
-		cut = "…" + cut
-		left -= len("…")
-	}
-	s.Start.Offset, s.End.Offset = start-left, min(max(s.End.Offset, start), right)-left
-	return s, cut
-}
 
 func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

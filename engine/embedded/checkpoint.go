@@ -37,29 +37,36 @@ func (g *Graph) requestCheckpoint() {
 	}
 }
 
-// checkpoint stores the rows of the head that lie in the log alone, writes a manifest
-// over it, and gives the tables of the tip the stored segments and their indexes.
+// checkpoint writes a manifest over the head, or over a rewrite of it if that has many
+// holes.
 func (g *Graph) checkpoint(ctx context.Context) error {
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
+	if g.main.head.Load().snap.Sparse(g.opts.sparse) {
+		if done, err := g.rewrite(ctx); done || err != nil {
+			return err
+		}
+	}
+	return g.flush(ctx)
+}
+
+// flush stores the rows of the head that lie in the log alone, writes a manifest over
+// it, and gives the tables of the tip the stored segments and their indexes. It is
+// called with checkMu held.
+func (g *Graph) flush(ctx context.Context) error {
 	b := g.main
 	head := b.head.Load()
 	if head.lsn == g.checkedTo {
 		return nil
 	}
 	logged := g.logged.Load()
-	flushes, segments, err := g.flush(ctx, head.snap)
+	flushes, segments, err := g.storeFlushes(ctx, head.snap)
 	if err != nil {
 		g.discard(segments)
 		return err
 	}
 	flushed := head.snap.Flushed(flushes)
-	named, err := namedSegments(flushed)
-	if err != nil {
-		return err
-	}
-	manifest := version.AppendManifest(nil, []*version.Snapshot{flushed}, encode)
-	if err := g.store.Checkpoint(ctx, manifest, head.lsn, named); err != nil {
+	if err := g.manifest(ctx, flushed, head.lsn); err != nil {
 		g.discard(segments)
 		return err
 	}
@@ -67,14 +74,24 @@ func (g *Graph) checkpoint(ctx context.Context) error {
 	g.logged.Add(-logged)
 	// Whatever the context says: a state without the stored segments would name, at
 	// the next checkpoint, segments that this one has made superfluous.
-	<-b.turn
+	b.hold()
 	defer b.unlock()
-	b.replace(func(s *version.Snapshot) *version.Snapshot { return s.Adopt(flushes, flushed) })
+	b.doubt = false
+	b.replace(func(c *commit) *version.Snapshot { return c.snap.Adopt(flushes, flushed) })
 	return nil
 }
 
-// flush stores the rows of a snapshot that lie in no stored segment.
-func (g *Graph) flush(ctx context.Context, snap *version.Snapshot) (flushes []version.Flush, segments []store.SegmentID, err error) {
+// manifest makes a state whose rows are all stored the one that an Open begins with.
+func (g *Graph) manifest(ctx context.Context, s *version.Snapshot, lsn uint64) error {
+	named, err := namedSegments(s)
+	if err != nil {
+		return err
+	}
+	return g.store.Checkpoint(ctx, version.AppendManifest(nil, []*version.Snapshot{s}, encode), lsn, named)
+}
+
+// storeFlushes stores the rows of a snapshot that lie in no stored segment.
+func (g *Graph) storeFlushes(ctx context.Context, snap *version.Snapshot) (flushes []version.Flush, segments []store.SegmentID, err error) {
 	for _, t := range snap.Tables() {
 		f, ok, err := t.Flush()
 		if err != nil {
@@ -83,11 +100,10 @@ func (g *Graph) flush(ctx context.Context, snap *version.Snapshot) (flushes []ve
 		if !ok {
 			continue
 		}
-		id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return f.Segment.Blocks(t.Type, w.AddBlock) })
+		id, err := g.storeSegment(ctx, t.Type, f.Segment)
 		if err != nil {
 			return nil, segments, err
 		}
-		f.Segment.Name = segmentName(id)
 		segments = append(segments, id)
 		flushes = append(flushes, f)
 	}

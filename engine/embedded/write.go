@@ -17,27 +17,17 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	defer g.calls.RUnlock()
-	b, err := g.branch(opts.Branch)
-	if err != nil {
-		return engine.Change{}, err
-	}
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
-	if err := b.lock(ctx); err != nil {
-		return engine.Change{}, err
-	}
-	if err := exec.BindMutation(q, b.tip.snap.Schema); err != nil {
-		b.unlock()
-		return engine.Change{}, err
-	}
-	tx := version.Begin(b.tip.snap)
-	w := exec.Write{Tx: tx, Args: args, Now: g.now(), NewID: g.newID}
-	if err := w.Run(ctx, q); err != nil {
-		b.unlock()
-		return engine.Change{}, err
-	}
-	made, head, err := g.finish(ctx, b, tx, nil, opts.Actor)
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	made, head, err := g.write(ctx, opts, func(tx *version.Txn) ([]version.Part, error) {
+		if err := exec.BindMutation(q, tx.Schema()); err != nil {
+			return nil, err
+		}
+		w.Tx = tx
+		return nil, w.Run(ctx, q)
+	})
 	if err != nil {
 		return engine.Change{}, err
 	}
@@ -59,20 +49,12 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if err := b.lock(ctx); err != nil {
-		return nil, err
-	}
-	tx := version.Begin(b.tip.snap)
-	if tx.Schema() != schema {
-		b.unlock()
-		return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
-	}
-	parts, err := load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
-	if err != nil {
-		b.unlock()
-		return nil, err
-	}
-	made, head, err := g.finish(ctx, b, tx, parts, opts.Actor)
+	made, head, err := g.write(ctx, opts.WriteOptions, func(tx *version.Txn) ([]version.Part, error) {
+		if tx.Schema() != schema {
+			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
+		}
+		return load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -81,16 +63,21 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return out, nil
 }
 
-// finish commits a transaction that changes something, and unlocks the branch. The
-// reply waits until the head that it names is durable.
-func (g *Graph) finish(ctx context.Context, b *branch, tx *version.Txn, parts []version.Part, actor string) (made *engine.Commit, head engine.Commit, err error) {
-	if !tx.Changed() {
-		tip := b.tip
-		b.unlock()
-		return nil, tip.snap.Commit, tip.settled(ctx)
-	}
-	c, err := g.commitTxn(ctx, b, tx, parts, actor)
+// write makes a commit of what build does to a transaction, or none if that changes
+// nothing. The reply waits until the head that it names is durable.
+func (g *Graph) write(ctx context.Context, opts engine.WriteOptions, build func(*version.Txn) ([]version.Part, error)) (made *engine.Commit, head engine.Commit, err error) {
+	b, err := g.branch(opts.Branch)
 	if err != nil {
+		return nil, engine.Commit{}, err
+	}
+	c, staged, err := g.stage(ctx, b, opts.Actor, build)
+	if err != nil {
+		return nil, engine.Commit{}, err
+	}
+	if staged == nil {
+		return nil, c.snap.Commit, c.settled(ctx)
+	}
+	if err := g.complete(b, c, staged); err != nil {
 		return nil, engine.Commit{}, err
 	}
 	commit := c.snap.Commit

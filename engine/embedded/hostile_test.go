@@ -117,6 +117,25 @@ func TestHostilePlans(t *testing.T) {
 }
 
 // TestHostileArguments gives arguments that no door would let through.
+// TestManyVariables draws the line at which memory, which grows with the square of the
+// number of variables, would matter.
+func TestManyVariables(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	for _, n := range []int{256, 257} {
+		r := &plan.Read{Limit: 1}
+		for v := range n {
+			r.Vars = append(r.Vars, plan.Var{Name: "v", Type: "Person"})
+			r.Match = append(r.Match, plan.Bind{Var: plan.VarID(v)})
+		}
+		r.Columns = []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}}
+		err := g.Bind(t.Context(), &plan.Query{Name: "q", Read: r}, engine.Target{})
+		var large *engine.TooLarge
+		if errors.As(err, &large) != (n > 256) {
+			t.Errorf("%d variables: %v", n, err)
+		}
+	}
+}
+
 func TestHostileArguments(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})

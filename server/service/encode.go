@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,11 +16,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Limits bound the results that a model is given.
+// Limits bound the results that a model is given, and the time that a call takes.
 type Limits struct {
 	MaxRows  int  // 5,000 by default
 	MaxBytes int  // of a result's JSON up to its last row, 1 MiB by default
 	Refuse   bool // fail with an *Oversize instead of cutting
+
+	// Timeout is how long a call may take, 30 seconds by default. A load may take as
+	// long as its client needs to send it.
+	Timeout time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -28,6 +33,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxBytes == 0 {
 		l.MaxBytes = 1 << 20
+	}
+	if l.Timeout == 0 {
+		l.Timeout = 30 * time.Second
 	}
 	return l
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
@@ -220,6 +221,25 @@ func (h *hostile) Snapshot(context.Context, engine.Target) (*engine.Snapshot, er
 		panic("path /var/lib/secret")
 	}
 	return nil, h.err
+}
+
+// stuck is an engine whose snapshots take until the context ends.
+type stuck struct{ engine.Graph }
+
+func (stuck) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestTimeout(t *testing.T) {
+	c := servicetest.Config(t, builtin.All("1")...)
+	c.Graph = stuck{c.Graph}
+	c.Limits.Timeout = time.Millisecond
+	g := servicetest.Graph(t, c)
+	_, err := g.Call(context.Background(), servicetest.Reader, "graph_snapshot", nil, service.Encoding{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that never ends: %v", err)
+	}
 }
 
 func TestOperationalFaults(t *testing.T) {

@@ -3,14 +3,23 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
+
+// maxVars bounds the variables of a read: each step has a frame with a column for every
+// variable that is bound, so that memory grows with the square of their number. It is
+// far past what queries written by hand use.
+const maxVars = 256
 
 // shape checks that the parts of a read refer to each other as the checker of the
 // language leaves them, so that what binds and runs it may rely on that: a plan may
 // have been made by hand.
 func (b *binder) shape() error {
+	if n := len(b.read.Vars); n > maxVars {
+		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
+	}
 	bound := map[plan.VarID]bool{}
 	if err := b.clauses(b.read.Match, bound); err != nil {
 		return err

@@ -5,7 +5,7 @@ GO ?= go
 BIND ?= 127.0.0.1:8080
 DATA := data
 GRAPH := $(DATA)/code
-FUZZTIME ?= 30s
+FUZZTIME ?= 60s
 
 .DEFAULT_GOAL := help
 

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"log/slog"
 	"net/http"
+	"net/url"
+	"runtime/debug"
 
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
@@ -12,20 +15,54 @@ import (
 // routes puts authentication in front of both transports; /healthz alone is open.
 func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service.Authorizer) http.Handler {
 	byID := make(map[string]*service.Graph, len(graphs))
-	inner := http.NewServeMux()
+	overMCP := make(map[string]http.Handler, len(graphs))
 	for _, g := range graphs {
 		byID[g.ID()] = g
-		inner.Handle("/graphs/"+g.ID()+"/mcp", mcp.Handler(g, mcp.Options{}))
+		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, mcp.Options{})
 	}
 	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
-	inner.Handle("/", overREST)
-
-	outer := http.NewServeMux()
-	outer.Handle("/healthz", overREST)
+	// No ServeMux here: it would answer some requests before anybody was asked who they
+	// are from.
+	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
+			h.ServeHTTP(w, r)
+			return
+		}
+		overREST.ServeHTTP(w, r)
+	})
 	if mode == auth.Unauthenticated {
-		outer.Handle("/", auth.Open(inner))
+		known = auth.Open(known)
 	} else {
-		outer.Handle("/", auth.Require(inner, o.Log, o.Tokens))
+		known = auth.Require(known, o.Log, o.Tokens)
 	}
-	return outer
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			overREST.ServeHTTP(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	})
+}
+
+// recovered answers a panic that nothing inside of next recovered from. The transports
+// recover from those in a call, and say which graph it was.
+func recovered(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			f := service.Report(r.Context(), log, &service.Panic{Value: p, Stack: debug.Stack()})
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(f.Status)
+			// Two strings always marshal, and a failed write is the client's going away.
+			b, _ := service.JSON(f.Body)
+			_, _ = w.Write(b)
+		}()
+		next.ServeHTTP(w, r)
+	})
 }

@@ -50,7 +50,11 @@ const (
 	// A client must finish its header, and its whole request, within these.
 	headerTimeout  = 10 * time.Second
 	requestTimeout = 2 * time.Minute
-	idleTimeout    = 2 * time.Minute
+
+	// A request must be answered, and the answer be taken, within this, so that a client
+	// that does not read cannot keep an answer in memory for ever.
+	answerTimeout = 10 * time.Minute
+	idleTimeout   = 2 * time.Minute
 
 	// drainTimeout is how long calls under way may take once the server is told to stop.
 	drainTimeout = 15 * time.Second
@@ -98,7 +102,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = door.Wrap(routes(&o, mode, graphs, overall))
+	s.handler = recovered(door.Wrap(routes(&o, mode, graphs, overall)), o.Log)
 	return s, nil
 }
 
@@ -179,7 +183,8 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // under way finish, for at most 15 seconds. It closes the listener.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
+		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // OPTIONS * passes the guard, too
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

@@ -51,14 +51,18 @@ default is ./...`,
 	return cmd
 }
 
-// writeOutput writes the graph; a file appears whole or not at all.
+// writeOutput writes the graph. A file appears whole or not at all; what is there
+// already and is no plain file, such as a pipe or a device, is written to as it is.
 func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 	if out == "-" {
 		_, err := g.WriteNDJSON(cmd.OutOrStdout())
 		return err
 	}
-	tmp := out + ".tmp"
-	f, err := os.Create(tmp)
+	target := out
+	if info, err := os.Stat(out); err != nil || info.Mode().IsRegular() {
+		target = out + ".tmp"
+	}
+	f, err := os.Create(target)
 	if err != nil {
 		return err
 	}
@@ -66,11 +70,15 @@ func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
-	if err == nil {
-		err = os.Rename(tmp, out)
+	if target != out {
+		if err == nil {
+			err = os.Rename(target, out)
+		}
+		if err != nil {
+			os.Remove(target)
+		}
 	}
 	if err != nil {
-		os.Remove(tmp)
 		return err
 	}
 	summary(cmd.ErrOrStderr(), g, lines)

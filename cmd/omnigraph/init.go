@@ -29,7 +29,7 @@ func newInit() *cobra.Command {
 			}
 			catalog, faults := gq.CompileSchema(gq.Source{Name: schema, Text: string(text)})
 			if len(faults) > 0 {
-				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, isTerminal(os.Stderr))
+				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, isTerminal(cmd.ErrOrStderr()))
 			}
 			if faults.HasErrors() {
 				return fmt.Errorf("%s has errors; no graph was made", schema)

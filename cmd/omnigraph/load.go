@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,6 +48,10 @@ removes every entity of the types that occur in the file.`,
 			}
 			g, err := embedded.Open(cmd.Context(), fs.OS(), store, embedded.Options{})
 			if err != nil {
+				var missing *engine.NotFound
+				if errors.As(err, &missing) {
+					err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, store)
+				}
 				return err
 			}
 			defer func() {
@@ -59,7 +64,10 @@ removes every entity of the types that occur in the file.`,
 			res, err := g.Load(cmd.Context(), in, opts)
 			bar.done()
 			if err != nil {
-				return fmt.Errorf("nothing was loaded: %w", err)
+				if data == "-" {
+					data = "standard input"
+				}
+				return fmt.Errorf("%s: nothing was loaded: %w", data, err)
 			}
 			printLoad(cmd.OutOrStdout(), res)
 			return nil
@@ -77,6 +85,10 @@ func printLoad(w io.Writer, res *engine.LoadResult) {
 		for _, c := range counts {
 			fmt.Fprintf(w, "%10d %s\n", c.Count, c.Type)
 		}
+	}
+	if len(res.Nodes)+len(res.Edges) == 0 {
+		fmt.Fprintln(w, "the input holds no entity; nothing to commit")
+		return
 	}
 	if res.Commit == nil {
 		fmt.Fprintln(w, "the graph holds all of it already; nothing to commit")

@@ -16,12 +16,12 @@ type progress struct {
 	bar   *progressbar.ProgressBar
 }
 
-func newProgress(w io.Writer) *progress {
-	f, ok := w.(*os.File)
-	return &progress{w: w, tty: ok && isTerminal(f)}
-}
+func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
 
 // show says how far a stage is; total is 0 where the amount of work is not known.
 func (p *progress) show(stage string, done, total int) {

@@ -19,6 +19,9 @@ func ecmaSafe(re string) bool {
 			if i == len(re) || !safeEscape(re[i], inClass) {
 				return false
 			}
+			if inClass && isClassEscape(re[i]) && besideRange(re, i) {
+				return false // RE2 takes the - as itself, the u flag refuses it
+			}
 		case inClass:
 			switch c {
 			case '[':
@@ -50,6 +53,13 @@ func ecmaSafe(re string) bool {
 		}
 	}
 	return !inClass
+}
+
+func isClassEscape(c byte) bool { return strings.IndexByte("dDwW", c) >= 0 }
+
+// besideRange reports whether a - stands before or behind the escape that ends at i.
+func besideRange(re string, i int) bool {
+	return i >= 2 && re[i-2] == '-' || i+1 < len(re) && re[i+1] == '-'
 }
 
 func safeEscape(c byte, inClass bool) bool {

@@ -11,6 +11,11 @@ func TestECMASafe(t *testing.T) {
 		{`^[^@,]+@[^@,]+\.[a-z]{2,3}$`, true},
 		{`^\d{4}(?:-\d{2}){2}$`, true},
 		{`[a\-z]`, true},
+		{`[\w\-.]`, true},
+		{`[\w.]`, true},
+		{`[\w-.]`, false}, // the u flag refuses a range with a class at its end
+		{`[+-\d]`, false},
+		{`\w-\d`, true},
 		{`^$`, true},
 		{`a{2}b{3,}`, true},
 		{`(?i)abc`, false},

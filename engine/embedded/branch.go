@@ -19,12 +19,16 @@ type branch struct {
 	deleted bool        // the record that deletes it is in the log; guarded by Graph.lines
 	head    atomic.Pointer[commit]
 
-	// turn holds a token while nobody writes; it guards what follows. The tip and the
-	// receipts also stand still while Graph.lines is locked.
-	turn     chan struct{}
+	// turn is to write; it guards the fields up to mu. The tip and the receipts also
+	// stand still while Graph.lines is locked.
+	turn     turn
 	tip      *commit
 	err      error // why the tip can never become durable
 	receipts map[receiptKey]*receipted
+	journal  *journal // what is committed while a rewrite is under way; else nil
+	// doubt says that a manifest may be in force after a crash which numbers entities
+	// otherwise than the tip: a record that holds numbers would be misread.
+	doubt bool
 
 	mu      sync.Mutex // guards pending, and stores to head
 	pending []*commit  // commits that are not known to be durable, in order
@@ -44,9 +48,8 @@ type outcome struct {
 }
 
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
-	b := &branch{name: name, receipts: map[receiptKey]*receipted{}, turn: make(chan struct{}, 1), tip: &commit{snap: snap, lsn: lsn}}
+	b := &branch{name: name, receipts: map[receiptKey]*receipted{}, turn: newTurn(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)
-	b.turn <- struct{}{}
 	return b
 }
 
@@ -65,10 +68,8 @@ func (b *branch) advance(c *commit) {
 
 // lock waits for the branch's turn to write.
 func (b *branch) lock(ctx context.Context) error {
-	select {
-	case <-b.turn:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := b.turn.take(ctx); err != nil {
+		return err
 	}
 	if b.err != nil {
 		b.unlock()
@@ -77,7 +78,10 @@ func (b *branch) lock(ctx context.Context) error {
 	return nil
 }
 
-func (b *branch) unlock() { b.turn <- struct{}{} }
+func (b *branch) unlock() { b.turn.give() }
+
+// hold waits for the branch's turn, whatever has become of the branch.
+func (b *branch) hold() { _ = b.turn.take(context.Background()) }
 
 // settle takes a commit off the pending ones. A durable one becomes the head, unless a
 // later one is.
@@ -94,10 +98,10 @@ func (b *branch) settle(lsn uint64, durable bool) {
 
 // replace puts f's outcome in the place of every state that may still be read or
 // built on: the head, the pending ones after it, and the tip. It is called in turn.
-func (b *branch) replace(f func(*version.Snapshot) *version.Snapshot) {
+func (b *branch) replace(f func(*commit) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	of := func(c *commit) *commit { return &commit{snap: f(c.snap), lsn: c.lsn, out: c.out} }
+	of := func(c *commit) *commit { return &commit{snap: f(c), lsn: c.lsn, out: c.out} }
 	head := b.head.Load()
 	if head == b.tip {
 		b.tip = of(head)
@@ -129,89 +133,151 @@ func (c *commit) settled(ctx context.Context) error {
 	}
 }
 
-// commitTxn makes the transaction the branch's next commit. It is called with the
-// branch locked, and unlocks it before it waits for the log. Segments of parts are
-// stored and named first.
-func (g *Graph) commitTxn(ctx context.Context, b *branch, tx *version.Txn, parts []version.Part, w *write) (*commit, error) {
+// staged is a commit that has its place in the log.
+type staged struct {
+	ticket *store.Ticket
+	bytes  int64 // of the record
+	bulk   bool
+}
+
+// stage waits for the branch's turn, and makes the transaction that build fills the
+// branch's next commit and puts its record in the log. Without a change, and in a dry
+// run, there is nothing staged, and the commit is the branch's tip; nor is there when
+// the call was made before, of which the receipt is returned. Whatever build does, the
+// turn is given back.
+func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (*receipted, *commit, *staged, error) {
+	if err := b.lock(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	defer b.unlock()
+	if first, err := g.repeated(b, w); first != nil || err != nil {
+		return first, nil, nil, err
+	}
+	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
+		return nil, nil, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
+	}
+	tx := version.Begin(b.tip.snap)
+	parts, err := build(tx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if w.dryRun || !tx.Changed() {
+		return nil, b.tip, nil, nil
+	}
+	if err := tx.Room(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, err
+	}
 	parent := b.tip.snap.Commit
 	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: parent.Schema}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 	}
-	kind, payload, segments, err := g.record(ctx, tx, parts, c, w.receipt)
-	if err != nil {
-		b.unlock()
-		return nil, err
+	if parts != nil && b.doubt {
+		g.requestCheckpoint()
+		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, and large loads wait for the next one"}
 	}
-	out := &outcome{done: make(chan struct{})}
-	next := &commit{snap: tx.Commit(c), out: out}
-	g.lines.Lock()
-	ticket, err := g.store.Enqueue(kind, payload, segments...)
+	rec, err := g.record(ctx, tx, parts, c, w.receipt)
 	if err != nil {
-		g.lines.Unlock()
-		b.unlock()
-		return nil, err
+		return nil, nil, nil, err
+	}
+	next := &commit{snap: tx.Commit(c), out: &outcome{done: make(chan struct{})}}
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	ticket, err := g.store.Enqueue(rec.kind, rec.payload, rec.segments...)
+	if err != nil {
+		g.discard(rec.segments)
+		return nil, nil, nil, err
 	}
 	next.lsn = ticket.LSN
+	b.journal.note(c, ticket.LSN, rec)
 	b.tip = next
 	b.keep(next, w.receipt)
 	g.history.Add(c, next.lsn)
-	g.lines.lsn, g.lines.last = next.lsn, out
+	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {
 		g.lines.join(&g.history, b.name, w.source, w.ancestors)
 	}
 	b.mu.Lock()
 	b.pending = append(b.pending, next)
 	b.mu.Unlock()
-	g.lines.Unlock()
-	b.unlock()
-	if w.logged != nil {
-		w.logged()
-	}
+	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload)), bulk: parts != nil}, nil
+}
 
-	// From here the context is not heeded: the commit may become durable, and a
-	// caller that went away would not know.
-	out.err = g.store.Wait(ticket)
-	b.settle(next.lsn, out.err == nil)
-	close(out.done)
-	if out.err != nil {
-		<-b.turn
+// complete waits for a commit that is staged. The context of its caller is not heeded:
+// the commit may become durable, and a caller that went away would not know.
+func (g *Graph) complete(b *branch, c *commit, s *staged) error {
+	c.out.err = g.store.Wait(s.ticket)
+	b.settle(c.lsn, c.out.err == nil)
+	close(c.out.done)
+	if c.out.err != nil {
+		b.hold()
 		if b.err == nil {
 			b.err = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
 		}
 		b.unlock()
-		return nil, out.err
+		return c.out.err
 	}
-	if g.logged.Add(int64(len(payload))) > g.opts.CheckpointBytes || len(parts) > 0 {
+	if g.logged.Add(s.bytes) > g.opts.CheckpointBytes || s.bulk {
 		g.requestCheckpoint()
 	}
-	return next, nil
+	return nil
 }
 
+// record is a commit as the log holds it.
+type record struct {
+	kind     uint8
+	payload  []byte
+	ops      []byte            // the operations, wherever they lie; nil of a bulk commit
+	segments []store.SegmentID // those that it names
+}
+
+// maxOps bounds the operations of one commit, in bytes: so much less than what one
+// column of a segment can hold that some commits together fit too.
+const maxOps = 1 << 30
+
 // record makes the log record of a commit, and stores the segments that it names.
-func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (kind uint8, payload []byte, segments []store.SegmentID, err error) {
-	payload = version.AppendHeader(make([]byte, 0, 512), c, receipt)
+func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
+	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {
+		rec := record{kind: version.KindBulk}
 		for _, p := range parts {
-			id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return p.Segment.Blocks(p.Type, w.AddBlock) })
+			id, err := g.storeSegment(ctx, p.Type, p.Segment)
 			if err != nil {
-				g.discard(segments)
-				return 0, nil, nil, err
+				g.discard(rec.segments)
+				return record{}, err
 			}
-			segments = append(segments, id)
-			p.Segment.Name = segmentName(id)
+			rec.segments = append(rec.segments, id)
 		}
-		return version.KindBulk, version.AppendParts(payload, parts), segments, nil
+		rec.payload = version.AppendParts(payload, parts)
+		return rec, nil
 	}
 	header := len(payload)
-	if payload = tx.AppendOps(payload); len(payload)-header <= g.opts.InlineBytes {
-		return version.KindRows, payload, nil, nil
+	payload = tx.AppendOps(payload)
+	ops := payload[header:]
+	switch {
+	case len(ops) <= g.opts.InlineBytes:
+		return record{kind: version.KindRows, payload: payload, ops: ops}, nil
+	case len(ops) > maxOps:
+		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
 	}
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock("ops", payload[header:]) })
+	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock("ops", ops) })
 	if err != nil {
-		return 0, nil, nil, err
+		return record{}, err
 	}
-	return version.KindSpilled, version.AppendSpilled(payload[:header:header], segmentName(id)), []store.SegmentID{id}, nil
+	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
+	return record{kind: version.KindSpilled, payload: payload, ops: ops, segments: []store.SegmentID{id}}, nil
+}
+
+// storeSegment stores a segment and names it.
+func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
+	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return s.Blocks(t, w.AddBlock) })
+	if err == nil {
+		s.Name = segmentName(id)
+	}
+	return id, err
 }
 
 // discard removes segments that no record will name. One that stays costs space until

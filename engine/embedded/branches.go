@@ -211,6 +211,7 @@ func (g *Graph) fork(name string, at engine.Target) (*branch, *outcome, *store.T
 	}
 	out := &outcome{done: make(chan struct{})}
 	b := newBranch(name, origin.Fork(), 0)
+	b.doubt = g.doubtful()
 	b.tip.out = out
 	if !g.lines.add(&g.history, b, from, origin) {
 		return nil, nil, nil, &engine.Unsupported{Construct: "a branch from commit " + origin.Commit.ID + ", of whose ancestors one is no longer kept,"}
@@ -226,6 +227,17 @@ func (g *Graph) fork(name string, at engine.Target) (*branch, *outcome, *store.T
 	g.lines.lsn, g.lines.last = ticket.LSN, out
 	g.logged.Add(int64(len(payload)))
 	return b, out, ticket, nil
+}
+
+// doubtful reports whether a branch is in doubt, as then are those that begin at it. It
+// is called with g.lines locked, in g.shape: a checkpoint alone changes doubts.
+func (g *Graph) doubtful() bool {
+	for _, b := range g.lines.branches {
+		if b.doubt {
+			return true
+		}
+	}
+	return false
 }
 
 // origin finds the state that a branch is to begin at, and the branch of which it is

@@ -114,14 +114,33 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 	}
 }
 
-// checkpoint stores the rows that lie in the log alone and the commits, writes a
-// manifest over every branch and every lowest common ancestor of two, and gives their
-// tables the stored segments and the indexes over them.
+// checkpoint writes a manifest over every branch and every lowest common ancestor of
+// two; or, of a graph that has no branch but main, over a rewrite of its head if that
+// has many holes.
 func (g *Graph) checkpoint(ctx context.Context) error {
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
 	defer g.shape.Unlock()
+	if g.alone() && g.main.head.Load().snap.Sparse(g.opts.sparse) {
+		if done, err := g.rewrite(ctx); done || err != nil {
+			return err
+		}
+	}
+	return g.flush(ctx)
+}
+
+// alone reports whether main is the only branch. It is called with shape held.
+func (g *Graph) alone() bool {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	return len(g.lines.branches) == 1
+}
+
+// flush stores the rows that lie in the log alone and the commits, writes a manifest,
+// and gives the tables the stored segments and the indexes over them. It is called with
+// checkMu held, and shape.
+func (g *Graph) flush(ctx context.Context) error {
 	logged := g.logged.Load()
 	cut := g.cut()
 	if cut.lsn == g.checkedTo {
@@ -131,22 +150,48 @@ func (g *Graph) checkpoint(ctx context.Context) error {
 		return err
 	}
 	var flushed version.Checkpoint
-	made, err := g.flush(ctx, cut, &flushed)
+	made, err := g.storeFlushes(ctx, cut, &flushed)
 	if err != nil {
 		g.discard(made)
 		return err
 	}
-	history, stored, err := g.storeHistory(ctx, cut.commits)
-	if err != nil {
-		g.discard(made)
-		return err
-	}
-	made = append(made, stored...)
 	after := map[*version.Snapshot]*version.Snapshot{}
-	named := map[string]bool{}
 	for s := range cut.states {
 		after[s] = flushed.Snapshot(s)
-		for _, t := range after[s].Tables() {
+	}
+	if err := g.manifest(ctx, cut, after); err != nil {
+		g.discard(made)
+		return err
+	}
+	g.logged.Add(-logged)
+	// Whatever the context says: a state without the stored segments would name, at
+	// the next checkpoint, segments that this one has made superfluous.
+	for _, b := range cut.branches {
+		b.hold()
+		b.doubt = false
+		b.replace(func(c *commit) *version.Snapshot { return flushed.Adopt(b.Head, c.snap) })
+		b.unlock()
+	}
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for p, base := range g.lines.bases {
+		if s := after[base]; s != nil {
+			g.lines.bases[p] = s
+		}
+	}
+	return nil
+}
+
+// manifest makes a cut the state that an Open begins with: each of its states in the
+// form that after has of it, whose rows are all stored.
+func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
+	history, stored, err := g.storeHistory(ctx, cut.commits)
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, s := range after {
+		for _, t := range s.Tables() {
 			for _, seg := range t.Segs {
 				named[seg.Name] = true
 			}
@@ -165,34 +210,19 @@ func (g *Graph) checkpoint(ctx context.Context) error {
 		m.Bases = append(m.Bases, b)
 	}
 	ids, err := segmentIDs(named)
-	if err != nil {
-		return err
+	if err == nil {
+		err = g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids)
 	}
-	if err := g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
-		g.discard(made)
+	if err != nil {
+		g.discard(stored)
 		return err
 	}
 	g.checkedTo, g.stored = cut.lsn, history
-	g.logged.Add(-logged)
-	// Whatever the context says: a state without the stored segments would name, at
-	// the next checkpoint, segments that this one has made superfluous.
-	for _, b := range cut.branches {
-		<-b.turn
-		b.replace(func(s *version.Snapshot) *version.Snapshot { return flushed.Adopt(b.Head, s) })
-		b.unlock()
-	}
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	for p, base := range g.lines.bases {
-		if s := after[base]; s != nil {
-			g.lines.bases[p] = s
-		}
-	}
 	return nil
 }
 
-// flush stores the rows of a cut that lie in no stored segment.
-func (g *Graph) flush(ctx context.Context, c *cut, flushed *version.Checkpoint) (made []store.SegmentID, err error) {
+// storeFlushes stores the rows of a cut that lie in no stored segment.
+func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint) (made []store.SegmentID, err error) {
 	for s := range c.states {
 		for _, t := range s.Tables() {
 			f, ok, err := flushed.Flush(t)
@@ -202,11 +232,10 @@ func (g *Graph) flush(ctx context.Context, c *cut, flushed *version.Checkpoint) 
 			if !ok {
 				continue
 			}
-			id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return f.Segment.Blocks(t.Type, w.AddBlock) })
+			id, err := g.storeSegment(ctx, t.Type, f.Segment)
 			if err != nil {
 				return made, err
 			}
-			f.Segment.Name = segmentName(id)
 			made = append(made, id)
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
@@ -51,10 +54,17 @@ func history() []func(g *Graph) error {
 		insert("eve", 5),
 		checkpoint,
 		insert("fay", 6),
+		load(engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
+		checkpoint, // a rewrite: most numbers are those of the dead
+		insert("gus", 7),
+		load(engine.Merge, manyPeople(10, 30)),
+		mutate(func(g *Graph) (engine.Change, error) {
+			return g.Mutate(ctx, connect, engine.Args{str("gus"), str("p000011"), str("k2")}, engine.WriteOptions{})
+		}),
 	}
 }
 
-var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true}
+var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8}
 
 // TestCrash cuts the power at every durable operation of the history. What was
 // acknowledged is there, and the step under way is there whole or not at all.
@@ -75,6 +85,9 @@ func TestCrash(t *testing.T) {
 	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
+		t.Errorf("%d numbers are given out: nothing was rewritten", n)
 	}
 	ops := mem.Ops()
 	t.Logf("%d durable operations", ops)
@@ -168,5 +181,40 @@ func TestFailedSync(t *testing.T) {
 	}
 	if after := dump(g.main.head.Load().snap); after != before {
 		t.Errorf("readers see\n%s\nwant\n%s", after, before)
+	}
+}
+
+// TestNoOpWaits makes a mutation that changes nothing of a commit which is not durable
+// yet: its reply waits for that commit, and fails with it.
+func TestNoOpWaits(t *testing.T) {
+	ctx := context.Background()
+	var failing atomic.Bool
+	syncing, release := make(chan struct{}), make(chan struct{})
+	fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
+		if op.Kind == fs.OpSync && failing.CompareAndSwap(true, false) {
+			close(syncing)
+			<-release
+			return &fs.Fault{Err: errors.New("the disk is gone")}
+		}
+		return nil
+	})
+	g := create(t, fsys, crashOptions)
+	insert := func() error {
+		_, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{})
+		return err
+	}
+	failing.Store(true)
+	var writers sync.WaitGroup
+	var made, repeated error
+	writers.Go(func() { made = insert() })
+	<-syncing
+	started := make(chan struct{})
+	writers.Go(func() { close(started); repeated = insert() })
+	<-started
+	time.Sleep(10 * time.Millisecond) // most likely it waits by now; the outcome is the same if not
+	close(release)
+	writers.Wait()
+	if made == nil || repeated == nil {
+		t.Errorf("the commit: %v; the one that changes nothing: %v; want errors", made, repeated)
 	}
 }

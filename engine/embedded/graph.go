@@ -45,6 +45,9 @@ type Options struct {
 
 	// quiet makes no checkpoints in the background.
 	quiet bool
+	// sparse is the number of holes in a table that are not worth a rewrite; 0 for
+	// version.DefaultSparse.
+	sparse uint32
 }
 
 const (
@@ -70,8 +73,9 @@ type Graph struct {
 	shape   sync.RWMutex
 	merging sync.Mutex // held by merges and deletes of branches, within shape
 
-	calls  sync.RWMutex // held for reading by calls
-	closed bool
+	calls    sync.RWMutex // held for reading by calls, for good by Close
+	closing  sync.Once
+	closeErr error
 
 	ids struct {
 		sync.Mutex
@@ -162,21 +166,25 @@ func (g *Graph) Verify(ctx context.Context) error {
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,
 // and releases the directory. Results that are open stay readable.
+//
+// Calls that begin while Close waits fail at once: one that is under way may depend on
+// another, as a load does that reads from a query.
 func (g *Graph) Close() error {
-	g.calls.Lock()
-	if g.closed {
-		g.calls.Unlock()
-		return nil
-	}
-	g.closed = true
-	g.calls.Unlock()
-	g.stop()
-	<-g.stopped
-	var err error
-	if g.logged.Load() > closeBytes {
-		err = g.checkpoint(context.Background())
-	}
-	return errors.Join(err, g.store.Close())
+	g.closing.Do(func() {
+		g.calls.Lock()
+		g.stop()
+		<-g.stopped
+		var err error
+		if g.logged.Load() > closeBytes {
+			g.checkMu.Lock()
+			g.shape.Lock()
+			err = g.flush(context.Background())
+			g.shape.Unlock()
+			g.checkMu.Unlock()
+		}
+		g.closeErr = errors.Join(err, g.store.Close())
+	})
+	return g.closeErr
 }
 
 func newGraph(opts Options) *Graph {
@@ -191,9 +199,15 @@ func newGraph(opts Options) *Graph {
 		opts.InlineBytes = DefaultInlineBytes
 	case opts.InlineBytes < 0:
 		opts.InlineBytes = 0
+	default:
+		// What no record holds goes to a segment; the rest of the record is small.
+		opts.InlineBytes = min(opts.InlineBytes, store.MaxPayload/2)
 	}
 	if opts.CheckpointBytes <= 0 {
 		opts.CheckpointBytes = DefaultCheckpointBytes
+	}
+	if opts.sparse == 0 {
+		opts.sparse = version.DefaultSparse
 	}
 	g := &Graph{opts: opts, kick: make(chan struct{}, 1), stopped: make(chan struct{})}
 	g.lines.branches, g.lines.bases = map[string]*branch{}, map[pair]*version.Snapshot{}
@@ -213,9 +227,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	g.calls.RLock()
-	if g.closed {
-		g.calls.RUnlock()
+	if !g.calls.TryRLock() {
 		return &engine.Unavailable{Reason: "it is closed"}
 	}
 	return nil

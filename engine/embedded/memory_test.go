@@ -22,6 +22,8 @@ func TestMemory(t *testing.T) {
 		{"log alone", embedded.Options{LogSize: 1 << 16}},
 		{"checkpoints", embedded.Options{LogSize: 1 << 16, CheckpointBytes: 1}},
 		{"segments", embedded.Options{LogSize: 1 << 16, InlineBytes: -1}},
+		{"rewrites", embedded.Options{LogSize: 1 << 16, CheckpointBytes: 1}.Sparse(1)},
+		{"segments and rewrites", embedded.Options{LogSize: 1 << 16, InlineBytes: -1, CheckpointBytes: 1}.Sparse(1)},
 		{"segments and checkpoints", embedded.Options{LogSize: 1 << 16, InlineBytes: -1, CheckpointBytes: 1}},
 	} {
 		open := func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -37,7 +39,7 @@ func TestMemory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			enginetest.Run(t, open)
 			o := enginetest.FromFlags()
-			o.Duration /= 8
+			o.Duration /= 10
 			enginetest.RunRandom(t, open, o)
 		})
 	}

@@ -26,47 +26,50 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if from == to {
 		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is the target too; name another", from.name)}
 	}
-	w := &write{actor: opts.Actor, receipt: newReceipt(opts.IdempotencyKey), dryRun: opts.DryRun}
+	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if w.receipt != nil {
 		w.receipt.Body = mergeDigest(from.name)
 	}
 	g.shape.RLock()
-	released := false
-	release := func() {
-		if !released {
-			released = true
-			g.merging.Unlock()
-			g.shape.RUnlock()
-		}
-	}
 	g.merging.Lock()
-	defer release()
-	if first, err := g.lock(ctx, to, w, opts.IfCommit); err != nil {
+	w.staged = func() {
+		g.merging.Unlock()
+		g.shape.RUnlock()
+	}
+	out := &engine.MergeResult{}
+	first, made, head, err := g.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
+		return nil, g.merge(ctx, from, to, tx, w, out)
+	})
+	switch {
+	case err != nil:
 		return nil, err
-	} else if first != nil {
+	case first != nil:
 		c := first.Commit
 		return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
 	}
+	out.Commit, out.Head = made, head
+	return out, nil
+}
+
+// merge does to a transaction on the target what the source did. The target is locked,
+// and g.merging.
+func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
 	tip, base, err := g.sides(from, to)
 	if err == nil {
 		err = tip.settled(ctx)
 	}
 	if err != nil {
-		to.unlock()
-		return nil, err
+		return err
 	}
 	w.source = tip.snap
-	out := &engine.MergeResult{Outcome: engine.Merged}
-	tx := version.Begin(to.tip.snap)
+	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
 		if tip.snap.Schema != tx.Schema() || base.Schema != tx.Schema() {
-			to.unlock()
-			return nil, &engine.SchemaMismatch{Detail: fmt.Sprintf("branches %s and %s have different schemas", from.name, to.name)}
+			return &engine.SchemaMismatch{Detail: fmt.Sprintf("branches %s and %s have different schemas", from.name, to.name)}
 		}
 		merged := tx.Merge(base, tip.snap)
 		if len(merged.Conflicts) > 0 {
-			to.unlock()
-			return nil, &engine.MergeConflicts{Conflicts: merged.Conflicts}
+			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}
 		out.Nodes, out.Edges = merged.Nodes, merged.Edges
 	}
@@ -80,12 +83,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		w.receipt.Outcome, w.receipt.Nodes, w.receipt.Edges = out.Outcome, out.Nodes, out.Edges
 	}
 	w.ancestors = g.ancestors(tip.snap, to)
-	w.logged = release
-	out.Commit, out.Head, err = g.finish(ctx, to, tx, nil, w)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return nil
 }
 
 // sides returns the tip of the source and the lowest common ancestor. The target is

@@ -53,6 +53,9 @@ func (r *receipted) outdated(now time.Time) bool { return now.Sub(r.Commit.Time)
 // repeated finds the receipt of the call that w repeats. The error is a
 // *engine.Conflict when the call asked for something else. The branch is locked.
 func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
 	r := b.receipts[receiptKey{w.actor, w.receipt.Key}]
 	if r == nil || r.outdated(g.time()) {
 		return nil, nil

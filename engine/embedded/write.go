@@ -17,41 +17,35 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	defer g.calls.RUnlock()
+	if err := exec.CheckArgs(q.Params, args); err != nil {
+		return engine.Change{}, err
+	}
+	call := newWrite(opts)
+	if call.receipt != nil {
+		call.receipt.Body = mutationDigest(q, args)
+	}
 	b, err := g.branch(opts.Branch)
 	if err != nil {
 		return engine.Change{}, err
 	}
-	if err := exec.CheckArgs(q.Params, args); err != nil {
-		return engine.Change{}, err
-	}
-	call := write{actor: opts.Actor, receipt: newReceipt(opts.IdempotencyKey), dryRun: opts.DryRun}
-	if call.receipt != nil {
-		call.receipt.Body = mutationDigest(q, args)
-	}
-	first, err := g.lock(ctx, b, &call, opts.IfCommit)
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+		if err := exec.BindMutation(q, tx.Schema()); err != nil {
+			return nil, err
+		}
+		w.Tx = tx
+		err := w.Run(ctx, q)
+		if call.receipt != nil {
+			call.receipt.Nodes, call.receipt.Edges = w.Nodes, w.Edges
+		}
+		return nil, err
+	})
 	switch {
 	case err != nil:
 		return engine.Change{}, err
 	case first != nil:
 		c := first.Commit
 		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
-	}
-	if err := exec.BindMutation(q, b.tip.snap.Schema); err != nil {
-		b.unlock()
-		return engine.Change{}, err
-	}
-	tx := version.Begin(b.tip.snap)
-	w := exec.Write{Tx: tx, Args: args, Now: g.now(), NewID: g.newID}
-	if err := w.Run(ctx, q); err != nil {
-		b.unlock()
-		return engine.Change{}, err
-	}
-	if call.receipt != nil {
-		call.receipt.Nodes, call.receipt.Edges = w.Nodes, w.Edges
-	}
-	made, head, err := g.finish(ctx, b, tx, nil, &call)
-	if err != nil {
-		return engine.Change{}, err
 	}
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges}, nil
 }
@@ -67,7 +61,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return nil, err
 	}
 	schema := b.head.Load().snap.Schema
-	call := write{actor: opts.Actor, receipt: newReceipt(opts.IdempotencyKey), dryRun: opts.DryRun}
+	call := newWrite(opts.WriteOptions)
 	digest := loadDigest(opts.Mode)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
@@ -79,7 +73,17 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		digest.Sum(call.receipt.Body[:0])
 	}
-	first, err := g.lock(ctx, b, &call, opts.IfCommit)
+	var nodes, edges []engine.TypeCount
+	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+		if tx.Schema() != schema {
+			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
+		}
+		parts, err := load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
+		if nodes, edges = in.Counts(); call.receipt != nil {
+			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
+		}
+		return parts, err
+	})
 	switch {
 	case err != nil:
 		return nil, err
@@ -87,74 +91,47 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		c := first.Commit
 		return &engine.LoadResult{Commit: &c, Head: c, Nodes: first.Receipt.NodeIns, Edges: first.Receipt.EdgeIns}, nil
 	}
-	tx := version.Begin(b.tip.snap)
-	if tx.Schema() != schema {
-		b.unlock()
-		return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
-	}
-	parts, err := load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
-	if err != nil {
-		b.unlock()
-		return nil, err
-	}
-	nodes, edges := in.Counts()
-	if call.receipt != nil {
-		call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
-	}
-	made, head, err := g.finish(ctx, b, tx, parts, &call)
-	if err != nil {
-		return nil, err
-	}
 	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
 }
 
 // write is what a commit is made with, beside its transaction.
 type write struct {
 	actor     string
+	ifCommit  string
 	dryRun    bool
 	receipt   *version.Receipt  // nil without an idempotency key
 	source    *version.Snapshot // of a merge
 	ancestors map[string]string // of the source with each branch, by its name
-	logged    func()            // if set, called when the commit has its place in the log
+	staged    func()            // if set, called when the commit has its place in the log, or there is none
 }
 
-// lock waits for the turn of a branch. When the call was made before, it returns its
-// receipt instead, once its commit is durable.
-func (g *Graph) lock(ctx context.Context, b *branch, w *write, ifCommit string) (first *receipted, err error) {
-	if err := b.lock(ctx); err != nil {
-		return nil, err
-	}
-	if w.receipt != nil && !w.dryRun {
-		first, err := g.repeated(b, w)
-		if err != nil || first != nil {
-			b.unlock()
-		}
-		if first != nil {
-			return first, first.made.settled(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if head := b.tip.snap.Commit.ID; ifCommit != "" && ifCommit != head {
-		b.unlock()
-		return nil, &engine.PreconditionFailed{Expected: ifCommit, Actual: head}
-	}
-	return nil, nil
+func newWrite(opts engine.WriteOptions) *write {
+	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
 }
 
-// finish commits a transaction that changes something, and unlocks the branch. The
-// reply waits until the head that it names is durable.
-func (g *Graph) finish(ctx context.Context, b *branch, tx *version.Txn, parts []version.Part, w *write) (made *engine.Commit, head engine.Commit, err error) {
-	if w.dryRun || !tx.Changed() {
-		tip := b.tip
-		b.unlock()
-		return nil, tip.snap.Commit, tip.settled(ctx)
+// write makes a commit of what build does to a transaction, or none if that changes
+// nothing. The reply waits until the head that it names is durable. When the call was
+// made before, it is the receipt.
+func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
+	var c *commit
+	var s *staged
+	func() {
+		if w.staged != nil {
+			defer w.staged() // even if build panics
+		}
+		first, c, s, err = g.stage(ctx, b, w, build)
+	}()
+	switch {
+	case err != nil:
+		return nil, nil, engine.Commit{}, err
+	case first != nil:
+		return first, nil, engine.Commit{}, first.made.settled(ctx)
+	case s == nil:
+		return nil, nil, c.snap.Commit, c.settled(ctx)
 	}
-	c, err := g.commitTxn(ctx, b, tx, parts, w)
-	if err != nil {
-		return nil, engine.Commit{}, err
+	if err := g.complete(b, c, s); err != nil {
+		return nil, nil, engine.Commit{}, err
 	}
 	commit := c.snap.Commit
-	return &commit, commit, nil
+	return nil, &commit, commit, nil
 }

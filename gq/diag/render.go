@@ -49,18 +49,52 @@ func Render(w io.Writer, list List, sources map[string]string, color bool) error
 	return nil
 }
 
-// excerpt returns the first line of a span, and a line that points at the span in it.
+// A line up to maxLine bytes is shown whole; of a longer one, such as a query written
+// on one line, what is within margin bytes of the span's start.
+const (
+	maxLine = 200
+	margin  = 80
+)
+
+// excerpt returns the first line of a span, or the part of it around the span's start,
+// and a line that points at the span in it. It looks at no more of the text than that.
 func excerpt(text string, s Span) (line, mark string) {
 	start := min(s.Start.Offset, len(text))
-	from := strings.LastIndexByte(text[:start], '\n') + 1
-	to := len(text)
-	if nl := strings.IndexByte(text[start:], '\n'); nl >= 0 {
-		to = start + nl
+	from, to := lineAround(text, start)
+	head, tail := "", ""
+	if to-from > maxLine {
+		if left := start - margin; left > from {
+			from, head = runeStart(text, left), "…"
+		}
+		if right := start + margin; right < to {
+			to, tail = runeStart(text, right), "…"
+		}
 	}
 	end := max(min(s.End.Offset, to), start)
-	line = printable(strings.TrimSuffix(text[from:to], "\r"))
+	line = head + printable(strings.TrimSuffix(text[from:to], "\r")) + tail
 	width := max(uniseg.StringWidth(printable(text[start:end])), 1)
-	return line, indent(printable(text[from:start])) + "^" + strings.Repeat("~", width-1)
+	return line, indent(head+printable(text[from:start])) + "^" + strings.Repeat("~", width-1)
+}
+
+// lineAround returns where the line around an offset begins and ends, or, of a line
+// that is longer than maxLine, places more than that apart.
+func lineAround(text string, at int) (from, to int) {
+	from, to = max(at-maxLine-1, 0), min(at+maxLine+1, len(text))
+	if nl := strings.LastIndexByte(text[from:at], '\n'); nl >= 0 {
+		from += nl + 1
+	}
+	if nl := strings.IndexByte(text[at:to], '\n'); nl >= 0 {
+		to = at + nl
+	}
+	return from, to
+}
+
+// runeStart returns the first place at or before i where a code point begins.
+func runeStart(text string, i int) int {
+	for i > 0 && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return i
 }
 
 // indent returns blanks as wide as s; a tab stays one, so that it ends where it does

@@ -3,6 +3,7 @@ package diag_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
@@ -40,6 +41,25 @@ func TestRender(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/render.txt", []byte(b.String()))
+}
+
+func TestRenderLongLine(t *testing.T) {
+	// Every é is two bytes, so that cuts fall within code points.
+	src := "first\n" + strings.Repeat("é", 300) + "HERE" + strings.Repeat("ü", 300) + "\nlast"
+	for _, piece := range []string{"HERE", "first", "last"} {
+		var b strings.Builder
+		if err := diag.Render(&b, diag.List{{Code: "P1", Span: at(src, piece), Message: "m"}}, map[string]string{"a.gq": src}, false); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(b.String(), "\n")
+		if len(lines[1]) > 400 || !strings.Contains(lines[1], piece) || !utf8.ValidString(lines[1]) {
+			t.Errorf("%s: the excerpt is %q", piece, lines[1])
+		}
+		before := lines[1][:strings.Index(lines[1], piece)]
+		if caret := strings.Index(lines[2], "^"); caret != utf8.RuneCountInString(before) {
+			t.Errorf("%s: the caret stands under column %d, want %d", piece, caret, utf8.RuneCountInString(before))
+		}
+	}
 }
 
 func TestNearest(t *testing.T) {

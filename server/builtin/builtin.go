@@ -62,11 +62,22 @@ type branchArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
 }
 
-// decodeBranch reads branchArgs.
-func decodeBranch(args json.RawMessage) (string, error) {
-	o := tool.Members(args)
-	branch := orEmpty(o.OptString("branch"))
-	return branch, o.Done()
+// onBranch decodes branchArgs into a call that reads the branch they name, empty for
+// main.
+func onBranch(run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
+	return func(args json.RawMessage) (tool.Call, error) {
+		o := tool.Members(args)
+		branch := orEmpty(o.OptString("branch"))
+		if err := o.Done(); err != nil {
+			return nil, err
+		}
+		return &call{
+			grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
+			run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				return run(ctx, env, branch)
+			},
+		}, nil
+	}
 }
 
 func orEmpty(s *string) string {

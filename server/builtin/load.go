@@ -12,7 +12,7 @@ import (
 )
 
 type loadArgs struct {
-	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON."`
+	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
 }
@@ -22,7 +22,7 @@ func load() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_load",
 			Title: "Load data",
-			Description: "Loads nodes and edges as NDJSON, one object a line, as one commit or not at all:\n\n" +
+			Description: "Loads nodes and edges as NDJSON, one object a line, as one commit or not at all. An example, of a graph with nodes Person and edges Knows:\n\n" +
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
 				"from and to are node ids; the id of a node with a key is its key. Lines may come in any order. " +

@@ -24,9 +24,9 @@ type queryArgs struct {
 
 type batchArgs struct {
 	Query  string         `json:"query" jsonschema_description:"The GQ text of one read."`
-	Name   *string        `json:"name,omitempty"`
-	Params map[string]any `json:"params,omitempty"`
-	Branch *string        `json:"branch,omitempty"`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
 }
 
 type mutateArgs struct {
@@ -54,12 +54,13 @@ func query() tool.Tool {
 		desc: reader[queryArgs, queryAnswer](tool.Descriptor{
 			Name:  "graph_query",
 			Title: "Query the graph",
-			Description: "Runs a read that you write in GQ and returns its rows. Example:\n\n" +
+			Description: "Runs a read that you write in GQ and returns its rows. An example, of a graph with nodes Person and edges Knows:\n\n" +
 				"query friends($name: String, $min: I32?) {\n" +
 				"  match { $p: Person { name: $name } $p knows $q $q.age >= $min? not { $q knows $p } }\n" +
 				"  return { $q.name, count($q) as paths }\n" +
 				"  order { $q.name } limit 20\n" +
 				"}\n\n" +
+				"What stands side by side in match must all hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
 				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
 				"Give values as parameters rather than in the text. Always set a limit: large results are cut, and then say truncated. " +
 				"With queries, several reads run in one call. A text with faults is answered with each fault's place and a remedy.",
@@ -74,7 +75,7 @@ func mutate() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_mutate",
 			Title: "Change the graph",
-			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples:\n\n" +
+			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples, of a graph with nodes Person and edges Knows:\n\n" +
 				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
@@ -140,7 +141,7 @@ func adHoc(o *tool.Object) *service.AdHoc {
 func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, &tool.ArgumentError{Detail: "wanted an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
+		return nil, &tool.ArgumentError{Detail: "found no array, wanted an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
 	}
 	if len(items) == 0 || len(items) > maxBatch {
 		return nil, &tool.ArgumentError{Detail: fmt.Sprintf("found %d queries, wanted 1 to %d", len(items), maxBatch)}

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -24,21 +23,12 @@ func schemaGet() tool.Tool {
 				"graph_query and graph_mutate know only the types and properties that it names.",
 		}),
 		gates: gate(tool.Read),
-		decode: func(args json.RawMessage) (tool.Call, error) {
-			branch, err := decodeBranch(args)
+		decode: onBranch(func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
+			s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
-			return &call{
-				grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
-				run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-					s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
-					if err != nil {
-						return nil, "", err
-					}
-					return &SchemaAnswer{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
-				},
-			}, nil
-		},
+			return &SchemaAnswer{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
+		}),
 	}
 }

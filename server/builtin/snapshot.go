@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -32,30 +31,21 @@ func snapshot() tool.Tool {
 				"Cheap; use it to see how large a result may become, or whether anything changed.",
 		}),
 		gates: gate(tool.Read),
-		decode: func(args json.RawMessage) (tool.Call, error) {
-			branch, err := decodeBranch(args)
+		decode: onBranch(func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
+			s, err := env.Graph.Snapshot(ctx, engine.Target{Branch: branch})
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
-			return &call{
-				grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
-				run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-					s, err := env.Graph.Snapshot(ctx, engine.Target{Branch: branch})
-					if err != nil {
-						return nil, "", err
-					}
-					answer := &SnapshotAnswer{
-						Branch: s.Commit.Branch, Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
-						Nodes: counts(s.Nodes), Edges: counts(s.Edges),
-					}
-					if branch != "" {
-						// The head of a fresh branch was made on another one.
-						answer.Branch = branch
-					}
-					return answer, s.Commit.ID, nil
-				},
-			}, nil
-		},
+			answer := &SnapshotAnswer{
+				Branch: s.Commit.Branch, Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
+				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
+			}
+			if branch != "" {
+				// The head of a fresh branch was made on another one.
+				answer.Branch = branch
+			}
+			return answer, s.Commit.ID, nil
+		}),
 	}
 }
 

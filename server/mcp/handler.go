@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -29,6 +30,10 @@ const (
 	// The cursors of the SDK's lists name the last entry before filtering, which would
 	// tell of entries that the caller may not see: every list is one page.
 	pageSize = 1000
+
+	// maxBatch is how many messages one body may hold, where the protocol has batches:
+	// each may ask for an answer as large as the limits of a result allow.
+	maxBatch = 16
 
 	// listTTL is how long clients may keep a list. What changes it, a deployment or a
 	// policy, is rare.
@@ -66,6 +71,11 @@ func Handler(g *service.Graph, opts Options) http.Handler {
 			refuse(w, http.StatusBadRequest, service.BadRequest, "the request body could not be read")
 			return
 		}
+		if n := messages(body); n > maxBatch {
+			refuse(w, http.StatusBadRequest, service.BadRequest,
+				fmt.Sprintf("found a batch of %d messages, wanted at most %d; send the others in further requests", n, maxBatch))
+			return
+		}
 		if id, found := listens(body); found {
 			refuseListening(w, r, id)
 			return
@@ -94,6 +104,23 @@ func attach(ctx context.Context) (context.Context, func()) {
 		return inner, func() { cancelDeadline(); release() }
 	}
 	return ctx, release
+}
+
+// messages counts the elements of a body that is an array, up to the first that is no
+// JSON, and is 1 for any other body.
+func messages(body []byte) int {
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if d.PeekKind() != '[' {
+		return 1
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return 1
+	}
+	n := 0
+	for d.PeekKind() != ']' && d.SkipValue() == nil {
+		n++
+	}
+	return n
 }
 
 // listens reports whether a body holds a call of subscriptions/listen, and its id. The
@@ -172,7 +199,10 @@ func write(w http.ResponseWriter, status int, v any) {
 	if err != nil {
 		panic(err) // strings and numbers
 	}
-	w.Header().Set("Content-Type", "application/json")
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	// An error here is the client's going away.
 	_, _ = w.Write(b)

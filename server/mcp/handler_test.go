@@ -28,6 +28,16 @@ func TestListens(t *testing.T) {
 	}
 }
 
+func TestMessages(t *testing.T) {
+	for body, want := range map[string]int{
+		``: 1, `{}`: 1, `7`: 1, `[]`: 0, ` [{"id":1}]`: 1, `[{}, {"a":[1,2]},[3]]`: 3, `[{},{`: 1, `[`: 0, `[1,2`: 2,
+	} {
+		if got := messages([]byte(body)); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
+	}
+}
+
 func FuzzListens(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}`))
 	f.Add([]byte(`[{"id":null,"method":"ping"},{"method":"subscriptions/listen"}]`))

@@ -343,6 +343,9 @@ func TestTransport(t *testing.T) {
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"omnigraph/schemaVersion":"sha256:`},
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"cacheScope":"private"`},
 		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
+		{"batch", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, 200, `"id":2`},
+		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"id":1},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, wanted at most 16"},
+		{"deep", "2025-11-25", strings.Repeat("[", 900) + strings.Repeat("]", 900), 400, ""},
 		{"no actor", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"everyone"}}`, 200, "unknown tool: everyone"},
 		{"no name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, 200, "unknown tool: "},
 	} {

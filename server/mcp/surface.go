@@ -24,7 +24,7 @@ const (
 const instructions = `This server is one typed property graph with branches and commits. ` +
 	`Read the schema with schema_get first: it names the node and edge types, their properties and keys. ` +
 	`Prefer a stored query, which is a tool of its own with typed parameters inside "params", when one fits; ` +
-	`otherwise write GQ and run it with graph_query, for example: ` +
+	`otherwise write GQ and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
 	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
 	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
 	`Tools that write say so in their hints; each write is one commit. ` +

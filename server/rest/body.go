@@ -27,8 +27,12 @@ func (s *server) object(w http.ResponseWriter, r *http.Request) (*tool.Object, e
 	return tool.Members(b), nil
 }
 
-// wantContent holds a request to the media type of its body.
+// wantContent holds a request to the media type of its body, which comes as it is.
 func wantContent(r *http.Request, want string) error {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return &httpError{fault(http.StatusUnsupportedMediaType, service.BadRequest,
+			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", coding))}
+	}
 	got := r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(got)
 	if err == nil && media == want {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Options say how graphs are served. The zero value takes the defaults.
@@ -48,9 +51,17 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	mux.Handle("/graphs/{id}/queries", s.route(methods{"GET": s.onGraph(s.listQueries)}))
 	mux.Handle("/graphs/{id}/queries/{name}", s.route(methods{"POST": s.onGraph(s.invoke)}))
 	mux.Handle("/graphs/{id}/schema", s.route(methods{"GET": s.onGraph(s.schema)}))
-	mux.Handle("/graphs/{id}/load/ndjson", s.route(methods{"POST": s.onGraph(s.load)}))
-	mux.Handle("/", s.route(nil))
-	return mux
+	mux.Handle("/graphs/{id}/load/ndjson", s.route(methods{"POST": s.onGraph(s.load, "branch", "mode")}))
+	nowhere := s.route(nil)
+	mux.Handle("/", nowhere)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux would answer these itself, with a redirect or a page of text.
+		if p := r.URL.Path; r.Method == http.MethodConnect || !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+			nowhere.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 type server struct {
@@ -122,16 +133,43 @@ func deadline(r *http.Request) (*http.Request, context.CancelFunc, error) {
 	return r.WithContext(ctx), cancel, nil
 }
 
-// onGraph finds the graph of the path.
-func (s *server) onGraph(h func(context.Context, *service.Graph, http.ResponseWriter, *http.Request) error) handler {
+// onGraph finds the graph of the path. A request may have the query parameters in
+// params and no others: one that was dropped, such as a branch, would have been meant.
+func (s *server) onGraph(h func(context.Context, *service.Graph, http.ResponseWriter, *http.Request) error, params ...string) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
 		g, ok := s.graphs[id]
 		if !ok {
 			return &httpError{notFound("graph", id)}
 		}
+		if err := checkParams(r, params); err != nil {
+			return err
+		}
 		return h(r.Context(), g, w, r)
 	}
+}
+
+// checkParams holds the query part of a request's URL to the parameters in known, each
+// at most once.
+func checkParams(r *http.Request, known []string) error {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &httpError{fault(http.StatusBadRequest, service.BadRequest,
+			"the query part of the url is malformed: "+err.Error()+"; escape & ; % and = in values")}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch {
+		case !slices.Contains(known, name):
+			help := "known are " + strings.Join(known, ", ")
+			if len(known) == 0 {
+				help = "none is taken here; a POST has its arguments in the body"
+			}
+			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: help}
+		case len(query[name]) > 1:
+			return &tool.ArgumentError{Path: name, Detail: "found several times, wanted once"}
+		}
+	}
+	return nil
 }
 
 // httpError is a fault of the request as HTTP, before anything was asked of a graph.

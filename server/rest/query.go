@@ -74,11 +74,6 @@ func (s *server) load(ctx context.Context, g *service.Graph, w http.ResponseWrit
 		return err
 	}
 	query := r.URL.Query()
-	for name := range query {
-		if name != "branch" && name != "mode" {
-			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: "known are branch, mode"}
-		}
-	}
 	mode, ok := engine.ParseLoadMode(query.Get("mode"))
 	if !ok {
 		return &tool.ArgumentError{Path: "mode", Detail: "found \"" + query.Get("mode") + "\", wanted one of merge, append, overwrite"}
@@ -123,6 +118,7 @@ func maxRows(o *tool.Object) (service.Encoding, error) {
 
 // either returns a required member by its name or by the other name it has.
 func either(o *tool.Object, name, other string) string {
+	notBoth(o, name, other)
 	if !o.Has(name) && o.Has(other) {
 		o.Raw(name)
 		return o.String(other)
@@ -133,11 +129,20 @@ func either(o *tool.Object, name, other string) string {
 
 // optEither returns an optional member by its name or by the other name it has.
 func optEither(o *tool.Object, name, other string) string {
+	notBoth(o, name, other)
 	a, b := o.OptString(name), o.OptString(other)
 	if a == nil {
 		a = b
 	}
 	return orEmpty(a)
+}
+
+// notBoth notes a fault when a member is there under both of its names: one of the
+// values would be dropped.
+func notBoth(o *tool.Object, name, other string) {
+	if o.Has(name) && o.Has(other) {
+		o.Fail(other, "found beside "+name+", wanted one of the two", "they are two names of one member")
+	}
 }
 
 func orEmpty(s *string) string {

@@ -19,15 +19,16 @@ import (
 // request is one exchange with the handler. Paths are under /graphs/people unless
 // they start with two slashes, of which the first is dropped.
 type request struct {
-	name   string
-	actor  *service.Actor
-	method string
-	path   string
-	media  string // application/json when empty
-	body   string
-	status int
-	want   string // part of the answer, commit ids replaced by COMMIT
-	header string // "Name: value" that the answer has
+	name     string
+	actor    *service.Actor
+	method   string
+	path     string
+	media    string // application/json when empty
+	encoding string // of the content
+	body     string
+	status   int
+	want     string // part of the answer, commit ids replaced by COMMIT
+	header   string // "Name: value" that the answer has
 }
 
 func (q request) run(t *testing.T, c service.Config, h http.Handler) {
@@ -41,6 +42,9 @@ func (q request) run(t *testing.T, c service.Config, h http.Handler) {
 		q.media = "application/json"
 	}
 	r.Header.Set("Content-Type", q.media)
+	if q.encoding != "" {
+		r.Header.Set("Content-Encoding", q.encoding)
+	}
 	if q.actor != nil {
 		r = r.WithContext(service.WithActor(r.Context(), q.actor))
 	}
@@ -83,6 +87,11 @@ func TestRoutes(t *testing.T) {
 		{name: "no graphs", actor: servicetest.Nobody, method: "GET", path: "//graphs", status: 403, want: `{"error":"the policy does not allow graph_list","code":"forbidden"}`},
 		{name: "graphs to nobody", method: "GET", path: "//graphs", status: 403, want: `"code":"forbidden"`},
 		{name: "no graph", actor: reader, method: "GET", path: "//graphs/zzz/schema", status: 404, want: `{"error":"graph \"zzz\" not found","code":"not_found"}`},
+		{name: "dots", actor: reader, method: "POST", path: "//graphs/../graphs/people/query", status: 404, want: `path \"/graphs/../graphs/people/query\" not found`},
+		{name: "two slashes", actor: reader, method: "GET", path: "///graphs", status: 404, want: `path \"//graphs\" not found`},
+		{name: "escaped slash", actor: reader, method: "GET", path: "//graphs/people%2fschema", status: 404, want: `not found`},
+		{name: "escaped dots", actor: reader, method: "GET", path: "//graphs/%2e%2e/schema", status: 404, want: `not found`},
+		{name: "name with a line feed", actor: reader, method: "POST", path: "/queries/a%0d%0aX-Evil:%201", status: 404, want: `stored query \"a\\r\\nX-Evil: 1\" not found`},
 		{name: "schema", actor: reader, method: "GET", path: "/schema", status: 200, want: `{"schema_source":"node Person {`},
 		{name: "schema denied", actor: bot, method: "GET", path: "/schema", status: 403, want: `{"error":"the policy does not allow read on branch main","code":"forbidden"}`},
 		{name: "schema of nobody", method: "GET", path: "/schema", status: 403, want: `"code":"forbidden"`},
@@ -112,6 +121,7 @@ func TestRoutes(t *testing.T) {
 			want: `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`},
 		{name: "unmutate", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"zoe\" }"}`, status: 200, want: `"affected_nodes":1,`},
 		{name: "mutate denied", actor: reader, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"ada\" }"}`, status: 403, want: `change on branch main`},
+		{name: "two names", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"ada\" }","query_source":"query m() { delete Person where name = \"bob\" }"}`, status: 400, want: `query_source: found beside query, wanted one of the two`},
 		{name: "mutate without text", actor: writer, method: "POST", path: "/mutate", body: `{}`, status: 400, want: `query: missing, wanted a string`},
 		{name: "mutation", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"expect_mutation":true}`, status: 200,
 			want: `{"branch":"main","query_name":"add_person","affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`, header: "ETag: "},
@@ -122,6 +132,12 @@ func TestRoutes(t *testing.T) {
 		{name: "load denied", actor: reader, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", status: 403, want: `"code":"forbidden"`},
 		{name: "load mode", actor: writer, method: "POST", path: "/load/ndjson", media: "application/x-ndjson", status: 400, want: `wanted one of merge, append, overwrite`},
 		{name: "load parameter", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&from=x", media: "application/x-ndjson", status: 400, want: `from: unknown query parameter`},
+		{name: "load escape", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&branch=dra%25zzft&x;y", media: "application/x-ndjson", status: 400, want: `the query part of the url is malformed`},
+		{name: "load branch twice", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&branch=draft&branch=main", media: "application/x-ndjson", status: 400, want: `branch: found several times`},
+		{name: "branch in the url", actor: writer, method: "POST", path: "/mutate?branch=draft", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `branch: unknown query parameter; none is taken here`},
+		{name: "schema of a branch", actor: reader, method: "GET", path: "/schema?branch=draft", status: 400, want: `branch: unknown query parameter`},
+		{name: "compressed", actor: reader, method: "POST", path: "/query", encoding: "gzip", body: "\x1f\x8b", status: 415, want: `found content encoding \"gzip\", wanted none`},
+		{name: "compressed load", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", encoding: "gzip", status: 415, want: `content encoding`},
 		{name: "load media type", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", status: 415, want: `wanted application/x-ndjson`},
 		{name: "load too large", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson",
 			body: strings.Repeat(`{"type":"Person","data":{"name":"eve"}}`+"\n", 100), status: 413, want: `larger than the 1000 bytes`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -41,7 +42,11 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	}
 	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
 	if found.HasErrors() {
-		return nil, &Rejected{Diagnostics: found, Sources: map[string]string{sourceName: c.Source}}
+		r := &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
+		if c.Write {
+			r.Example = exampleMutation
+		}
+		return nil, r
 	}
 	q, err := c.choose(queries)
 	if err != nil {
@@ -57,6 +62,16 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	}
 	return tool.RunPlan(ctx, env, q.Plan, args, c.Branch)
 }
+
+// maxFaults bounds the faults that an answer lists: whoever reads them, a model above
+// all, mends the first ones and asks again.
+const maxFaults = 20
+
+// The forms that are shown to whoever writes something else, Cypher or a bare match.
+const (
+	exampleRead     = "query name($age: I32) { match { $p: Person { age: $age } $p knows $q $q.name != \"ada\" } return { $p.name, count($q) as n } order { n desc } limit 20 }"
+	exampleMutation = "query name($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }"
+)
 
 // sourceName stands for ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
@@ -75,9 +90,9 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	case len(queries) == 0:
 		return nil, &tool.ArgumentError{Path: "query", Detail: "found no query in the text", Help: "write query name() { … }"}
 	case chosen == nil && c.Name == "":
-		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text holds several queries", Help: "choose one of " + strings.Join(names, ", ")}
+		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text holds several queries", Help: "choose one of " + some(names)}
 	case chosen == nil:
-		e := &tool.ArgumentError{Path: "name", Detail: "the text holds no query " + c.Name, Help: "it holds " + strings.Join(names, ", ")}
+		e := &tool.ArgumentError{Path: "name", Detail: "the text holds no query " + c.Name, Help: "it holds " + some(names)}
 		if near := diag.DidYouMean(c.Name, names); near != "" {
 			e.Help = near
 		}
@@ -88,6 +103,14 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, wanted a mutation", Help: "run it with graph_query, or POST …/query"}
 	}
 	return chosen, nil
+}
+
+// some lists names, the first of them when they are many.
+func some(names []string) string {
+	if len(names) <= maxFaults {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
 }
 
 // Load is the call that loads NDJSON.

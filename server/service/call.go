@@ -67,8 +67,14 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 
 // Do authorizes a decoded call, runs it and encodes its outcome; name is for the log.
 // It is the one way by which anything is read from or written to a graph. A panic
-// in the call comes back as a *Panic.
+// in the call comes back as a *Panic; one that takes longer than the graph's limit, as
+// context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {
+	if _, ok := call.(*Load); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.limits.Timeout)
+		defer cancel()
+	}
 	e := &encoder{enc: enc}
 	commit, err := g.do(ctx, actor, name, call, e)
 	if err != nil {

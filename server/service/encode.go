@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,11 +16,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Limits bound the results that a model is given.
+// Limits bound the results that a model is given, and the time that a call takes.
 type Limits struct {
 	MaxRows  int  // 5,000 by default
 	MaxBytes int  // of a result's JSON up to its last row, 1 MiB by default
 	Refuse   bool // fail with an *Oversize instead of cutting
+
+	// Timeout is how long a call may take, 30 seconds by default. A load may take as
+	// long as its client needs to send it.
+	Timeout time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -28,6 +33,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxBytes == 0 {
 		l.MaxBytes = 1 << 20
+	}
+	if l.Timeout == 0 {
+		l.Timeout = 30 * time.Second
 	}
 	return l
 }
@@ -101,7 +109,7 @@ const (
 // returns how many they are.
 func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
-	start, total := len(e.buf), 0
+	start, total, over := len(e.buf), 0, 0
 	e.buf = append(e.buf, '[')
 	for {
 		b, err := r.Next(ctx)
@@ -123,6 +131,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, 
 			}
 			e.object(keys, b.Columns, i)
 			if e.enc.MaxBytes > 0 && len(e.buf) > e.enc.MaxBytes {
+				over = len(e.buf) - before
 				e.buf, why = e.buf[:before], byBytes
 				break
 			}
@@ -134,10 +143,12 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, 
 		}
 	}
 	if why != whole && e.enc.Refuse {
-		estimate := int64(len(e.buf) - start)
-		if n > 0 {
-			estimate = estimate / int64(n) * int64(total)
+		// The row that did not fit counts: it may be the only one.
+		counted := max(n, 1)
+		if over > 0 {
+			counted = n + 1
 		}
+		estimate := int64(len(e.buf)-start+over) * int64(total) / int64(counted)
 		return n, why, &Oversize{Rows: total, Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
 	}
 	e.truncated = e.truncated || why != whole

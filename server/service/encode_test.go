@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -158,6 +159,15 @@ func TestCutsAcrossBatches(t *testing.T) {
 	o, ok := err.(*Oversize)
 	if !ok || o.Rows != 2500 || o.Bytes < 100_000 || o.Bytes > 250_000 {
 		t.Errorf("got %v", err)
+	}
+	e = &encoder{enc: Encoding{MaxBytes: 1000, Refuse: true}}
+	wide := func() *columns {
+		c := people(1)
+		c.batches[0].Columns[0].Strings[0] = strings.Repeat("x", 5000)
+		return c
+	}
+	if o, ok := e.rowsAnswer(context.Background(), &tool.ReadOutcome{Result: wide()}).(*Oversize); !ok || o.Bytes < 5000 || o.Bytes > 5500 {
+		t.Errorf("one row that is too large: %v", o)
 	}
 	if f := Explain(err); f.Body.ResourceLimit.Resource != "bytes" {
 		t.Errorf("got %+v", f.Body.ResourceLimit)

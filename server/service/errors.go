@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -21,6 +22,7 @@ type Forbidden struct {
 type Rejected struct {
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
+	Example     string            // a text of the kind that was wanted, shown beside parse errors
 }
 
 // Oversize says that a result is larger than the graph's limits allow, where those say
@@ -47,11 +49,14 @@ func (e *Forbidden) Error() string {
 	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
 }
 
-// Error renders every diagnostic with the source line it is about.
+// Error renders every diagnostic with the part of the source line that it is about.
 func (e *Rejected) Error() string {
 	var b strings.Builder
 	b.WriteString("the query text has errors:\n")
 	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
+	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
+		b.WriteString("the form is, for example: " + e.Example)
+	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -59,5 +64,8 @@ func (e *Oversize) Error() string {
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
 }
+
+// isParse reports whether a diagnostic is about the form of the text.
+func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
 
 func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

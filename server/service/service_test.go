@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
@@ -222,6 +223,25 @@ func (h *hostile) Snapshot(context.Context, engine.Target) (*engine.Snapshot, er
 	return nil, h.err
 }
 
+// stuck is an engine whose snapshots take until the context ends.
+type stuck struct{ engine.Graph }
+
+func (stuck) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestTimeout(t *testing.T) {
+	c := servicetest.Config(t, builtin.All("1")...)
+	c.Graph = stuck{c.Graph}
+	c.Limits.Timeout = time.Millisecond
+	g := servicetest.Graph(t, c)
+	_, err := g.Call(context.Background(), servicetest.Reader, "graph_snapshot", nil, service.Encoding{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that never ends: %v", err)
+	}
+}
+
 func TestOperationalFaults(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
@@ -231,8 +251,10 @@ func TestOperationalFaults(t *testing.T) {
 		{errors.New("open /var/lib/secret: i/o error"), 500},
 		{&engine.Corrupt{Object: "/var/lib/secret", Detail: "bad sum"}, 500},
 		{&engine.Indeterminate{Err: errors.New("/var/lib/secret")}, 500},
+		{&engine.Indeterminate{Err: &engine.Unavailable{Reason: "/var/lib/secret"}}, 500},
 		{&engine.Unavailable{Reason: "/var/lib/secret is locked"}, 503},
 		{context.DeadlineExceeded, 503},
+		{context.Canceled, 503},
 	} {
 		var log strings.Builder
 		c := servicetest.Config(t, builtin.All("1")...)
@@ -245,12 +267,15 @@ func TestOperationalFaults(t *testing.T) {
 		if !f.Operational || f.Status != tt.status || strings.Contains(string(body), "secret") {
 			t.Errorf("%v: got %d %s", tt.err, f.Status, body)
 		}
+		if unsure := strings.Contains(f.Body.Error, "may or may not be in the graph"); unsure != errors.As(tt.err, new(*engine.Indeterminate)) {
+			t.Errorf("%v: got %s", tt.err, f.Body.Error)
+		}
 		_, id, _ := strings.Cut(f.Body.Error, "(id ")
 		id = strings.TrimSuffix(id, ")")
 		if len(id) < 10 || !strings.Contains(log.String(), id) {
 			t.Errorf("%v: the log does not name %q: %s", tt.err, id, log.String())
 		}
-		if tt.err != context.DeadlineExceeded && !strings.Contains(log.String(), "secret") {
+		if !errors.Is(tt.err, context.DeadlineExceeded) && !errors.Is(tt.err, context.Canceled) && !strings.Contains(log.String(), "secret") {
 			t.Errorf("%v: the log does not tell the cause: %s", tt.err, log.String())
 		}
 	}

@@ -79,8 +79,12 @@ func Explain(err error) *Fault {
 		tooLarge    *engine.TooLarge
 		load        *engine.LoadErrors
 		unavailable *engine.Unavailable
+		unsure      *engine.Indeterminate
 	)
 	switch {
+	case errors.As(err, &unsure):
+		// Before the others, since it may wrap any of them. A caller who took this for a plain failure would write twice.
+		return servers(http.StatusInternalServerError, "the outcome of the write is unknown: it may or may not be in the graph; look before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(http.StatusNotFound, NotFound, err)
 	case errors.As(err, &forbidden):
@@ -126,6 +130,8 @@ func Explain(err error) *Fault {
 		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
+	case errors.Is(err, context.Canceled):
+		return servers(http.StatusServiceUnavailable, "the request was stopped before it was done, because its connection was lost")
 	}
 	return servers(http.StatusInternalServerError, "internal error")
 }

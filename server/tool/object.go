@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,18 +75,33 @@ func (o *Object) Merge(name string, err error) {
 	a.Also = nil
 }
 
-// Done returns every fault noted so far as one *ArgumentError, members that nobody
-// asked for first, or nil when there is none.
+// maxFaults bounds the faults that one error lists: an object may have as many bad
+// members as its text has room for.
+const maxFaults = 20
+
+// Done returns the faults noted so far, the first twenty of them, as one
+// *ArgumentError, members that nobody asked for first, or nil when there is none.
 func (o *Object) Done() error {
 	var faults []*ArgumentError
+	more := 0
 	for i := range o.members {
-		if m := &o.members[i]; !m.read {
+		switch m := &o.members[i]; {
+		case m.read:
+		case len(faults) < maxFaults:
 			faults = append(faults, o.unknown(m.name))
+		default:
+			more++
 		}
 	}
 	faults = append(faults, o.faults...)
 	if len(faults) == 0 {
 		return nil
+	}
+	if n := len(faults); n > maxFaults {
+		more, faults = more+n-maxFaults, faults[:maxFaults:maxFaults]
+	}
+	if more > 0 {
+		faults = append(faults, &ArgumentError{Detail: fmt.Sprintf("%d more faults are not listed", more)})
 	}
 	first := *faults[0]
 	first.Also = faults[1:]
@@ -105,7 +121,11 @@ func newObject(noun string, raw json.RawMessage) *Object {
 			o.malformed(err)
 			return o
 		}
-		o.Fail("", "found "+describe(v)+", wanted a JSON object", "")
+		help := ""
+		if v.Kind() == '"' {
+			help = "send the object itself, not a string that holds its text"
+		}
+		o.Fail("", "found "+describe(v)+", wanted a JSON object", help)
 		return o
 	}
 	if _, err := d.ReadToken(); err != nil {
@@ -124,7 +144,9 @@ func newObject(noun string, raw json.RawMessage) *Object {
 			o.malformed(err)
 			return o
 		}
-		m.raw = v.Clone()
+		// v itself is good until the next read only; raw holds the same text.
+		end := d.InputOffset()
+		m.raw = jsontext.Value(raw[end-int64(len(v)) : end : end])
 		o.members = append(o.members, m)
 	}
 	if _, err := d.ReadToken(); err != nil {
@@ -195,6 +217,9 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 }
 
 func (o *Object) unknown(name string) *ArgumentError {
+	if len(name) > maxQuoted {
+		return &ArgumentError{Path: strings.ToValidUTF8(name[:maxQuoted], "") + "…", Detail: "unknown " + o.noun}
+	}
 	e := &ArgumentError{Path: name, Detail: "unknown " + o.noun}
 	switch e.Help = diag.DidYouMean(name, o.known); {
 	case e.Help != "":

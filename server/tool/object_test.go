@@ -3,7 +3,9 @@ package tool
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,7 +108,7 @@ func TestObjectFaults(t *testing.T) {
 		{"unknown", `{"name":"a","zzz":1}`, "zzz: unknown parameter; known are depth, name"},
 		{"all at once", `{"depth":"x"}`, "name: missing, wanted a string\ndepth: found the string \"x\", wanted an integer from -2147483648 to 2147483647"},
 		{"not an object", `[1]`, "found an array, wanted a JSON object"},
-		{"a string", `"{}"`, `found the string "{}", wanted a JSON object`},
+		{"a string", `"{}"`, `found the string "{}", wanted a JSON object; send the object itself, not a string that holds its text`},
 		{"twice", `{"name":"a","name":"b"}`, "the member /name occurs twice"},
 		{"twice inside", `{"name":{"x":1,"x":2}}`, "the member /name/x occurs twice"},
 		{"trailing", `{"name":"a"} {}`, "there is text after the JSON object"},
@@ -255,4 +257,29 @@ func FuzzWhole(f *testing.F) {
 			t.Errorf("%q read as %d", s, v.Int())
 		}
 	})
+}
+
+// TestFaultsAreBounded holds that an error does not grow with the arguments.
+func TestFaultsAreBounded(t *testing.T) {
+	var many strings.Builder
+	many.WriteString(`{"` + strings.Repeat("é", 1000) + `":1`)
+	for i := range 1000 {
+		fmt.Fprintf(&many, `,"m%d":1`, i)
+	}
+	many.WriteString("}")
+	o := Members(json.RawMessage(many.String()))
+	for i := range 100 {
+		o.String(fmt.Sprintf("wanted%d", i))
+	}
+	err := o.Done()
+	var a *ArgumentError
+	if !errors.As(err, &a) || len(a.Also) != 20 || len(err.Error()) > 50_000 {
+		t.Fatalf("%d bytes: %.2000v", len(err.Error()), err)
+	}
+	if last := a.Also[19].Detail; last != "1081 more faults are not listed" {
+		t.Errorf("got %s", last)
+	}
+	if a.Path != strings.Repeat("é", 30)+"…" {
+		t.Errorf("path %s", a.Path)
+	}
 }

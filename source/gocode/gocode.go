@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -132,6 +133,13 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 	}
 	if len(opts.Patterns) == 0 {
 		opts.Patterns = []string{"./..."}
+	}
+	if opts.Dir != "" {
+		if info, err := os.Stat(opts.Dir); err != nil {
+			return nil, err
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("%s is no folder; name the one that holds go.mod", opts.Dir)
+		}
 	}
 	opts.Progress("type-checking packages", 0, 0)
 	pkgs, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}, opts.Patterns...)

@@ -3,6 +3,7 @@ package gocode
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,9 @@ func TestReadFaults(t *testing.T) {
 	}
 	if _, err := Read(t.Context(), Options{Dir: dir, Env: env()}); err == nil {
 		t.Error("a folder without a module was read")
+	}
+	if _, err := Read(t.Context(), Options{Dir: filepath.Join(dir, "nowhere"), Env: env()}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("a folder that does not exist: %v", err)
 	}
 	write("go.mod", "module example.com/broken\n\ngo 1.26\n")
 	write("broken.go", "package broken\n\nvar x int = \"text\"\n")

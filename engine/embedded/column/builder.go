@@ -108,6 +108,9 @@ func (b *Builder) Append(v value.Value) error {
 		b.AppendNull()
 		return nil
 	case b.typ.List:
+		if n := int64(b.elem.n) + int64(len(v.Elems())); n > MaxBytes {
+			return &engine.TooLarge{Resource: "list elements in one column", Limit: MaxBytes, Actual: n}
+		}
 		for _, e := range v.Elems() {
 			if err := b.elem.Append(e); err != nil {
 				return err

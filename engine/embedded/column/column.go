@@ -41,6 +41,23 @@ func (c *Column) Type() value.Type { return c.typ }
 // Len returns the number of values.
 func (c *Column) Len() int { return c.n }
 
+// Bytes returns the most memory that the values take in a Builder, in bytes.
+func (c *Column) Bytes() int64 {
+	n := int64(c.n) // whether it is null, or a Bool
+	n += 4*int64(len(c.w32)) + 8*int64(len(c.w64)) + 4*int64(len(c.f32)) + 8*int64(len(c.f64)) + 4*int64(len(c.off))
+	if c.elem != nil {
+		n += c.elem.Bytes()
+	}
+	if c.code == nil {
+		return n + int64(len(c.data))
+	}
+	longest := uint32(0)
+	for i := 1; i < len(c.off); i++ {
+		longest = max(longest, c.off[i]-c.off[i-1])
+	}
+	return n + int64(len(c.code))*int64(4+longest)
+}
+
 // IsNull reports whether value i is null.
 func (c *Column) IsNull(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
@@ -144,8 +161,10 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 }
 
 func (c *Column) vector(i uint32) []float32 {
-	d := uint32(c.typ.Dim)
-	return c.f32[i*d : (i+1)*d : (i+1)*d]
+	// In int: the places of all vectors may be more than 32 bits can count.
+	d := c.typ.Dim
+	at := int(i) * d
+	return c.f32[at : at+d : at+d]
 }
 
 // integer returns the payload of a value that is kept as an integer.

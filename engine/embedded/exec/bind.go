@@ -26,6 +26,9 @@ func (b *binder) bind() error {
 		}
 		b.types = append(b.types, t)
 	}
+	if err := b.shape(); err != nil {
+		return err
+	}
 	var err error
 	if b.body, err = b.pipe(b.read.Match, nil); err != nil {
 		return err

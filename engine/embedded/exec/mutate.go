@@ -149,7 +149,12 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 	if unfit != nil && len(ords) > 0 {
 		return unfit
 	}
-	for _, ord := range ords {
+	for i, ord := range ords {
+		if i%frameSize == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
 		table := w.Tx.Table(t)
 		row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
 		copy(row.Vals, table.Values(ord))
@@ -174,7 +179,12 @@ func (w *Write) delete(ctx context.Context, s plan.Delete) error {
 	if err != nil {
 		return err
 	}
-	for _, ord := range ords {
+	for i, ord := range ords {
+		if i%frameSize == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
 		edges := w.Tx.Delete(t, ord)
 		w.Edges += edges
 		if s.Entity == plan.Edge {
@@ -393,6 +403,9 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 		t := s.Type(entity, name)
 		if t == nil {
 			return mismatch("there is no %s type %s", entity, name)
+		}
+		if err := operands(q, st); err != nil {
+			return err
 		}
 		for _, a := range set {
 			if err := fits(t, a.Name, a.Type); err != nil {

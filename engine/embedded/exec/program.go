@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -125,7 +126,12 @@ func checkArg(p *plan.Param, v *value.Value) error {
 			if e.Kind() != p.Type.Kind || e.IsList() {
 				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, wanted %s", i, typeName(e), p.Type.Elem())}
 			}
+			if e.Kind() == value.String && !utf8.ValidString(e.Str()) {
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is not valid UTF-8", i)}
+			}
 		}
+	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
+		return &engine.BadArgument{Param: p.Name, Detail: "it is not valid UTF-8"}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
 	}

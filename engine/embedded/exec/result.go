@@ -36,7 +36,10 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 			return nil, err
 		}
 	}
-	st.finish()
+	if err := st.finish(); err != nil {
+		st.end()
+		return nil, err
+	}
 	st.ctx = nil
 	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
 }

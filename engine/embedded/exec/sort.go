@@ -22,6 +22,14 @@ type sortKey struct {
 // pruneAt is the fewest collected rows that are cut down to the limit.
 const pruneAt = 8192
 
+const (
+	// sortKeyBytes is what a row's value of a sort key takes, in bytes: that of a
+	// text, which is the widest of the common ones.
+	sortKeyBytes = 16
+	// compareTick is how many comparisons go by between two looks at the context.
+	compareTick = 1 << 14
+)
+
 // collect takes the rows that the match yields.
 func (st *state) collect(f *frame) error {
 	if st.read.Grouped {
@@ -34,36 +42,54 @@ func (st *state) collect(f *frame) error {
 		st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][:f.n]...)
 	}
 	st.rows.n += f.n
-	if limit := st.read.Limit; limit >= 0 && int64(st.rows.n) >= max(pruneAt, 4*limit) {
-		st.sort()
+	if limit := st.read.Limit; limit >= 0 && prunes(st.rows.n, limit) {
+		if err := st.sort(); err != nil {
+			return err
+		}
 		st.permute(int(limit))
 	}
 	return nil
 }
 
+// prunes reports whether so many collected rows are to be cut down to a limit: rarely
+// enough that the work is in proportion to the rows.
+func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/4 >= limit }
+
 // finish sorts what was collected and cuts it to the limit.
-func (st *state) finish() {
+func (st *state) finish() error {
 	if st.read.Grouped && st.grouped == 0 && !slices.ContainsFunc(st.Program.columns, func(c projection) bool { return c.agg < 0 }) {
 		st.grouped++
 		st.rows.n++
 		st.addGroup()
 	}
-	st.sort()
+	if err := st.sort(); err != nil {
+		return err
+	}
 	if limit := st.read.Limit; limit >= 0 && int64(len(st.perm)) > limit {
 		st.perm = st.perm[:limit]
 	}
+	return nil
 }
 
 // sort orders the collected rows: perm lists them, the first of them at least that the
-// limit keeps.
-func (st *state) sort() {
+// limit keeps. The error is the context's, or a *engine.TooLarge.
+func (st *state) sort() error {
 	n := st.rows.n
 	st.perm = slices.Grow(st.perm[:0], n)[:n]
 	for i := range st.perm {
 		st.perm[i] = uint32(i)
 	}
 	if n < 2 {
-		return
+		return nil
+	}
+	// What sorting takes beside the rows, while it lasts.
+	taken := n * (4 + sortKeyBytes*len(st.order))
+	if err := st.spend(taken); err != nil {
+		return err
+	}
+	defer st.spend(-taken)
+	if err := st.ctx.Err(); err != nil {
+		return err
 	}
 	keys := st.sortBy[:0]
 	for _, o := range st.order {
@@ -93,9 +119,20 @@ func (st *state) sort() {
 		if !slices.IsSorted(ords) {
 			slices.SortFunc(st.perm, func(a, b uint32) int { return cmp.Compare(ords[a], ords[b]) })
 		}
-		return
+		return nil
 	}
+	var err error
+	left := compareTick
 	compare := func(a, b uint32) int {
+		if left--; left < 0 {
+			left = compareTick
+			if err == nil {
+				err = st.ctx.Err()
+			}
+		}
+		if err != nil {
+			return 0 // the sort ends the sooner, and its outcome is not looked at
+		}
 		for i := range keys {
 			if c := keys[i].compare(a, b); c != 0 {
 				return c
@@ -108,6 +145,7 @@ func (st *state) sort() {
 		st.perm = st.perm[:limit]
 	}
 	slices.SortFunc(st.perm, compare)
+	return err
 }
 
 // selectFirst brings the first k of rows in compare's order to the front, in any order:

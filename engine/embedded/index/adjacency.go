@@ -6,7 +6,7 @@ type Adjacency struct {
 	off   []uint32 // by node; a node past the end has no edge in the base
 	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
 	other []uint32 // node ordinals of the other end
-	over  Pages[*Hop]
+	over  heads[Hop]
 	count int
 	multi bool // two edges of the base join the same pair
 }
@@ -71,9 +71,39 @@ func countingSort(keys []uint32, largest uint32, from []uint32) (order, off []ui
 
 // Add enters an edge.
 func (a *Adjacency) Add(owner *Owner, here, other, edge uint32) {
-	p := a.over.Edit(owner, here, nil)
+	p := a.over.edit(owner, here)
 	*p = &Hop{edge, other, *p}
 	a.count++
+}
+
+// Remove takes an edge out of the overlay again, if it is among the latest at its node;
+// see [Hash.Remove].
+func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
+	if a.count == 0 {
+		return
+	}
+	n := 0
+	h := a.over.get(here)
+	for ; h != nil && h.Edge != edge; h = h.Next {
+		if n++; n == removeWithin {
+			return
+		}
+	}
+	if h == nil {
+		return
+	}
+	p := a.over.edit(owner, here)
+	rest, from := h.Next, *p
+	*p = nil
+	for last := p; ; last = &(*last).Next {
+		if from == h {
+			*last = rest
+			break
+		}
+		*last = &Hop{from.Edge, from.Other, nil}
+		from = from.Next
+	}
+	a.count--
 }
 
 // Base returns the edges and other ends of a node in the base, sorted by other end.
@@ -90,10 +120,7 @@ func (a *Adjacency) Over(node uint32) *Hop {
 	if a.count == 0 {
 		return nil
 	}
-	if p := a.over.Get(node); p != nil {
-		return *p
-	}
-	return nil
+	return a.over.get(node)
 }
 
 // Overlay returns the number of edges that came after the base was built.

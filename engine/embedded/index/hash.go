@@ -10,7 +10,7 @@ import (
 type Hash struct {
 	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
 	next  []uint32 // by ordinal: the next one in its bucket, plus one
-	over  Pages[*entry]
+	over  heads[entry]
 	mask  uint32 // buckets of the overlay less one; 0 while it is empty
 	count int    // entries of the overlay
 }
@@ -44,20 +44,50 @@ func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 // Overlay returns the number of entries that came after the base was built.
 func (x *Hash) Overlay() int { return x.count }
 
-// Add enters an ordinal, once per hash.
+// Add enters an ordinal under a hash. It may be entered already.
 func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
-	for c := x.Find(hash); c.Next(); {
-		if c.Ord == ord && c.entry != nil {
-			return
-		}
-	}
-	if buckets := x.mask + 1; x.count == 0 || x.count > 4*int(buckets) {
+	if x.count == 0 || x.count > 4*int(x.mask+1) {
 		x.grow(owner)
 	}
-	slot := x.over.Edit(owner, uint32(hash>>32)&x.mask, nil)
+	slot := x.over.edit(owner, uint32(hash>>32)&x.mask)
 	*slot = &entry{hash, ord, *slot}
 	x.count++
 }
+
+// Remove takes an ordinal out of the overlay again, if it is among the latest entries
+// with hashes like this one. It may stay, since an index only proposes; but what comes
+// and goes all the time must not pile up.
+func (x *Hash) Remove(owner *Owner, hash uint64, ord uint32) {
+	if x.count == 0 {
+		return
+	}
+	at := uint32(hash>>32) & x.mask
+	n := 0
+	e := x.over.get(at)
+	for ; e != nil && (e.hash != hash || e.ord != ord); e = e.next {
+		if n++; n == removeWithin {
+			return
+		}
+	}
+	if e == nil {
+		return
+	}
+	slot := x.over.edit(owner, at)
+	rest, from := e.next, *slot
+	*slot = nil
+	for last := slot; ; last = &(*last).next {
+		if from == e {
+			*last = rest
+			break
+		}
+		*last = &entry{from.hash, from.ord, nil}
+		from = from.next
+	}
+	x.count--
+}
+
+// removeWithin is how many entries of a list are looked through for one to remove.
+const removeWithin = 32
 
 func (x *Hash) grow(owner *Owner) {
 	old := x.over
@@ -66,13 +96,11 @@ func (x *Hash) grow(owner *Owner) {
 	} else {
 		x.mask = (x.mask+1)*8 - 1
 	}
-	x.over = Pages[*entry]{}
-	for _, places := range old.All {
-		for _, e := range places {
-			for ; e != nil; e = e.next {
-				slot := x.over.Edit(owner, uint32(e.hash>>32)&x.mask, nil)
-				*slot = &entry{e.hash, e.ord, *slot}
-			}
+	x.over = heads[entry]{}
+	for e := range old.all {
+		for ; e != nil; e = e.next {
+			slot := x.over.edit(owner, uint32(e.hash>>32)&x.mask)
+			*slot = &entry{e.hash, e.ord, *slot}
 		}
 	}
 }
@@ -92,9 +120,7 @@ type Cursor struct {
 func (x *Hash) Find(hash uint64) Cursor {
 	c := Cursor{hash: hash, next: x.next}
 	if x.count > 0 {
-		if p := x.over.Get(uint32(hash>>32) & x.mask); p != nil {
-			c.first = *p
-		}
+		c.first = x.over.get(uint32(hash>>32) & x.mask)
 	}
 	if len(x.heads) > 0 {
 		c.base = x.heads[uint32(hash)&uint32(len(x.heads)-1)]

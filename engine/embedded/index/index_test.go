@@ -64,7 +64,6 @@ func TestHash(t *testing.T) {
 	early := x
 	for ord := uint32(base); ord < all; ord++ {
 		x.Add(new(Owner), key(ord), ord)
-		x.Add(new(Owner), key(ord), ord) // entered once
 	}
 	if x.Overlay() != all-base {
 		t.Errorf("the overlay has %d entries, want %d", x.Overlay(), all-base)
@@ -119,5 +118,94 @@ func TestAdjacency(t *testing.T) {
 	}
 	if (&Adjacency{}).Simple() != true {
 		t.Error("no edges join no pair twice")
+	}
+}
+
+// TestRemove compares the overlays with lists while entries come and go, and earlier
+// states with what they were.
+func TestRemove(t *testing.T) {
+	type entry struct{ key, ord uint32 }
+	key := func(k uint32) uint64 { return String(fmt.Sprint(k)) }
+	var x Hash
+	var a Adjacency
+	var live []entry
+	type state struct {
+		x    Hash
+		a    Adjacency
+		live []entry
+	}
+	var states []state
+	check := func(what string, s *state) {
+		t.Helper()
+		if s.x.Overlay() != len(s.live) || s.a.Overlay() != len(s.live) {
+			t.Fatalf("%s: the overlays have %d and %d entries, want %d", what, s.x.Overlay(), s.a.Overlay(), len(s.live))
+		}
+		for k := range uint32(40) {
+			var want, found, listed []uint32
+			for _, e := range s.live {
+				if e.key == k {
+					want = append(want, e.ord)
+				}
+			}
+			for c := s.x.Find(key(k)); c.Next(); {
+				found = append(found, c.Ord)
+			}
+			for h := s.a.Over(k << 10); h != nil; h = h.Next {
+				listed = append(listed, h.Edge)
+			}
+			slices.Sort(want)
+			slices.Sort(found)
+			slices.Sort(listed)
+			if !slices.Equal(found, want) || !slices.Equal(listed, want) {
+				t.Fatalf("%s: key %d has %d and edges %d, want %d", what, k, found, listed, want)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for step := range uint32(4000) {
+		owner := new(Owner)
+		for range 1 + r.IntN(3) {
+			if n := len(live); n > 0 && (r.IntN(2) == 0 || n > 300) {
+				i := r.IntN(n)
+				e := live[i]
+				live = slices.Delete(slices.Clone(live), i, i+1)
+				x.Remove(owner, key(e.key), e.ord)
+				a.Remove(owner, e.key<<10, e.ord)
+				continue
+			}
+			e := entry{r.Uint32N(40), step*4 + r.Uint32N(4)}
+			if slices.Contains(live, e) {
+				continue
+			}
+			live = append(slices.Clip(live), e)
+			x.Add(owner, key(e.key), e.ord)
+			a.Add(owner, e.key<<10, e.ord, e.ord)
+		}
+		x.Remove(owner, key(3), 1<<30) // not there
+		a.Remove(owner, 3, 1<<30)
+		s := state{x, a, live}
+		check("now", &s)
+		if step%200 == 0 {
+			states = append(states, s)
+		}
+	}
+	for i := range states {
+		check(fmt.Sprint("state ", i), &states[i])
+	}
+}
+
+// TestRemoveIsBounded churns one key beneath many others with its hash: the work of a
+// step does not grow with what has gone.
+func TestRemoveIsBounded(t *testing.T) {
+	var x Hash
+	for ord := range uint32(100_000) {
+		owner := new(Owner)
+		x.Add(owner, 7, ord)
+		if ord >= 8 {
+			x.Remove(owner, 7, ord-8)
+		}
+	}
+	if x.Overlay() != 8 {
+		t.Errorf("the overlay has %d entries, want 8", x.Overlay())
 	}
 }

@@ -40,11 +40,14 @@ type listing struct {
 func classify(names []string) listing {
 	var l listing
 	for _, name := range names {
-		ext := filepath.Ext(name)
-		if ext == tempExt {
-			l.temps = append(l.temps, name)
+		if made, ok := strings.CutSuffix(name, tempExt); ok {
+			// Another's temporary file is not for a store to remove.
+			if made := classify([]string{made}); len(made.logs)+len(made.segments)+len(made.manifests) > 0 {
+				l.temps = append(l.temps, name)
+			}
 			continue
 		}
+		ext := filepath.Ext(name)
 		digits := strings.TrimSuffix(name, ext)
 		number, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil || filename("", number, ext) != name {

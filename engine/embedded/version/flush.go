@@ -16,6 +16,11 @@ type Flush struct {
 	keep    int // segments of the table that stay
 }
 
+// segmentBytes is about how large the segments are that are made of rows which are
+// stored already: well below what one column of a segment can hold. The tests make it
+// smaller.
+var segmentBytes int64 = 1 << 30
+
 // Flush makes a segment of the rows that lie in no stored segment; ok is false when
 // there are none. The segment is in memory, for the caller to store and name.
 func (t *Table) Flush() (f Flush, ok bool, err error) {
@@ -33,7 +38,12 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	}
 	// A segment smaller than twice what follows it is written again with it: a table
 	// of n rows has in the order of log n segments, and a row is rewritten as often.
+	// Large ones stay, lest the texts of a column outgrow one segment.
+	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
+		if again += t.Segs[keep-1].bytes(); again > segmentBytes {
+			break
+		}
 		keep--
 		start = t.Segs[keep].Start
 	}

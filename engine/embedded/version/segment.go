@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -126,39 +127,91 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 }
 
 // Collect makes a segment of the rows from start up to end, alive or not, in memory.
+// The error is a *engine.TooLarge.
 func (t *Table) Collect(start, end uint32) (*Segment, error) {
-	s := &Segment{Start: start, N: end - start}
-	var id *column.Builder
-	if t.Type.IDProp < 0 {
-		id = column.NewBuilder(value.Of(value.String))
-	}
-	props := make([]*column.Builder, len(t.Type.Props))
-	for p := range props {
-		props[p] = column.NewBuilder(t.Type.Props[p].Type)
-	}
+	c := t.collector(start)
 	for row := start; row < end; row++ {
-		if id != nil {
-			if err := id.AppendString(t.idAt(row)); err != nil {
-				return nil, err
-			}
+		var src, dst uint32
+		if t.Type.Entity == plan.Edge {
+			src, dst = t.endsAt(row)
 		}
-		for p := range props {
-			if err := props[p].Append(t.valueAt(row, p)); err != nil {
-				return nil, err
-			}
-		}
-		if t.Type.Entity == 1 {
-			src, dst := t.endsAt(row)
-			s.Src, s.Dst = append(s.Src, src), append(s.Dst, dst)
+		if err := c.add(row, src, dst); err != nil {
+			return nil, err
 		}
 	}
-	if id != nil {
-		s.ID = id.Finish(nil)
+	return c.finish(), nil
+}
+
+// collector makes a segment of rows of a table.
+type collector struct {
+	t     *Table
+	s     *Segment
+	id    *column.Builder // nil when a property is the id
+	props []*column.Builder
+}
+
+func (t *Table) collector(start uint32) *collector {
+	c := &collector{t: t, s: &Segment{Start: start}}
+	if t.Type.IDProp < 0 {
+		c.id = column.NewBuilder(value.Of(value.String))
 	}
-	for _, b := range props {
-		s.Props = append(s.Props, b.Finish(nil))
+	for _, p := range t.Type.Props {
+		c.props = append(c.props, column.NewBuilder(p.Type))
 	}
-	return s, nil
+	return c
+}
+
+// add adds a row; the ends are of edges.
+func (c *collector) add(row, src, dst uint32) error {
+	if c.id != nil {
+		if err := c.id.AppendString(c.t.idAt(row)); err != nil {
+			return err
+		}
+	}
+	for p := range c.props {
+		if err := c.props[p].Append(c.t.valueAt(row, p)); err != nil {
+			return err
+		}
+	}
+	if c.t.Type.Entity == plan.Edge {
+		c.s.Src, c.s.Dst = append(c.s.Src, src), append(c.s.Dst, dst)
+	}
+	c.s.N++
+	return nil
+}
+
+// bytes returns roughly how much memory the rows take.
+func (c *collector) bytes() int64 {
+	n := 8 * len(c.s.Src)
+	if c.id != nil {
+		n += c.id.Bytes()
+	}
+	for _, b := range c.props {
+		n += b.Bytes()
+	}
+	return int64(n)
+}
+
+func (c *collector) finish() *Segment {
+	if c.id != nil {
+		c.s.ID = c.id.Finish(nil)
+	}
+	for _, b := range c.props {
+		c.s.Props = append(c.s.Props, b.Finish(nil))
+	}
+	return c.s
+}
+
+// bytes returns the most memory that the rows take in a builder.
+func (s *Segment) bytes() int64 {
+	n := 8 * int64(len(s.Src))
+	if s.ID != nil {
+		n += s.ID.Bytes()
+	}
+	for _, c := range s.Props {
+		n += c.Bytes()
+	}
+	return n
 }
 
 func (s *Segment) columns(t *Type) (names []string, cols []*column.Column) {

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -69,7 +70,13 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 	for i, tuple := range t.Tuples {
 		before, had := e.tupleHash(tuple, func(p int) value.Value { return e.valueAt(old, p) }, r.Src, r.Dst)
 		after, has := e.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst)
-		if has && (!had || before != after) {
+		if had == has && before == after {
+			continue
+		}
+		if had {
+			e.idx[i].Remove(tx.owner, before, ord)
+		}
+		if has {
 			e.idx[i].Add(tx.owner, after, ord)
 		}
 	}
@@ -122,6 +129,26 @@ func (tx *Txn) Changed() bool {
 		}
 	}
 	return false
+}
+
+// maxRows bounds the row numbers and the ordinals of a table. It leaves room for the
+// rows of one transaction below what 32 bits can count.
+const maxRows = 1 << 31
+
+// Room reports whether the tables can number what the transaction adds. The error is a
+// *engine.TooLarge; a rewrite makes room of what was deleted.
+func (tx *Txn) Room() error {
+	for _, list := range [][]*edit{tx.nodes, tx.edges} {
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			if n := max(int64(e.base)+int64(len(e.tail)), int64(e.next)); n > maxRows {
+				return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", e.Type.Entity, e.Type.Name), Limit: maxRows, Actual: n}
+			}
+		}
+	}
+	return nil
 }
 
 // Remove removes an entity that is alive and leaves the edges of a node in place: the
@@ -216,8 +243,31 @@ func (tx *Txn) burn(t *Type) {
 
 func (tx *Txn) kill(e *edit, ord uint32) {
 	e.touched[ord] = true
+	e.unlist(tx.owner, ord)
 	e.rows.Set(tx.owner, ord, index.Dead)
 	e.live--
+}
+
+// unlist takes an entity that is alive out of the overlays of the indexes.
+func (t *Table) unlist(owner *index.Owner, ord uint32) {
+	row := t.rows.Get(ord)
+	if t.keys.Overlay() > 0 {
+		t.keys.Remove(owner, index.String(t.idAt(row)), ord)
+	}
+	var src, dst uint32
+	if t.Type.Entity == plan.Edge {
+		src, dst = t.endsAt(row)
+		t.out.Remove(owner, src, ord)
+		t.in.Remove(owner, dst, ord)
+	}
+	for i, tuple := range t.Type.Tuples {
+		if t.idx[i].Overlay() == 0 {
+			continue
+		}
+		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst); ok {
+			t.idx[i].Remove(owner, h, ord)
+		}
+	}
 }
 
 // claim gives out the next ordinal.

@@ -64,6 +64,53 @@ await check('an ad-hoc query answers rows', async () => {
   assert.ok(res.structuredContent.rows[0].n > 0);
 });
 
+// The arguments that a parameter's name stands for, of a symbol that exists, so that
+// rows come back where there are any.
+const found = (await client.callTool({ name: 'find_symbols', arguments: { params: { words: 'graph' } } })).structuredContent.rows[0];
+const values = { path: found.path, symbol: found.path, words: 'graph', name: found.name, file: found.file };
+const given = { graph_query: { query: 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }' } };
+
+for (const tool of tools.filter((t) => t.annotations.readOnlyHint)) {
+  await check(`${tool.name} answers what its schema promises`, async () => {
+    const wanted = tool.inputSchema.properties.params?.required ?? [];
+    const params = Object.fromEntries(wanted.map((name) => [name, values[name] ?? 'none']));
+    const args = given[tool.name] ?? (wanted.length > 0 ? { params } : {});
+    assert.ok(tool.outputSchema, 'no outputSchema');
+    const res = await client.callTool({ name: tool.name, arguments: args });
+    assert.ok(!res.isError, JSON.stringify(res.content));
+    assert.deepEqual(JSON.parse(res.content[0].text), res.structuredContent);
+  });
+}
+
+await check('a batch answers each query in its place', async () => {
+  const query = 'query q() { match { $s: Symbol } return { count($s) as n } limit 1 }';
+  const res = await client.callTool({ name: 'graph_query', arguments: { queries: [{ query }, { query: 'nonsense' }, { query }] } });
+  assert.ok(!res.isError, JSON.stringify(res.content));
+  const { results } = res.structuredContent;
+  assert.deepEqual([results[0].row_count, results[1].code, results[2].row_count], [1, 'bad_request', 1]);
+});
+
+await check('a large result is cut, and says so', async () => {
+  const query = 'query q() { match { $a: Symbol $b: Package } return { $a.path, $b.path } limit 20000 }';
+  const res = await client.callTool({ name: 'graph_query', arguments: { query } });
+  assert.ok(!res.isError, JSON.stringify(res.content));
+  assert.equal(res.structuredContent.truncated, true);
+  assert.equal(res.structuredContent.row_count, res.structuredContent.rows.length);
+  assert.ok(['rows', 'bytes'].includes(res.structuredContent.truncated_by));
+});
+
+await check('a load of nothing changes nothing', async () => {
+  const res = await client.callTool({ name: 'graph_load', arguments: { data: '', mode: 'merge' } });
+  assert.ok(!res.isError, JSON.stringify(res.content));
+  assert.equal(res.structuredContent.commit, null);
+});
+
+await check('a text of another language is answered with the form', async () => {
+  const res = await client.callTool({ name: 'graph_query', arguments: { query: 'MATCH (p:Package) RETURN p' } });
+  assert.equal(res.isError, true);
+  assert.match(JSON.parse(res.content[0].text).error, /the form is, for example: query /);
+});
+
 await check('a mutation and its removal', async () => {
   const symbol = (await client.callTool({ name: 'find_symbols', arguments: { params: { words: 'graph' } } })).structuredContent.rows[0].path;
   const params = { slug: `client-test-${process.pid}`, symbol, text: 'written by the client test' };
@@ -89,6 +136,12 @@ await check('a query with a fault is answered with its diagnostics', async () =>
   const body = JSON.parse(res.content[0].text);
   assert.equal(body.diagnostics[0].code, 'T1');
   assert.match(res.content[0].text, /Package/);
+});
+
+await check('arguments as a string are refused with the remedy', async () => {
+  const res = await client.callTool({ name: 'find_symbols', arguments: { params: '{"words":"graph"}' } });
+  assert.equal(res.isError, true);
+  assert.match(res.content[0].text, /send the object itself/);
 });
 
 await check('an unknown tool is refused', async () => {

@@ -1,0 +1,217 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// maxVars bounds the variables of a read: each step has a frame with a column for every
+// variable that is bound, so that memory grows with the square of their number. It is
+// far past what queries written by hand use.
+const maxVars = 256
+
+// shape checks that the parts of a read refer to each other as the checker of the
+// language leaves them, so that what binds and runs it may rely on that: a plan may
+// have been made by hand.
+func (b *binder) shape() error {
+	if n := len(b.read.Vars); n > maxVars {
+		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
+	}
+	bound := map[plan.VarID]bool{}
+	if err := b.clauses(b.read.Match, bound); err != nil {
+		return err
+	}
+	// The result may use what the match binds outside not blocks.
+	result := func(e plan.Expr) error {
+		if err := b.known(e); err != nil {
+			return err
+		}
+		var err error
+		uses(e, func(v plan.VarID) {
+			if !bound[v] {
+				err = mismatch("$%s is returned or ordered by, but bound nowhere outside a not block", b.read.Vars[v].Name)
+			}
+		})
+		return err
+	}
+	for _, c := range b.read.Columns {
+		if err := result(c.Expr); err != nil {
+			return err
+		}
+		if agg, ok := c.Expr.(plan.Agg); ok && !b.read.Grouped {
+			return mismatch("it returns the aggregate %s, but is not grouped", agg.Func)
+		}
+	}
+	for _, o := range b.read.Order {
+		if err := result(o.Expr); err != nil {
+			return err
+		}
+	}
+	for _, v := range b.read.Ties {
+		if err := result(plan.ID{Var: v}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clauses checks a block, and notes the variables that it binds.
+func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
+	for _, c := range list {
+		switch c := c.(type) {
+		case plan.Bind:
+			if err := b.variable(c.Var, plan.Node); err != nil {
+				return err
+			}
+			bound[c.Var] = true
+		case plan.Traverse:
+			if err := b.traversal(c); err != nil {
+				return err
+			}
+			bound[c.From], bound[c.To], bound[c.EdgeVar] = true, true, true
+		case plan.Filter:
+			if err := b.condition(c.Cond); err != nil {
+				return err
+			}
+		case plan.Not:
+			if err := b.clauses(c.Match, map[plan.VarID]bool{}); err != nil {
+				return err
+			}
+		default:
+			return mismatch("a clause is empty")
+		}
+	}
+	return nil
+}
+
+func (b *binder) traversal(c plan.Traverse) error {
+	for _, v := range []plan.VarID{c.From, c.To} {
+		if err := b.variable(v, plan.Node); err != nil {
+			return err
+		}
+	}
+	if c.Min < 1 || c.Max < c.Min {
+		return mismatch("a walk along %s has the bounds %d to %d", c.Edge, c.Min, c.Max)
+	}
+	if c.EdgeVar == plan.NoVar {
+		return nil
+	}
+	if c.Max != 1 {
+		return mismatch("a walk along %s of up to %d edges binds an edge variable", c.Edge, c.Max)
+	}
+	if err := b.variable(c.EdgeVar, plan.Edge); err != nil {
+		return err
+	}
+	if t := b.schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
+		return mismatch("$%s is no edge %s", b.read.Vars[c.EdgeVar].Name, c.Edge)
+	}
+	return nil
+}
+
+func (b *binder) condition(c plan.Cond) error {
+	switch c := c.(type) {
+	case plan.Compare:
+		if err := b.known(c.Left); err != nil {
+			return err
+		}
+		return b.known(c.Right)
+	case plan.TextMatch:
+		return b.textMatch(c)
+	}
+	return mismatch("a filter is empty")
+}
+
+// known checks an expression: what it names exists.
+func (b *binder) known(e plan.Expr) error {
+	switch e := e.(type) {
+	case nil:
+		return mismatch("an expression is empty")
+	case plan.Agg:
+		if e.Func > plan.Max {
+			return mismatch("there is no aggregate %d", e.Func)
+		}
+		return b.known(e.Arg)
+	case plan.Matched:
+		return b.textMatch(e.Match)
+	case plan.Whole:
+		return b.variable(e.Var, plan.Node)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Now, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	var err error
+	uses(e, func(v plan.VarID) {
+		if v < 0 || int(v) >= len(b.types) {
+			err = mismatch("there is no variable %d", v)
+		}
+	})
+	return err
+}
+
+func (b *binder) textMatch(m plan.TextMatch) error {
+	if m.Kind > plan.Fuzzy {
+		return mismatch("there is no text match %d", m.Kind)
+	}
+	for _, e := range []plan.Expr{m.Prop, m.Query} {
+		if err := b.known(e); err != nil {
+			return err
+		}
+	}
+	if t := b.typeOf(m.Query); t.Kind != value.String || t.List {
+		if lit, ok := m.Query.(plan.Lit); !ok || !lit.Value.IsNull() {
+			return mismatch("%s for a value of type %s", m.Kind, t)
+		}
+	}
+	if m.MaxEdits == nil {
+		return nil
+	}
+	return b.known(m.MaxEdits)
+}
+
+func (b *binder) variable(v plan.VarID, entity plan.Entity) error {
+	if v < 0 || int(v) >= len(b.types) {
+		return mismatch("there is no variable %d", v)
+	}
+	if b.types[v].Entity != entity {
+		return mismatch("$%s is no %s", b.read.Vars[v].Name, entity)
+	}
+	return nil
+}
+
+// operands checks the expressions of a statement: each is a literal, a parameter that
+// there is, or now; or missing, where it may be.
+func operands(q *plan.Query, s plan.Statement) error {
+	operand := func(e plan.Expr) error {
+		switch e := e.(type) {
+		case plan.Lit, plan.Now:
+			return nil
+		case plan.ParamRef:
+			if e.Index < 0 || e.Index >= len(q.Params) {
+				return mismatch("there is no parameter %d", e.Index)
+			}
+			return nil
+		}
+		return mismatch("%T stands in a mutation, where only a literal, a parameter or now can", e)
+	}
+	var exprs []plan.Expr
+	var set []plan.Assign
+	switch s := s.(type) {
+	case plan.Insert:
+		exprs = slices.DeleteFunc([]plan.Expr{s.From, s.To, s.ID}, func(e plan.Expr) bool { return e == nil })
+		set = s.Set
+	case plan.Update:
+		exprs, set = []plan.Expr{s.Where.Value}, s.Set
+	case plan.Delete:
+		exprs = []plan.Expr{s.Where.Value}
+	}
+	for _, a := range set {
+		exprs = append(exprs, a.Value)
+	}
+	for _, e := range exprs {
+		if err := operand(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package exec
+
+import (
+	"math"
+	"testing"
+)
+
+// TestPrunes collects rows and counts those that are sorted on the way: in proportion
+// to the rows, whatever the limit.
+func TestPrunes(t *testing.T) {
+	for _, limit := range []int64{0, 1, 100, 5000, 1 << 20, 1 << 40, math.MaxInt64/4 + 1, math.MaxInt64} {
+		rows, sorted, total := 0, 0, 4_000_000
+		for range total / frameSize {
+			if rows += frameSize; prunes(rows, limit) {
+				sorted += rows
+				rows = min(rows, int(limit))
+			}
+		}
+		if sorted > 2*total {
+			t.Errorf("limit %d: %d rows are sorted for %d", limit, sorted, total)
+		}
+	}
+}

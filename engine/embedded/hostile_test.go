@@ -1,0 +1,335 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// read returns a query for persons with something changed.
+func read(change func(r *plan.Read)) *plan.Query {
+	r := *allPeople.Read
+	r.Vars, r.Match, r.Columns = slices.Clone(r.Vars), slices.Clone(r.Match), slices.Clone(r.Columns)
+	change(&r)
+	return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.I32).Optional()}}, Read: &r}
+}
+
+// TestHostilePlans gives plans that no checker would let through: each is refused as
+// one that does not fit, and none stops the graph.
+func TestHostilePlans(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
+		t.Fatal(err)
+	}
+	filter := func(c plan.Cond) *plan.Query {
+		return read(func(r *plan.Read) { r.Match = append(r.Match, plan.Filter{Cond: c}) })
+	}
+	column := func(e plan.Expr) *plan.Query {
+		return read(func(r *plan.Read) { r.Columns[1].Expr = e })
+	}
+	knows := func(from, to, edge plan.VarID, low, high int) *plan.Query {
+		return read(func(r *plan.Read) {
+			r.Vars = append(r.Vars, plan.Var{Name: "q", Type: "Person"}, plan.Var{Name: "k", Entity: plan.Edge, Type: "Knows"}, plan.Var{Name: "a", Entity: plan.Edge, Type: "About"})
+			r.Match = append(r.Match, plan.Traverse{From: from, To: to, Edge: "Knows", EdgeVar: edge, Min: low, Max: high})
+		})
+	}
+	write := func(s plan.Statement) *plan.Query {
+		return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.String).Optional()}}, Mutation: &plan.Mutation{Statements: []plan.Statement{s}}}
+	}
+	set := func(e plan.Expr) []plan.Assign {
+		return []plan.Assign{{Name: "name", Type: value.Of(value.String), Value: e}}
+	}
+	for name, q := range map[string]*plan.Query{
+		"neither read nor mutation":        {Params: make([]plan.Param, 1)},
+		"column of no variable":            column(plan.ID{Var: 9}),
+		"column of a negative variable":    column(plan.Prop{Var: -1, Name: "age", Type: value.Of(value.I32)}),
+		"column of no parameter":           column(plan.ParamRef{Index: 3}),
+		"empty column":                     column(nil),
+		"aggregate without groups":         column(plan.Agg{Func: plan.Count, Arg: plan.Whole{}}),
+		"aggregate of nothing":             read(func(r *plan.Read) { r.Grouped, r.Columns[1].Expr = true, plan.Agg{Func: plan.Count} }),
+		"unknown aggregate":                read(func(r *plan.Read) { r.Grouped, r.Columns[1].Expr = true, plan.Agg{Func: 99, Arg: plan.Whole{}} }),
+		"end of a node":                    column(plan.Endpoint{Var: 0}),
+		"tie by no variable":               read(func(r *plan.Read) { r.Ties = []plan.VarID{7} }),
+		"tie by an unbound variable":       read(func(r *plan.Read) { r.Vars, r.Ties = append(r.Vars, r.Vars[0]), []plan.VarID{1} }),
+		"column bound in a not block only": read(func(r *plan.Read) { r.Match = []plan.Clause{plan.Not{Match: r.Match}} }),
+		"order by nothing":                 read(func(r *plan.Read) { r.Order = []plan.Order{{}} }),
+		"empty filter":                     filter(nil),
+		"half a comparison":                filter(plan.Compare{Left: ageOf, Unless: plan.NoParam}),
+		"unless no parameter":              filter(plan.Compare{Left: ageOf, Right: plan.Lit{Value: num(1)}, Unless: 4}),
+		"filter on no variable":            filter(plan.Compare{Left: plan.ID{Var: 5}, Right: plan.Lit{Value: num(1)}, Unless: plan.NoParam}),
+		"search for a number":              filter(plan.TextMatch{Prop: nameOf, Query: plan.Lit{Value: num(1)}}),
+		"search of a number":               filter(plan.TextMatch{Prop: ageOf, Query: plan.Lit{Value: str("x")}}),
+		"search with a number parameter":   filter(plan.TextMatch{Prop: nameOf, Query: plan.ParamRef{Index: 0}}),
+		"unknown text match":               filter(plan.TextMatch{Kind: 9, Prop: nameOf, Query: plan.Lit{Value: str("x")}}),
+		"empty clause":                     read(func(r *plan.Read) { r.Match = append(r.Match, nil) }),
+		"walk to no variable":              knows(0, 9, plan.NoVar, 1, 1),
+		"walk to an edge":                  knows(0, 2, plan.NoVar, 1, 1),
+		"walk over a node":                 knows(0, 1, 0, 1, 1),
+		"walk over an edge of other type":  knows(0, 1, 3, 1, 1),
+		"long walk with an edge":           knows(0, 1, 2, 1, 3),
+		"walk of no hops":                  knows(0, 1, plan.NoVar, 0, 0),
+		"walk of bounds that cross":        knows(0, 1, plan.NoVar, 3, 2),
+		"unknown type":                     read(func(r *plan.Read) { r.Vars[0].Type = "Ghost" }),
+
+		"insert of no parameter":    write(plan.Insert{Type: "Person", Set: set(plan.ParamRef{Index: 3})}),
+		"insert of a property":      write(plan.Insert{Type: "Person", Set: set(nameOf)}),
+		"insert of nothing":         write(plan.Insert{Type: "Person", Set: set(nil)}),
+		"insert at no parameter":    write(plan.Insert{Entity: plan.Edge, Type: "Knows", From: plan.ParamRef{Index: -1}}),
+		"insert without a type":     write(plan.Insert{}),
+		"empty statement":           write(nil),
+		"update where nothing":      write(plan.Update{Type: "Person", Where: plan.Pred{Name: "name", Type: value.Of(value.String)}}),
+		"delete where no parameter": write(plan.Delete{Type: "Person", Where: plan.Pred{Name: "id", Type: value.Of(value.String), Value: plan.ParamRef{Index: 2}}}),
+		"delete by no property":     write(plan.Delete{Type: "Person", Where: plan.Pred{Name: "from", Type: value.Of(value.String), Value: plan.ParamRef{}}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := engine.Args{value.Null}
+			var mismatch *engine.SchemaMismatch
+			if q.Mutation != nil {
+				if _, err := g.Mutate(ctx, q, args, engine.WriteOptions{}); !errors.As(err, &mismatch) {
+					t.Errorf("error %v (%T), want a *engine.SchemaMismatch", err, err)
+				}
+				return
+			}
+			if r, err := g.Query(ctx, q, args, engine.Target{}); !errors.As(err, &mismatch) {
+				n := 0
+				if err == nil {
+					n, err = drain(ctx, r)
+				}
+				t.Errorf("%d rows, error %v (%T), want a *engine.SchemaMismatch", n, err, err)
+			}
+		})
+	}
+	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("after"), value.Null}, engine.WriteOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHostileArguments gives arguments that no door would let through.
+// TestManyVariables draws the line at which memory, which grows with the square of the
+// number of variables, would matter.
+func TestManyVariables(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	for _, n := range []int{256, 257} {
+		r := &plan.Read{Limit: 1}
+		for v := range n {
+			r.Vars = append(r.Vars, plan.Var{Name: "v", Type: "Person"})
+			r.Match = append(r.Match, plan.Bind{Var: plan.VarID(v)})
+		}
+		r.Columns = []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}}
+		err := g.Bind(t.Context(), &plan.Query{Name: "q", Read: r}, engine.Target{})
+		var large *engine.TooLarge
+		if errors.As(err, &large) != (n > 256) {
+			t.Errorf("%d variables: %v", n, err)
+		}
+	}
+}
+
+func TestHostileArguments(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	var bad *engine.BadArgument
+	for name, args := range map[string]engine.Args{
+		"none":          nil,
+		"too many":      {str("a"), num(1), num(2)},
+		"null":          {value.Null, num(1)},
+		"wrong kind":    {num(1), num(1)},
+		"a list":        {value.OfList(value.String, nil), num(1)},
+		"invalid UTF-8": {str("a\xff"), num(1)},
+	} {
+		if _, err := g.Mutate(ctx, insertPerson, args, engine.WriteOptions{}); !errors.As(err, &bad) {
+			t.Errorf("%s: error %v, want a *engine.BadArgument", name, err)
+		}
+	}
+	for _, name := range []string{"", strings.Repeat("k", 1<<20), "\x00", "\u2028\"\\"} {
+		if _, err := g.Mutate(ctx, insertPerson, engine.Args{str(name), num(math.MinInt32)}, engine.WriteOptions{}); err != nil {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+			continue
+		}
+		r, err := g.Query(ctx, personByName, engine.Args{str(name)}, engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := drain(ctx, r); n != 1 || err != nil {
+			t.Errorf("a name of %d bytes: %d rows, error %v", len(name), n, err)
+		}
+	}
+}
+
+// TestPanicGivesTurnBack has the clock panic in the middle of a write: whoever recovers
+// from that can go on writing.
+func TestPanicGivesTurnBack(t *testing.T) {
+	ctx := context.Background()
+	broken := false
+	g := create(t, fs.NewMem(), Options{quiet: true, Now: func() time.Time {
+		if broken {
+			panic("no time")
+		}
+		return time.Unix(1, 0)
+	}})
+	insert := func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		_, err = g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{})
+		return err
+	}
+	func() {
+		defer func() { recover() }()
+		g.write(ctx, g.main, newWrite(engine.WriteOptions{}), nil) // the turn is taken when it panics
+	}()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the clock did not panic")
+			}
+		}()
+		broken = true
+		insert()
+	}()
+	broken = false
+	if err := insert(); err != nil {
+		t.Error(err)
+	}
+}
+
+// gate is a reader that asks the graph something when it is read.
+type gate struct{ read func() }
+
+func (r *gate) Read([]byte) (int, error) {
+	r.read()
+	return 0, io.EOF
+}
+
+// TestCloseDuringNestedCall closes while a load reads from a query: Close waits for the
+// load, and the query must not wait for Close.
+func TestCloseDuringNestedCall(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	var closed sync.WaitGroup
+	var asked error
+	_, err := g.Load(ctx, &gate{func() {
+		closed.Go(func() { g.Close() })
+		closed.Go(func() { g.Close() })
+		for asked = nil; asked == nil; {
+			_, asked = g.Snapshot(ctx, engine.Target{})
+		}
+	}}, engine.LoadOptions{})
+	closed.Wait()
+	var unavailable *engine.Unavailable
+	if err != nil || !errors.As(asked, &unavailable) {
+		t.Errorf("the load: %v; the query: %v, want a *engine.Unavailable", err, asked)
+	}
+	if _, err := Open(ctx, fs.NewMem(), dir, Options{}); err == nil {
+		t.Error("opened a graph that is not there")
+	}
+}
+
+// countdown is a context that ends at the nth look at it.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelSort cancels a query at each look that it takes at its context: it fails,
+// and the next run of the same program is right.
+func TestCancelSort(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	const n = 20_000
+	if err := loadText(g, engine.Merge, manyPeople(0, n)); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{plan.NoLimit, 3, 100, math.MaxInt64} {
+		q := read(func(r *plan.Read) { r.Order, r.Limit = []plan.Order{{Expr: ageOf}, {Expr: nameOf, Desc: true}}, limit })
+		looks := 0
+		for {
+			r, err := g.Query(&countdown{context.Background(), looks}, q, engine.Args{value.Null}, engine.Target{})
+			if err == nil {
+				rows, err := drain(context.Background(), r)
+				want := int64(n)
+				if limit >= 0 {
+					want = min(limit, n)
+				}
+				if err != nil || int64(rows) != want {
+					t.Errorf("limit %d: %d rows, want %d, error %v", limit, rows, want, err)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			looks++
+		}
+		// One look a frame of the scan or so; a sort of all rows takes more.
+		if looks < 8 {
+			t.Errorf("limit %d: the query looked %d times at its context", limit, looks)
+		}
+		if limit < 0 && looks < 15 {
+			t.Errorf("a sort of %d rows looked %d times at its context", n, looks)
+		}
+	}
+}
+
+// TestCancelWrite cancels writes at each look that they take at their context: nothing
+// is left of them.
+func TestCancelWrite(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	if err := loadText(g, engine.Merge, manyPeople(0, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	where := plan.Pred{Name: "name", Type: value.Of(value.String), Op: plan.StartsWith, Value: plan.Lit{Value: str("p")}}
+	for _, c := range []struct {
+		name  string
+		looks int // a look for each thousand entities at least
+		write func(ctx context.Context) error
+	}{
+		{"update", 9, func(ctx context.Context) error {
+			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Person", Where: where,
+				Set: []plan.Assign{{Name: "age", Type: value.Of(value.I32).Optional(), Value: plan.Lit{Value: num(500)}}}}}}}, nil, engine.WriteOptions{})
+			return err
+		}},
+		{"load", 5, func(ctx context.Context) error {
+			_, err := g.Load(ctx, strings.NewReader(manyPeople(5000, 2500)), engine.LoadOptions{})
+			return err
+		}},
+		{"delete", 9, func(ctx context.Context) error {
+			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Delete{Type: "Person", Where: where}}}}, nil, engine.WriteOptions{})
+			return err
+		}},
+	} {
+		before := g.main.tip
+		looks := 0
+		for ; ; looks++ {
+			err := c.write(&countdown{context.Background(), looks})
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if g.main.tip != before {
+				t.Fatalf("%s: cancelled at look %d it committed", c.name, looks)
+			}
+		}
+		if looks < c.looks {
+			t.Errorf("%s: it looked %d times at its context, want %d", c.name, looks, c.looks)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package index
+
+// A tree of list heads has leaves of 16 places under two levels of nodes of 32. Its
+// pages are small, since a commit copies one of each level for each place that it
+// changes, and the places that it changes lie far apart.
+const (
+	headBits   = 4
+	branchBits = 5
+	headsBits  = headBits + 2*branchBits
+)
+
+// heads is a persistent array of the heads of persistent lists: a copy of the struct is
+// a snapshot. A place without a page is an empty list.
+type heads[T any] struct {
+	root  []*upper[T]
+	owner *Owner // of root
+}
+
+type upper[T any] struct {
+	owner *Owner
+	below [1 << branchBits]*lower[T]
+}
+
+type lower[T any] struct {
+	owner  *Owner
+	leaves [1 << branchBits]*headLeaf[T]
+}
+
+type headLeaf[T any] struct {
+	owner  *Owner
+	places [1 << headBits]*T
+}
+
+// get returns the head of list i, or nil.
+func (h *heads[T]) get(i uint32) *T {
+	n := i >> headsBits
+	if int(n) >= len(h.root) || h.root[n] == nil {
+		return nil
+	}
+	lo := h.root[n].below[i>>(headBits+branchBits)&(1<<branchBits-1)]
+	if lo == nil {
+		return nil
+	}
+	l := lo.leaves[i>>headBits&(1<<branchBits-1)]
+	if l == nil {
+		return nil
+	}
+	return l.places[i&(1<<headBits-1)]
+}
+
+// edit returns the place of head i for writing, in a page that belongs to owner.
+func (h *heads[T]) edit(owner *Owner, i uint32) **T {
+	n := int(i >> headsBits)
+	if h.owner != owner || n >= len(h.root) {
+		root := make([]*upper[T], max(n+1, len(h.root)))
+		copy(root, h.root)
+		h.root, h.owner = root, owner
+	}
+	up := h.root[n]
+	switch {
+	case up == nil:
+		up = &upper[T]{owner: owner}
+	case up.owner != owner:
+		up = &upper[T]{owner: owner, below: up.below}
+	}
+	h.root[n] = up
+	lo := &up.below[i>>(headBits+branchBits)&(1<<branchBits-1)]
+	switch {
+	case *lo == nil:
+		*lo = &lower[T]{owner: owner}
+	case (*lo).owner != owner:
+		*lo = &lower[T]{owner: owner, leaves: (*lo).leaves}
+	}
+	l := &(*lo).leaves[i>>headBits&(1<<branchBits-1)]
+	switch {
+	case *l == nil:
+		*l = &headLeaf[T]{owner: owner}
+	case (*l).owner != owner:
+		*l = &headLeaf[T]{owner: owner, places: (*l).places}
+	}
+	return &(*l).places[i&(1<<headBits-1)]
+}
+
+// all calls yield with the head of each list that is not empty.
+func (h *heads[T]) all(yield func(head *T) bool) {
+	for _, up := range h.root {
+		if up == nil {
+			continue
+		}
+		for _, lo := range up.below {
+			if lo == nil {
+				continue
+			}
+			for _, l := range lo.leaves {
+				if l == nil {
+					continue
+				}
+				for _, head := range l.places {
+					if head != nil && !yield(head) {
+						return
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package version
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// entities lists the entities of a snapshot without their numbers.
+func entities(s *Snapshot) string {
+	var b strings.Builder
+	for _, t := range s.Tables() {
+		lines := map[string]string{}
+		for ord := range t.next {
+			if !t.Alive(ord) {
+				continue
+			}
+			id := t.ID(ord)
+			line := ""
+			if got, ok := t.Lookup(id); !ok || got != ord {
+				line += " not found"
+			}
+			if t.Type.Entity == 1 {
+				src, dst := t.Ends(ord)
+				line += " " + s.nodes[t.Type.From].ID(src) + " " + s.nodes[t.Type.To].ID(dst)
+				line += fmt.Sprint(" ", len(liveEdges(t, t.Out(), src)), len(liveEdges(t, t.In(), dst)))
+			}
+			line += fmt.Sprint(t.Values(ord))
+			lines[id] = line
+		}
+		fmt.Fprintln(&b, t.Type.Name, lines)
+	}
+	return b.String()
+}
+
+// churned is a snapshot after many random commits, and the last transaction's operations.
+func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	snap := NewSnapshot(s, first)
+	pair, anyType, joins := s.Nodes[0], s.Nodes[1], s.Edges[0]
+	for range 60 {
+		tx := Begin(snap)
+		for range 8 {
+			vals := []value.Value{value.OfString("x"), value.OfI32(int32(r.IntN(40)))}
+			p, _ := tx.Put(pair, Row{ID: string(pair.AppendID(nil, vals)), Vals: vals})
+			n := r.IntN(40)
+			a, _ := tx.Put(anyType, Row{ID: fmt.Sprint("any", n), Vals: anyRow(n + r.IntN(2))})
+			tx.Put(joins, Row{ID: fmt.Sprint("e", r.IntN(40)), Src: p, Dst: a, Vals: []value.Value{value.OfI32(int32(n))}})
+			if table := tx.Table(anyType); r.IntN(2) == 0 {
+				if ord := r.Uint32N(table.Ordinals()); table.Alive(ord) {
+					tx.Delete(anyType, ord)
+				}
+			}
+		}
+		snap = tx.Commit(first)
+		if r.IntN(10) == 0 {
+			flushes := []Flush{}
+			for _, table := range snap.Tables() {
+				f, ok, err := table.Flush()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ok {
+					f.Segment.Name = "stored"
+					flushes = append(flushes, f)
+				}
+			}
+			snap = snap.Flushed(flushes)
+		}
+	}
+	return snap
+}
+
+// TestRewrite rewrites random snapshots: the entities are the same, the holes are gone,
+// and what is committed afterwards comes out alike.
+func TestRewrite(t *testing.T) {
+	s := testSchema(t)
+	for _, limit := range []int64{1 << 30, 0} {
+		saved := segmentBytes
+		segmentBytes = limit
+		t.Cleanup(func() { segmentBytes = saved })
+		for seed := range uint64(10) {
+			snap := churned(t, s, seed)
+			if !snap.Sparse(4) {
+				t.Fatal("the snapshot has few holes")
+			}
+			if snap.Sparse(1 << 20) {
+				t.Error("a few holes are many")
+			}
+			out, fresh, err := snap.Rewrite(context.Background(), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := entities(out), entities(snap); got != want {
+				t.Fatalf("seed %d: rewritten it is\n%s\nwant\n%s", seed, got, want)
+			}
+			if out.Sparse(4) || len(fresh) == 0 {
+				t.Errorf("seed %d: rewritten it has holes", seed)
+			}
+			for _, table := range out.Tables() {
+				if len(table.tail) > 0 {
+					t.Errorf("seed %d: %d rows are in no segment", seed, len(table.tail))
+				}
+				if table.Type.Entity == 1 && (!table.Sorted() || !table.AllLive()) {
+					t.Errorf("seed %d: the edges are not in order", seed)
+				}
+			}
+			ops := func(snap *Snapshot) []byte {
+				tx := Begin(snap)
+				vals := []value.Value{value.OfString("late"), value.OfI32(1)}
+				p, _ := tx.Put(s.Nodes[0], Row{ID: "late", Vals: vals})
+				a, _ := tx.Put(s.Nodes[1], Row{ID: "any3", Vals: anyRow(77)})
+				tx.Put(s.Edges[0], Row{ID: "e3", Src: p, Dst: a, Vals: []value.Value{value.OfI32(9)}})
+				return tx.AppendOps(nil)
+			}(snap)
+			var after [2]string
+			for i, base := range []*Snapshot{snap, out} {
+				tx := Begin(base)
+				if err := tx.ApplyOps(ops); err != nil {
+					t.Fatal(err)
+				}
+				after[i] = entities(tx.Commit(first))
+			}
+			if after[0] != after[1] {
+				t.Errorf("seed %d: a commit after the rewrite makes\n%s\nwant\n%s", seed, after[1], after[0])
+			}
+		}
+	}
+}
+
+// TestRewriteKeepsNumbers updates all entities over and over: dead rows go, and the
+// numbers that edges refer to stay.
+func TestRewriteKeepsNumbers(t *testing.T) {
+	s := testSchema(t)
+	snap := NewSnapshot(s, first)
+	for i := range 20 {
+		tx := Begin(snap)
+		for n := range 10 {
+			tx.Put(s.Nodes[1], Row{ID: fmt.Sprint("any", 9-n), Vals: anyRow(i)})
+		}
+		snap = tx.Commit(first)
+	}
+	out, fresh, err := snap.Rewrite(context.Background(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := out.nodes[1]
+	if table.base != 10 || len(fresh) != 1 || !table.rows.Dense() {
+		t.Errorf("%d rows are left in %d segments, dense: %v; want 10 in 1", table.base, len(fresh), table.rows.Dense())
+	}
+	for ord := range uint32(10) {
+		if got, want := table.ID(ord), snap.nodes[1].ID(ord); got != want {
+			t.Errorf("number %d is %s, was %s", ord, got, want)
+		}
+	}
+	if got, want := entities(out), entities(snap); got != want {
+		t.Errorf("rewritten it is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestRoom makes tables look as if they had used up their numbers.
+func TestRoom(t *testing.T) {
+	s := testSchema(t)
+	for name, use := range map[string]func(*Table){
+		"rows":     func(t *Table) { t.base = maxRows },
+		"ordinals": func(t *Table) { t.next = maxRows },
+	} {
+		snap := NewSnapshot(s, first)
+		use(snap.nodes[1])
+		tx := Begin(snap)
+		if err := tx.Room(); err != nil {
+			t.Errorf("%s: nothing to add: %v", name, err)
+		}
+		tx.Put(s.Nodes[1], Row{ID: "one", Vals: anyRow(1)})
+		var full *engine.TooLarge
+		if err := tx.Room(); !errors.As(err, &full) {
+			t.Errorf("%s: error %v, want a *engine.TooLarge", name, err)
+		}
+	}
+}
+
+// TestLargeSegmentsStay flushes behind a large segment: it is not written again.
+func TestLargeSegmentsStay(t *testing.T) {
+	s := testSchema(t)
+	saved := segmentBytes
+	t.Cleanup(func() { segmentBytes = saved })
+	for _, c := range []struct {
+		limit int64
+		segs  int
+	}{{1 << 30, 2}, {100, 3}} {
+		segmentBytes = c.limit
+		snap := NewSnapshot(s, first)
+		for i := range 3 {
+			tx := Begin(snap)
+			for n := range 10 {
+				tx.Put(s.Nodes[1], Row{ID: fmt.Sprint("any", i, n), Vals: anyRow(n)})
+			}
+			snap = tx.Commit(first)
+			f, ok, err := snap.nodes[1].Flush()
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			f.Segment.Name = "stored"
+			snap = snap.Flushed([]Flush{f})
+		}
+		if n := len(snap.nodes[1].Segs); n != c.segs {
+			t.Errorf("with segments of %d bytes there are %d, want %d", c.limit, n, c.segs)
+		}
+		if got := snap.nodes[1].Live(); got != 30 {
+			t.Errorf("%d entities, want 30", got)
+		}
+	}
+}
+
+// TestOverlaysDoNotPileUp makes the same entities come, change and go: the indexes keep
+// what is alive.
+func TestOverlaysDoNotPileUp(t *testing.T) {
+	s := testSchema(t)
+	snap := NewSnapshot(s, first)
+	for i := range 500 {
+		tx := Begin(snap)
+		vals := []value.Value{value.OfString("x"), value.OfI32(1)}
+		p, _ := tx.Put(s.Nodes[0], Row{ID: "x", Vals: vals})
+		a, _ := tx.Put(s.Nodes[1], Row{ID: "any", Vals: anyRow(i)})
+		tx.Put(s.Nodes[1], Row{ID: "stays", Vals: anyRow(i)})
+		tx.Put(s.Edges[0], Row{ID: "e", Src: p, Dst: a, Vals: []value.Value{value.Null}})
+		snap = tx.Commit(first)
+		tx = Begin(snap)
+		tx.Delete(s.Nodes[0], p)
+		tx.Delete(s.Nodes[1], a)
+		snap = tx.Commit(first)
+	}
+	for _, table := range snap.Tables() {
+		for what, n := range map[string]int{"keys": table.keys.Overlay(), "sources": table.out.Overlay(), "targets": table.in.Overlay()} {
+			if n > int(table.live) {
+				t.Errorf("%s: %d entries of %s for %d entities", table.Type.Name, n, what, table.live)
+			}
+		}
+		for i := range table.idx {
+			if n := table.idx[i].Overlay(); n > int(table.live) {
+				t.Errorf("%s: %d entries of index %d for %d entities", table.Type.Name, n, i, table.live)
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestRecovered holds that a panic in front of the transports is answered in the
+// envelope and logged, and that one on purpose goes on.
+func TestRecovered(t *testing.T) {
+	var log strings.Builder
+	h := recovered(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/abort" {
+			panic(http.ErrAbortHandler)
+		}
+		panic("secret")
+	}), slog.New(slog.NewTextHandler(&log, nil)))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	var e struct{ Error, Code string }
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != http.StatusInternalServerError || e.Code != "internal" || strings.Contains(e.Error, "secret") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "routes_test.go") {
+		t.Errorf("the log does not tell the cause: %s", log.String())
+	}
+	defer func() {
+		if recover() != http.ErrAbortHandler {
+			t.Error("the abort was swallowed")
+		}
+	}()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/abort", nil))
+}

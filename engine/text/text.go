@@ -2,11 +2,7 @@
 package text
 
 import (
-	"strings"
-	"unicode"
-
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
@@ -17,21 +13,12 @@ func AppendTokens(dst []string, s string) []string {
 	it := words.FromString(s)
 	var env *snowballstem.Env
 	for it.Next() {
-		w := it.Value()
-		if !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-			continue
-		}
-		w = strings.ToLower(w)
-		if stops[w] {
-			continue
-		}
 		if env == nil {
-			env = snowballstem.NewEnv(w)
-		} else {
-			env.SetCurrent(w)
+			env = snowballstem.NewEnv("")
 		}
-		english.Stem(env)
-		dst = append(dst, env.Current())
+		if token, ok := tokenOf(it.Value(), env); ok {
+			dst = append(dst, token)
+		}
 	}
 	return dst
 }

@@ -12,7 +12,8 @@ import (
 // binder makes a program.
 type binder struct {
 	*Program
-	snap *version.Snapshot
+	snap  *version.Snapshot
+	ranks bool // rows may be ranked: not in a condition
 }
 
 func (b *binder) bind() error {
@@ -27,13 +28,18 @@ func (b *binder) bind() error {
 		b.types = append(b.types, t)
 	}
 	var err error
-	if b.body, err = b.pipe(b.read.Match, nil); err != nil {
+	if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}
+	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
 	}
-	return b.orders()
+	if err := b.orders(); err != nil {
+		return err
+	}
+	b.dropping()
+	return nil
 }
 
 // keepVar notes that the result needs the ordinals of a variable.

@@ -29,16 +29,25 @@ type Result struct {
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	st := p.pool.Get().(*state)
 	st.begin(ctx, snap, args, opts)
-	unit := frame{n: 1, cols: st.out.cols}
-	if p.read.Limit != 0 {
-		if err := st.push(p.body, 0, &unit); err != nil {
-			st.end()
-			return nil, err
-		}
+	if err := st.match(); err != nil {
+		st.end()
+		return nil, err
 	}
 	st.finish()
 	st.ctx = nil
 	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
+}
+
+// match runs the steps.
+func (st *state) match() error {
+	if err := st.beginRanking(); err != nil || st.read.Limit == 0 {
+		return err
+	}
+	unit := frame{n: 1, cols: st.out.cols}
+	if err := st.push(st.body, 0, &unit); err != nil {
+		return err
+	}
+	return st.fuse()
 }
 
 // Columns are the plan's columns.

@@ -2,6 +2,8 @@
 package text
 
 import (
+	"unicode/utf8"
+
 	"github.com/blevesearch/snowballstem"
 	"github.com/clipperhouse/uax29/v2/words"
 )
@@ -29,14 +31,19 @@ func Within(a, b string, limit int) bool {
 	if a == b {
 		return true
 	}
-	x, y := []rune(a), []rune(b)
+	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {
+		return false
+	}
+	var runes [2 * 32]rune
+	x, y := appendRunes(runes[:0:32], a), appendRunes(runes[32:32], b)
 	if len(x) > len(y) {
 		x, y = y, x
 	}
-	if len(y)-len(x) > limit {
-		return false
+	var short [33]int
+	row := short[:]
+	if len(x) >= len(short) {
+		row = make([]int, len(x)+1)
 	}
-	row := make([]int, len(x)+1)
 	for i := range row {
 		row[i] = i
 	}
@@ -57,4 +64,11 @@ func Within(a, b string, limit int) bool {
 		}
 	}
 	return row[len(x)] <= limit
+}
+
+func appendRunes(dst []rune, s string) []rune {
+	for _, r := range s {
+		dst = append(dst, r)
+	}
+	return dst
 }

@@ -27,8 +27,11 @@ func (b *binder) bind() error {
 		}
 		b.types = append(b.types, t)
 	}
-	var err error
-	if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
+	if first, err := b.top(); err != nil {
+		return err
+	} else if first != nil {
+		b.body = &pipe{steps: []step{first}}
+	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}
 	b.ranks = true
@@ -158,7 +161,10 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 
 // text binds a text match.
 func (b *binder) text(m plan.TextMatch) (int, error) {
-	t := &textMatch{kind: m.Kind}
+	if i, ok := b.boundText(m); ok {
+		return i, nil
+	}
+	t := &textMatch{src: m, kind: m.Kind}
 	var err error
 	if t.prop, err = b.expr(m.Prop); err != nil {
 		return 0, err

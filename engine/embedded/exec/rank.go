@@ -53,6 +53,8 @@ type ranker struct {
 	fused   [][]float64 // by fusion and row of rows; 0 for a row in neither ranking
 	places  []uint32
 	feed    frame
+	best    []uint32
+	near    nearness
 }
 
 // scorer is a relevance in one run.

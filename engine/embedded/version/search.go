@@ -5,7 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // searches holds the text indexes of one state of a table, built when they are first
@@ -55,6 +57,14 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 		return "", false
 	}
 	return c.Str(i), true
+}
+
+// EachColumn cuts a list of ordinals of entities that are alive into runs whose rows lie
+// in one column, and rows that lie in none, whose values of property p it hands out one
+// by one. at is the place in ords.
+func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
+	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
+		func(at int, r *Row) { one(at, r.Vals[p]) })
 }
 
 func (s *searches) of(p int) (*search, *index.TextView) {

@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -43,9 +44,17 @@ type Options struct {
 	// again.
 	Failed func(error)
 
+	// Embedder computes vectors from texts: of a text that nearest is given, and of a
+	// required vector with @embed that an insert leaves out. Nil for none: such
+	// statements are refused.
+	Embedder Embedder
+
 	// quiet makes no checkpoints in the background.
 	quiet bool
 }
+
+// Embedder turns texts into vectors.
+type Embedder = exec.Embedder
 
 const (
 	// DefaultQueryMemory is 1 GiB.

@@ -174,7 +174,11 @@ func rowsText(t testing.TB, g *Graph, q *plan.Query, args ...value.Value) string
 		}
 		for i := range b.Len {
 			for c := range b.Columns {
-				s.WriteString(value.Text(b.Columns[c].Value(i)) + " ")
+				if v := b.Columns[c].Value(i); v.Kind() == value.Vector {
+					fmt.Fprint(&s, v.Vector(), " ")
+				} else {
+					s.WriteString(value.Text(v) + " ")
+				}
 			}
 			s.WriteByte('\n')
 		}

@@ -24,6 +24,10 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
+	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, b.head.Load().snap.Schema, args)
+	if err != nil {
+		return engine.Change{}, err
+	}
 	if err := b.lock(ctx); err != nil {
 		return engine.Change{}, err
 	}
@@ -32,7 +36,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	tx := version.Begin(b.tip.snap)
-	w := exec.Write{Tx: tx, Args: args, Now: g.now(), NewID: g.newID}
+	w := exec.Write{Tx: tx, Args: args, Now: g.now(), NewID: g.newID, Vectors: vectors}
 	if err := w.Run(ctx, q); err != nil {
 		b.unlock()
 		return engine.Change{}, err

@@ -55,6 +55,8 @@ type ranker struct {
 	feed    frame
 	best    []uint32
 	near    nearness
+
+	embedder Embedder
 }
 
 // scorer is a relevance in one run.
@@ -104,9 +106,6 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 		}
 		if d.operand.kind != exprConst {
 			return &engine.Unsupported{Construct: "nearest to a vector that differs from row to row"}
-		}
-		if d.operand.typ.Kind == value.String {
-			return &engine.Unsupported{Construct: "nearest to a text, without an embedding provider"}
 		}
 		out.kind, out.v, out.score = exprNearest, d.v, len(b.distances)
 		b.distances = append(b.distances, d)
@@ -197,7 +196,8 @@ func (b *binder) dropping() {
 // fused ones.
 func (p *Program) rowVar() plan.VarID { return plan.VarID(len(p.types)) }
 
-// beginRanking prepares the scores of a run. The error is a *engine.BadArgument.
+// beginRanking prepares the scores of a run. The error is a *engine.BadArgument, or of
+// a text that cannot be embedded.
 func (st *state) beginRanking() error {
 	if len(st.scorers) < len(st.relevances) {
 		st.scorers = make([]scorer, len(st.relevances))
@@ -208,10 +208,11 @@ func (st *state) beginRanking() error {
 	st.targets = st.targets[:0]
 	for _, d := range st.distances {
 		t := target{}
-		if v := st.constant(d.operand); !v.IsNull() {
-			t.vector = v.Vector()
-			t.length = length(t.vector)
+		var err error
+		if t.vector, err = st.target(d); err != nil {
+			return err
 		}
+		t.length = length(t.vector)
 		st.targets = append(st.targets, t)
 	}
 	for _, f := range st.fusions {
@@ -227,6 +228,7 @@ func (st *state) endRanking() {
 		st.scorers[i].End()
 	}
 	clear(st.targets)
+	st.embedder = nil
 }
 
 // fusionK returns the k of a fusion in this run.

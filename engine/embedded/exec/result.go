@@ -14,6 +14,8 @@ import (
 type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the collected rows may take; 0 for no limit
+	// Embedder computes the vectors of texts that nearest is given; nil for none.
+	Embedder Embedder
 }
 
 // Result is the outcome of a run. It holds the snapshot until it is closed.
@@ -25,7 +27,8 @@ type Result struct {
 }
 
 // Run runs the program on a snapshot that it fits. The arguments have been checked.
-// The error is the context's or a *engine.TooLarge.
+// The error is the context's,
+// a *engine.TooLarge, a *engine.BadArgument, or of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	st := p.pool.Get().(*state)
 	st.begin(ctx, snap, args, opts)

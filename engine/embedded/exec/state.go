@@ -91,6 +91,7 @@ func newState(p *Program) *state {
 
 // begin prepares a run.
 func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
+	st.embedder = opts.Embedder
 	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, 0
 	for v, t := range st.types {
 		st.tables[v] = snap.Table(t.Entity, t.Index)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -241,4 +243,34 @@ func withKind(r *plan.Read, k plan.TextKind) *plan.Read {
 	m.Kind = k
 	out.Match = []plan.Clause{r.Match[0], plan.Filter{Cond: m}}
 	return &out
+}
+
+// TestFirstUseBuildsOnce searches from many goroutines while posts are written: the
+// indexes of one state are built by one of them.
+func TestFirstUseBuildsOnce(t *testing.T) {
+	g := openPosts(t, 2000)
+	q := ranked(relevanceOf, value.Of(value.String), 5, false)
+	for i := range 6 {
+		table := g.main.head.Load().snap.Nodes(0)
+		views := make([]*index.TextView, 8)
+		var all sync.WaitGroup
+		for k := range views {
+			all.Go(func() {
+				views[k] = table.Text(1)
+				if rows := rowsText(t, g, q, str("w1x w2x")); strings.Count(rows, "\n") != 5 {
+					t.Errorf("rows are %q", rows)
+				}
+			})
+		}
+		line := fmt.Sprintf(`{"type":"Post","data":{"slug":"x%d","text":"w1x"}}`, i)
+		if err := loadText(g, engine.Merge, line); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+		for _, v := range views {
+			if v != views[0] || v.Documents() != uint64(2000+i) {
+				t.Fatalf("views %p and %p, of %d texts", v, views[0], v.Documents())
+			}
+		}
+	}
 }

@@ -46,16 +46,25 @@ func (a *Analyzer) Append(dst []uint32, s string) []uint32 {
 	return dst
 }
 
+// Number returns the number of a token, which it is given if it has none.
+func (a *Analyzer) Number(token string) uint32 {
+	n, known := a.number[token]
+	if !known {
+		n = int32(len(a.Tokens))
+		token = strings.Clone(token)
+		a.Tokens = append(a.Tokens, token)
+		a.number[token] = n
+	}
+	return uint32(n)
+}
+
+// Size is how many spellings the analyzer remembers.
+func (a *Analyzer) Size() int { return len(a.known) }
+
 func (a *Analyzer) learn(w string) int32 {
 	n := int32(stopped)
 	if token, ok := tokenOf(w, a.env); ok {
-		known := false
-		if n, known = a.number[token]; !known {
-			n = int32(len(a.Tokens))
-			token = strings.Clone(token)
-			a.Tokens = append(a.Tokens, token)
-			a.number[token] = n
-		}
+		n = int32(a.Number(token))
 	}
 	if len(a.known) < maxKnown {
 		a.known[strings.Clone(w)] = n

@@ -33,6 +33,10 @@ type textQuery struct {
 	edits  int
 	buf    []string
 	seen   int // rows
+	// Of a phrase that is looked for in many texts: words are stemmed once.
+	analyzer *text.Analyzer
+	phrase   []uint32
+	numbers  []uint32
 	// found is set once set holds the ordinals whose texts the index proposes: those
 	// that match, or of a phrase those that hold its tokens.
 	found bool
@@ -76,6 +80,7 @@ func (st *state) propose(m *textMatch, q *textQuery) {
 		view.Any(q.tokens, q.set)
 	case plan.Phrase:
 		view.All(q.tokens, q.set)
+		q.beginPhrase()
 	case plan.Fuzzy:
 		view.Near(q.tokens, q.edits, q.set)
 	}
@@ -100,10 +105,35 @@ func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
 		ok := q.set.Get(int(ord))
 		if ok && verify {
 			v := table.Value(ord, m.prop.prop)
-			ok = q.holds(m.kind, v.Str())
+			ok = q.holdsPhrase(v.Str())
 		}
 		yield(i, ok)
 	}
+}
+
+// maxSpellings is how many spellings a query remembers from one run to the next.
+const maxSpellings = 1 << 14
+
+// beginPhrase prepares holdsPhrase.
+func (q *textQuery) beginPhrase() {
+	if q.analyzer == nil || q.analyzer.Size() > maxSpellings {
+		q.analyzer = text.NewAnalyzer()
+	}
+	q.phrase = q.phrase[:0]
+	for _, t := range q.tokens {
+		q.phrase = append(q.phrase, q.analyzer.Number(t))
+	}
+}
+
+// holdsPhrase reports whether a text holds the tokens of the query in a row.
+func (q *textQuery) holdsPhrase(s string) bool {
+	q.numbers = q.analyzer.Append(q.numbers[:0], s)
+	for i := 0; i+len(q.phrase) <= len(q.numbers); i++ {
+		if slices.Equal(q.numbers[i:i+len(q.phrase)], q.phrase) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds compares the tokens of a text with those of the query.

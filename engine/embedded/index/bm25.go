@@ -13,10 +13,10 @@ const (
 	lengthShare = 0.75
 )
 
-// A window is a run of 128 document numbers, over which a term has a peak: the greatest
+// A window is a run of 64 document numbers, over which a term has a peak: the greatest
 // share of its weight that it gives to a document, when the index was built.
 const (
-	windowBits = 7
+	windowBits = 6
 	windowSize = 1 << windowBits
 )
 
@@ -58,7 +58,7 @@ func normOf(length uint32, average float64) float64 {
 type Scorer struct {
 	view    *TextView
 	average float64
-	norms   [windowSize]float64 // by length
+	norms   [128]float64 // by length, of the usual ones
 	terms   []scoredTerm
 	bounds  []float64 // by window
 	order   []uint32  // windows
@@ -169,7 +169,14 @@ func (r *textRun) seek(in *termRun, d uint32) uint32 {
 		}
 		lo += step
 	}
-	return lo + uint32(sort.Search(int(hi-lo), func(i int) bool { return r.docs[lo+uint32(i)] >= d }))
+	for lo < hi {
+		if mid := lo + (hi-lo)/2; r.docs[mid] < d {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // weight is what a token adds to a score.
@@ -287,9 +294,9 @@ func (s *Scorer) scan(r *textRun, run int, w uint32, k int) {
 		}
 		in.at = p
 	}
-	least := s.threshold(k)
+	least := max(s.threshold(k), math.SmallestNonzeroFloat64)
 	for i, score := range scores {
-		if score == 0 || score < least {
+		if score < least {
 			continue
 		}
 		d := base + uint32(i)
@@ -298,7 +305,7 @@ func (s *Scorer) scan(r *textRun, run int, w uint32, k int) {
 		}
 		s.found = append(s.found, Scored{r.ords[d], score})
 		s.offer(score, k)
-		least = s.threshold(k)
+		least = max(least, s.threshold(k))
 	}
 }
 

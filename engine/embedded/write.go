@@ -20,7 +20,15 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	b, err := g.branch(opts.Branch)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, b.head.Load().snap.Schema, args)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID, Vectors: vectors}
 	made, head, err := g.write(ctx, opts, func(tx *version.Txn) ([]version.Part, error) {
 		if err := exec.BindMutation(q, tx.Schema()); err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"errors"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -159,7 +161,19 @@ func rankCases() []testCase {
 			s.expect(p, c.want, c.args...)
 		}})
 	}
-	return append(all, testCase{name: "rank/statistics follow the writes", schema: library, run: func(s *session) {
+	return append(all, testCase{name: "rank/rrf refuses a k below 1", schema: library, run: func(s *session) {
+		s.load(engine.Merge, shelf)
+		p := s.read()
+		b := p.bind("b", "Book")
+		score := bm25(p.prop(b, "text"), "red")
+		q := p.ret(id(b)).orderDesc(plan.RRF{First: score, Second: score, K: p.param("k", i32Type)}).limit(3).done()
+		for k, ok := range map[int32]bool{-1: false, 0: false, 1: true} {
+			_, err := query(s.ctx, s.graph, q, engine.Args{value.OfI32(k)})
+			if bad := (*engine.BadArgument)(nil); errors.As(err, &bad) == ok || ok && err != nil {
+				s.Errorf("k of %d: %v", k, err)
+			}
+		}
+	}}, testCase{name: "rank/statistics follow the writes", schema: library, run: func(s *session) {
 		s.load(engine.Merge, shelf)
 		ranked := func() *readPlan {
 			p := s.read()

@@ -14,6 +14,7 @@ import (
 // asked for, outside of any writer's turn. Tables that hold the same rows under the same
 // row numbers share it; a table whose rows are numbered anew begins with an empty one.
 type searches struct {
+	typ  *Type // of the table: properties are told by their places in it
 	mu   sync.Mutex
 	made map[int]*search         // by property
 	past map[int]*index.TextView // of an earlier state, by property
@@ -29,9 +30,12 @@ type search struct {
 // that of an earlier state if there is one; calls meanwhile wait for it. A table under
 // change has no index of its own: Text is for tables of snapshots.
 func (t *Table) Text(p int) *index.TextView {
+	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
+	if t.texts == nil || t.texts.typ != t.Type {
+		return index.NewTextView(t.next, t.rows, source)
+	}
 	s, past := t.texts.of(p)
 	s.once.Do(func() {
-		source := func(row uint32) (string, bool) { return t.textAt(row, p) }
 		if past != nil {
 			s.view.Store(past.Update(t.next, t.rows, source))
 		} else {
@@ -88,12 +92,15 @@ func (s *searches) drop(p int) {
 	delete(s.past, p)
 }
 
-// next returns the searches of the state after: they are derived from the latest that
-// have been built.
-func (s *searches) next() *searches {
+// next returns the searches of the state after, whose tables have a type: they are
+// derived from the latest that have been built for it.
+func (s *searches) next(typ *Type) *searches {
+	n := &searches{typ: typ}
+	if s == nil || s.typ != typ {
+		return n
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := &searches{}
 	if len(s.past) > 0 {
 		n.past = maps.Clone(s.past)
 	}

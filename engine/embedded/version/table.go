@@ -49,7 +49,7 @@ type Segment struct {
 }
 
 func newTable(t *Type) *Table {
-	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{}}
+	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}}
 }
 
 // Live returns the number of entities.

@@ -204,7 +204,7 @@ func (tx *Txn) edit(t *Type) *edit {
 		before := tx.base.Table(t.Entity, t.Index)
 		e := &edit{Table: *before, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
-		e.texts = before.texts.next()
+		e.texts = before.texts.next(t)
 		list[t.Index] = e
 	}
 	return list[t.Index]

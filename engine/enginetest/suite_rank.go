@@ -42,7 +42,7 @@ func nearest(p plan.Prop, v ...float32) plan.Nearest {
 	return plan.Nearest{Prop: p, Vector: plan.Lit{Value: value.OfVector(v)}}
 }
 
-// The scores of the cases were worked out by hand: of the 6 texts with 12 tokens "red"
+// The scores can be checked by hand: of the 6 texts with 12 tokens "red"
 // stands in 3, "fox" in 3, "box" in 2 and "blue" in 1.
 func rankCases() []testCase {
 	type rankCase struct {

@@ -58,6 +58,11 @@ fuzz: ## run every fuzz target for FUZZTIME each
 bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
+SIZE ?= 1
+# PROFILE names a folder for CPU profiles of this engine, one a work.
+bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
+	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) bench/peers/run.sh
+
 lint: ## vet, formatting, stale generated code
 	$(GO) vet ./...
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
@@ -74,4 +79,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz bench lint docs golden clean
+.PHONY: help run reindex generate build test test-clients fuzz bench bench-peers lint docs golden clean

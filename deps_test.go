@@ -55,6 +55,8 @@ var imports = []struct {
 
 	// Commands wire everything; nobody imports them.
 	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "server", "server/**", "source/**"}},
+	{"bench/social", nil},
+	{"bench/cmd/**", []string{"bench/social"}},
 	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "server", "server/**"}},
 	{"internal/**", nil},
 }

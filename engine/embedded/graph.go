@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -43,12 +44,20 @@ type Options struct {
 	// again.
 	Failed func(error)
 
+	// Embedder computes vectors from texts: of a text that nearest is given, and of a
+	// required vector with @embed that an insert leaves out. Nil for none: such
+	// statements are refused.
+	Embedder Embedder
+
 	// quiet makes no checkpoints in the background.
 	quiet bool
 	// sparse is the number of holes in a table that are not worth a rewrite; 0 for
 	// version.DefaultSparse.
 	sparse uint32
 }
+
+// Embedder turns texts into vectors.
+type Embedder = exec.Embedder
 
 const (
 	// DefaultQueryMemory is 1 GiB.

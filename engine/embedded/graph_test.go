@@ -101,11 +101,15 @@ func TestRefusedCalls(t *testing.T) {
 	wantError[*engine.BadArgument](t, "null for a required parameter", query(personByName, value.Null))
 	wantError[*engine.SchemaMismatch](t, "a mutation as a query", query(insertPerson, str("x"), num(1)))
 
-	for _, score := range []plan.Expr{plan.BM25{Prop: nameOf, Query: plan.Lit{Value: str("x")}}, plan.Nearest{Prop: nameOf}, plan.RRF{}} {
+	for _, score := range []plan.Expr{plan.Nearest{Prop: nameOf}, plan.RRF{}} {
 		q := &plan.Query{Read: &plan.Read{Vars: allPeople.Read.Vars, Match: allPeople.Read.Match, Columns: allPeople.Read.Columns,
 			Order: []plan.Order{{Expr: score}}, Ties: []plan.VarID{0}, Limit: 3}}
-		wantError[*engine.Unsupported](t, "a ranking", g.Bind(ctx, q, engine.Target{}))
+		wantError[*engine.SchemaMismatch](t, "a ranking of what has no ranks", g.Bind(ctx, q, engine.Target{}))
 	}
+	words := plan.BM25{Prop: nameOf, Query: plan.Lit{Value: str("x")}}
+	circle := &plan.Query{Read: &plan.Read{Vars: allPeople.Read.Vars, Columns: allPeople.Read.Columns, Ties: []plan.VarID{0}, Limit: 3,
+		Match: []plan.Clause{plan.Bind{Var: 0}, plan.Filter{Cond: plan.Compare{Left: plan.RRF{First: words, Second: words}, Right: plan.Lit{Value: value.OfF64(1)}, Unless: plan.NoParam}}}}}
+	wantError[*engine.Unsupported](t, "a condition on ranks", g.Bind(ctx, circle, engine.Target{}))
 	unknown := &plan.Query{Read: allPeople.Read, Uses: []plan.Use{{Type: "Person", Property: "height", Value: value.Of(value.I32)}}}
 	wantError[*engine.SchemaMismatch](t, "a property that is gone", g.Bind(ctx, unknown, engine.Target{}))
 	narrowed := &plan.Query{Mutation: deletePerson.Mutation, Params: deletePerson.Params, Uses: []plan.Use{{Type: "Person", Property: "age", Value: value.Of(value.I32)}}}

@@ -50,7 +50,10 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	if q.Mutation != nil {
 		return exec.BindMutation(q, snap.Schema)
 	}
-	_, err = g.programs.get(q, snap)
+	prog, err := g.programs.get(q, snap)
+	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
+		return &engine.Unsupported{Construct: "nearest to a text, without an embedding provider,"}
+	}
 	return err
 }
 
@@ -71,7 +74,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
-	r, err := prog.Run(ctx, snap, args, exec.Options{Now: g.now(), Memory: max(0, g.opts.QueryMemory)})
+	r, err := prog.Run(ctx, snap, args, exec.Options{Now: g.now(), Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder})
 	if err != nil {
 		return nil, err
 	}

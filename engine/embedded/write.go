@@ -28,7 +28,11 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, b.head.Load().snap.Schema, args)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID, Vectors: vectors}
 	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
 		if err := exec.BindMutation(q, tx.Schema()); err != nil {
 			return nil, err

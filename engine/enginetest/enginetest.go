@@ -55,7 +55,7 @@ type testCase struct {
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
-		bindingCases(), filterCases(), textCases(), traversalCases(), walkCases(), notCases(), aggregateCases(), orderCases(),
+		bindingCases(), filterCases(), textCases(), rankCases(), traversalCases(), walkCases(), notCases(), aggregateCases(), orderCases(),
 		columnCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), writeOptionCases(), mergeCases(), exportCases(), callCases(), largeCases(),
 	} {
 		all = append(all, part...)

@@ -75,7 +75,7 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	case value.Blob:
 		return value.OfBlob([]byte(pick(d, words)))
 	case value.Vector:
-		return value.OfVector([]float32{float32(d.IntN(3)), float32(d.IntN(3)) / 2})
+		return value.OfVector([]float32{float32(d.between(-1, 2)), float32(d.IntN(4)) / 3})
 	}
 	panic("enginetest: no value of " + t.String())
 }

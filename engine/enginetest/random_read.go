@@ -20,6 +20,7 @@ type readDraw struct {
 	args    engine.Args
 	product int // of the sizes of the types of all variables
 	outer   []plan.VarID
+	ranked  bool // a limit has to be
 }
 
 // drawRead draws a read with its arguments.
@@ -34,6 +35,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	for range d.IntN(3) {
 		clauses = append(clauses, r.filter(r.outer))
 	}
+	if d.percent(6) {
+		if c, ok := r.scoreFilter(); ok {
+			clauses = append(clauses, c)
+		}
+	}
 	if d.percent(25) {
 		clauses = append(clauses, r.not(0))
 	}
@@ -44,7 +50,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	} else {
 		r.columns()
 	}
-	if d.percent(40) {
+	if r.ranked || d.percent(40) {
 		r.limit(int64(d.between(0, 6)))
 	}
 	return r.done(), r.args
@@ -318,6 +324,9 @@ func (r *readDraw) columns() {
 	for range r.between(1, 4) {
 		r.ret(r.column())
 	}
+	if r.percent(35) {
+		r.ranking()
+	}
 	for range r.IntN(3) {
 		e := r.sortable()
 		r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
@@ -372,6 +381,11 @@ func (r *readDraw) aggregates() {
 	}
 	for range r.between(1, 3) {
 		exprs = append(exprs, r.aggregate())
+	}
+	if r.percent(15) {
+		if s, ok := r.score(true); ok {
+			exprs = append(exprs, pick(r.drawer, []plan.Expr{s, agg(plan.Max, s), agg(plan.Count, s)}))
+		}
 	}
 	r.Shuffle(len(exprs), func(i, j int) { exprs[i], exprs[j] = exprs[j], exprs[i] })
 	r.ret(exprs...)

@@ -105,9 +105,9 @@ func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
 		t = enumOf("p", "q", "r-1", "s_2")
 	case draw < 26:
 		t = listOf(t)
-	case draw < 29:
+	case draw < 34:
 		t = vectorOf(2)
-	case draw < 32:
+	case draw < 37:
 		t = blobType
 	}
 	if d.percent(65) {

@@ -11,7 +11,11 @@ import (
 // aggregates still stand where they may.
 func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
-	ok := func(e plan.Expr) bool {
+	var ok func(e plan.Expr) bool
+	ok = func(e plan.Expr) bool {
+		if f, fused := e.(plan.RRF); fused {
+			return ok(f.First) && ok(f.Second)
+		}
 		v := variable(e)
 		return v == plan.NoVar || slices.Contains(bound, v)
 	}
@@ -115,6 +119,10 @@ func variable(e plan.Expr) plan.VarID {
 		return variable(e.Arg)
 	case plan.Matched:
 		return e.Match.Prop.Var
+	case plan.BM25:
+		return e.Prop.Var
+	case plan.Nearest:
+		return e.Prop.Var
 	}
 	return plan.NoVar
 }
@@ -212,6 +220,15 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 		return e
 	case plan.Matched:
 		e.Match = f.match(e.Match)
+		return e
+	case plan.BM25:
+		e.Prop.Var = f.of(e.Prop.Var)
+		return e
+	case plan.Nearest:
+		e.Prop.Var = f.of(e.Prop.Var)
+		return e
+	case plan.RRF:
+		e.First, e.Second = f.expr(e.First), f.expr(e.Second)
 		return e
 	}
 	return e

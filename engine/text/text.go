@@ -2,11 +2,9 @@
 package text
 
 import (
-	"strings"
-	"unicode"
+	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
@@ -17,21 +15,12 @@ func AppendTokens(dst []string, s string) []string {
 	it := words.FromString(s)
 	var env *snowballstem.Env
 	for it.Next() {
-		w := it.Value()
-		if !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-			continue
-		}
-		w = strings.ToLower(w)
-		if stops[w] {
-			continue
-		}
 		if env == nil {
-			env = snowballstem.NewEnv(w)
-		} else {
-			env.SetCurrent(w)
+			env = snowballstem.NewEnv("")
 		}
-		english.Stem(env)
-		dst = append(dst, env.Current())
+		if token, ok := tokenOf(it.Value(), env); ok {
+			dst = append(dst, token)
+		}
 	}
 	return dst
 }
@@ -42,14 +31,19 @@ func Within(a, b string, limit int) bool {
 	if a == b {
 		return true
 	}
-	x, y := []rune(a), []rune(b)
+	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {
+		return false
+	}
+	var runes [2 * 32]rune
+	x, y := appendRunes(runes[:0:32], a), appendRunes(runes[32:32], b)
 	if len(x) > len(y) {
 		x, y = y, x
 	}
-	if len(y)-len(x) > limit {
-		return false
+	var short [33]int
+	row := short[:]
+	if len(x) >= len(short) {
+		row = make([]int, len(x)+1)
 	}
-	row := make([]int, len(x)+1)
 	for i := range row {
 		row[i] = i
 	}
@@ -70,4 +64,11 @@ func Within(a, b string, limit int) bool {
 		}
 	}
 	return row[len(x)] <= limit
+}
+
+func appendRunes(dst []rune, s string) []rune {
+	for _, r := range s {
+		dst = append(dst, r)
+	}
+	return dst
 }

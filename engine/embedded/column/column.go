@@ -4,6 +4,7 @@
 package column
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -33,6 +34,8 @@ type Column struct {
 	data  []byte
 	code  []uint32
 	elem  *Column
+
+	lengths atomic.Pointer[[]float32] // see InverseLengths
 }
 
 // Type returns the type of the values.

@@ -12,7 +12,8 @@ import (
 // binder makes a program.
 type binder struct {
 	*Program
-	snap *version.Snapshot
+	snap  *version.Snapshot
+	ranks bool // rows may be ranked: not in a condition
 }
 
 func (b *binder) bind() error {
@@ -29,14 +30,22 @@ func (b *binder) bind() error {
 	if err := b.shape(); err != nil {
 		return err
 	}
-	var err error
-	if b.body, err = b.pipe(b.read.Match, nil); err != nil {
+	if first, err := b.top(); err != nil {
+		return err
+	} else if first != nil {
+		b.body = &pipe{steps: []step{first}}
+	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}
+	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
 	}
-	return b.orders()
+	if err := b.orders(); err != nil {
+		return err
+	}
+	b.dropping()
+	return nil
 }
 
 // keepVar notes that the result needs the ordinals of a variable.
@@ -155,7 +164,10 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 
 // text binds a text match.
 func (b *binder) text(m plan.TextMatch) (int, error) {
-	t := &textMatch{kind: m.Kind}
+	if i, ok := b.boundText(m); ok {
+		return i, nil
+	}
+	t := &textMatch{src: m, kind: m.Kind}
 	var err error
 	if t.prop, err = b.expr(m.Prop); err != nil {
 		return 0, err

@@ -3,7 +3,6 @@ package exec
 import (
 	"reflect"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -19,6 +18,9 @@ const (
 	exprID
 	exprEnd
 	exprMatch
+	exprBM25
+	exprNearest
+	exprFused
 )
 
 // expr is a bound expression: constant over a run, or a vector over a frame.
@@ -30,6 +32,7 @@ type expr struct {
 	prop  int
 	to    bool // of exprEnd
 	match int  // in Program.texts
+	score int  // in Program.relevances, distances or fusions
 	slot  int  // the vector it is read into
 }
 
@@ -110,12 +113,8 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Matched:
 		out.kind, out.typ = exprMatch, value.Of(value.Bool)
 		out.match, err = b.text(e.Match)
-	case plan.BM25:
-		return nil, &engine.Unsupported{Construct: "bm25"}
-	case plan.Nearest:
-		return nil, &engine.Unsupported{Construct: "nearest"}
-	case plan.RRF:
-		return nil, &engine.Unsupported{Construct: "rrf"}
+	case plan.BM25, plan.Nearest, plan.RRF:
+		err = b.score(e, out)
 	case plan.Agg:
 		return nil, mismatch("the aggregate %s stands where none can", e.Func)
 	}
@@ -171,6 +170,8 @@ func (st *state) eval(e *expr, f *frame) *column.Vec {
 				vec.Ints[i] = 1
 			}
 		})
+	case exprBM25, exprNearest, exprFused:
+		st.evalScore(e, f, vec)
 	}
 	return vec
 }

@@ -17,8 +17,10 @@ type Write struct {
 	Args  engine.Args
 	Now   value.Value
 	NewID func() string // makes a ULID
-	Nodes int64         // affected so far
-	Edges int64
+	// Vectors are those that inserts leave to be computed, see [EmbedFor].
+	Vectors Vectors
+	Nodes   int64 // affected so far
+	Edges   int64
 }
 
 // Run runs the statements of a mutation in order and checks what they made. The
@@ -54,6 +56,7 @@ func (w *Write) insert(s plan.Insert) error {
 		}
 		vals[p] = v
 	}
+	w.embedded(t, s, vals)
 	row := version.Row{Vals: vals}
 	var err error
 	if s.ID != nil {

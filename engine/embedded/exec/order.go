@@ -163,6 +163,9 @@ func usesClauses(clauses []plan.Clause, f func(plan.VarID)) {
 	}
 }
 
+// textShare estimates the share of entities whose texts match.
+const textShare = 0.05
+
 // extend adds the cheapest step that binds a variable.
 func (b *binder) extend(s *scope) error {
 	best, cost := func() error { return nil }, math.Inf(1)
@@ -180,6 +183,9 @@ func (b *binder) extend(s *scope) error {
 		}
 		if p := b.probe(s, v); p != nil {
 			offer(2+float64(b.live(v))/100, func() error { return b.addProbe(s, p) })
+		}
+		if m, ok := s.textFilter(v); ok {
+			offer(4+float64(b.live(v))*textShare, func() error { return b.addTextScan(s, v, m) })
 		}
 		sel := b.selectivity(s, v)
 		offer(4+float64(b.live(v))*sel, func() error {

@@ -29,7 +29,8 @@ type Program struct {
 	columns []projection
 	order   []orderKey
 	aggs    []aggregate
-	pool    sync.Pool // of *state
+	ranking
+	pool sync.Pool // of *state
 }
 
 // projection is a column of the result.

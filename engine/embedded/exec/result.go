@@ -14,6 +14,8 @@ import (
 type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the collected rows may take; 0 for no limit
+	// Embedder computes the vectors of texts that nearest is given; nil for none.
+	Embedder Embedder
 }
 
 // Result is the outcome of a run. It holds the snapshot until it is closed.
@@ -25,16 +27,14 @@ type Result struct {
 }
 
 // Run runs the program on a snapshot that it fits. The arguments have been checked.
-// The error is the context's or a *engine.TooLarge.
+// The error is the context's,
+// a *engine.TooLarge, a *engine.BadArgument, or of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	st := p.pool.Get().(*state)
 	st.begin(ctx, snap, args, opts)
-	unit := frame{n: 1, cols: st.out.cols}
-	if p.read.Limit != 0 {
-		if err := st.push(p.body, 0, &unit); err != nil {
-			st.end()
-			return nil, err
-		}
+	if err := st.match(); err != nil {
+		st.end()
+		return nil, err
 	}
 	if err := st.finish(); err != nil {
 		st.end()
@@ -42,6 +42,18 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	}
 	st.ctx = nil
 	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
+}
+
+// match runs the steps.
+func (st *state) match() error {
+	if err := st.beginRanking(); err != nil || st.read.Limit == 0 {
+		return err
+	}
+	unit := frame{n: 1, cols: st.out.cols}
+	if err := st.push(st.body, 0, &unit); err != nil {
+		return err
+	}
+	return st.fuse()
 }
 
 // Columns are the plan's columns.

@@ -138,7 +138,26 @@ func (b *binder) known(e plan.Expr) error {
 		return b.textMatch(e.Match)
 	case plan.Whole:
 		return b.variable(e.Var, plan.Node)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Now, plan.BM25, plan.Nearest, plan.RRF:
+	case plan.BM25:
+		if err := b.all(e.Prop, e.Query); err != nil {
+			return err
+		}
+		return b.textQuery("bm25", e.Query)
+	case plan.Nearest:
+		return b.all(e.Prop, e.Vector)
+	case plan.RRF:
+		for _, rank := range []plan.Expr{e.First, e.Second} {
+			switch rank.(type) {
+			case plan.BM25, plan.Nearest:
+			default:
+				return mismatch("rrf fuses a bm25 and a nearest, or two of one kind, and nothing else")
+			}
+		}
+		if e.K == nil {
+			return b.all(e.First, e.Second)
+		}
+		return b.all(e.First, e.Second, e.K)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Now:
 	}
 	var err error
 	uses(e, func(v plan.VarID) {
@@ -149,19 +168,24 @@ func (b *binder) known(e plan.Expr) error {
 	return err
 }
 
-func (b *binder) textMatch(m plan.TextMatch) error {
-	if m.Kind > plan.Fuzzy {
-		return mismatch("there is no text match %d", m.Kind)
-	}
-	for _, e := range []plan.Expr{m.Prop, m.Query} {
+func (b *binder) all(list ...plan.Expr) error {
+	for _, e := range list {
 		if err := b.known(e); err != nil {
 			return err
 		}
 	}
-	if t := b.typeOf(m.Query); t.Kind != value.String || t.List {
-		if lit, ok := m.Query.(plan.Lit); !ok || !lit.Value.IsNull() {
-			return mismatch("%s for a value of type %s", m.Kind, t)
-		}
+	return nil
+}
+
+func (b *binder) textMatch(m plan.TextMatch) error {
+	if m.Kind > plan.Fuzzy {
+		return mismatch("there is no text match %d", m.Kind)
+	}
+	if err := b.all(m.Prop, m.Query); err != nil {
+		return err
+	}
+	if err := b.textQuery(m.Kind.String(), m.Query); err != nil {
+		return err
 	}
 	if m.MaxEdits == nil {
 		return nil
@@ -214,4 +238,16 @@ func operands(q *plan.Query, s plan.Statement) error {
 		}
 	}
 	return nil
+}
+
+// textQuery checks that what a text is searched for is a text, or null.
+func (b *binder) textQuery(function string, query plan.Expr) error {
+	t := b.typeOf(query)
+	if t.Kind == value.String && !t.List {
+		return nil
+	}
+	if lit, ok := query.(plan.Lit); ok && lit.Value.IsNull() {
+		return nil
+	}
+	return mismatch("%s for a value of type %s", function, t)
 }

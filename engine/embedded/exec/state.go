@@ -60,6 +60,7 @@ type state struct {
 	budget  int64         // bytes that the collected rows may take
 	spent   int64
 
+	ranker
 	out     frame // the rows of the batch
 	batch   engine.Batch
 	columns []engine.Column
@@ -73,8 +74,13 @@ func newState(p *Program) *state {
 	for i := range st.frames {
 		st.frames[i].cols = make([][]uint32, len(p.types))
 	}
-	st.rows.cols = make([][]uint32, len(p.types))
-	st.out.cols = make([][]uint32, len(p.types))
+	width := len(p.types) + 1 // see Program.rowVar
+	st.rows.cols = make([][]uint32, width)
+	st.out.cols = make([][]uint32, width)
+	if len(p.fusions) > 0 {
+		st.ranker.rows.cols, st.feed.cols = make([][]uint32, width), make([][]uint32, width)
+		st.fused = make([][]float64, len(p.fusions))
+	}
 	for i, c := range p.columns {
 		if c.fields != nil {
 			st.columns[i].Fields = make([]engine.Column, len(c.fields))
@@ -85,6 +91,7 @@ func newState(p *Program) *state {
 
 // begin prepares a run.
 func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
+	st.embedder = opts.Embedder
 	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, 0
 	for v, t := range st.types {
 		st.tables[v] = snap.Table(t.Entity, t.Index)
@@ -95,6 +102,10 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 	for v := range st.rows.cols {
 		st.rows.cols[v] = st.rows.cols[v][:0]
 	}
+	for v := range st.ranker.rows.cols {
+		st.ranker.rows.cols[v] = st.ranker.rows.cols[v][:0]
+	}
+	st.ranker.rows.n = 0
 	st.rows.n, st.grouped, st.perm = 0, 0, st.perm[:0]
 	clear(st.groups)
 	for i := range st.sums {
@@ -104,6 +115,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 
 // end drops what a pooled state must not keep alive.
 func (st *state) end() {
+	st.endRanking()
 	st.ctx, st.snap, st.args = nil, nil, nil
 	clear(st.tables)
 	if st.rows.n > 1 {

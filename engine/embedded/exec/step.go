@@ -23,7 +23,7 @@ func (st *state) push(p *pipe, at int, f *frame) error {
 		}
 		return nil
 	}
-	return st.collect(f)
+	return st.arrive(f)
 }
 
 // copyRow copies row i of in to the end of out, for the variables listed.

@@ -1,8 +1,11 @@
 package exec
 
 import (
+	"math/bits"
+	"reflect"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -10,8 +13,13 @@ import (
 // defaultEdits is the distance of fuzzy when none is given, and the largest.
 const defaultEdits = 2
 
+// indexAfter is how many rows of a run are matched by cutting up their texts, before the
+// index is asked, which may have to be built.
+const indexAfter = 64
+
 // textMatch is a bound text match.
 type textMatch struct {
+	src   plan.TextMatch
 	kind  plan.TextKind
 	prop  *expr
 	query *expr
@@ -24,35 +32,113 @@ type textQuery struct {
 	tokens []string
 	edits  int
 	buf    []string
+	seen   int // rows
+	// Of a phrase that is looked for in many texts: words are stemmed once.
+	analyzer *text.Analyzer
+	phrase   []uint32
+	numbers  []uint32
+	// found is set once set holds the ordinals whose texts the index proposes: those
+	// that match, or of a phrase those that hold its tokens.
+	found bool
+	set   engine.Bitmap
+}
+
+// textQuery returns the query of a match in this run.
+func (st *state) textQuery(id int) (*textMatch, *textQuery) {
+	m, q := st.texts[id], &st.queries[id]
+	if q.ready {
+		return m, q
+	}
+	q.ready, q.tokens, q.edits, q.seen, q.found = true, q.tokens[:0], defaultEdits, 0, false
+	if v := st.constant(m.query); !v.IsNull() {
+		q.tokens = text.AppendTokens(q.tokens, v.Str())
+	}
+	if m.edits != nil {
+		if v := st.constant(m.edits); !v.IsNull() {
+			q.edits = int(max(0, min(defaultEdits, int64(v.Bits()))))
+		}
+	}
+	return m, q
+}
+
+// propose asks the index for what may match.
+func (st *state) propose(m *textMatch, q *textQuery) {
+	if q.found {
+		return
+	}
+	q.found = true
+	table := st.table(m.prop.v)
+	words := (int(table.Ordinals()) + 63) / 64
+	q.set = slices.Grow(q.set[:0], words)[:words]
+	clear(q.set)
+	if len(q.tokens) == 0 {
+		return
+	}
+	view := table.Text(m.prop.prop)
+	switch m.kind {
+	case plan.Search:
+		view.Any(q.tokens, q.set)
+	case plan.Phrase:
+		view.All(q.tokens, q.set)
+		q.beginPhrase()
+	case plan.Fuzzy:
+		view.Near(q.tokens, q.edits, q.set)
+	}
 }
 
 // matchText tells for each row of a frame whether a text match holds.
 func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
-	m, q := st.texts[id], &st.queries[id]
-	if !q.ready {
-		q.ready, q.tokens, q.edits = true, q.tokens[:0], defaultEdits
-		if v := st.constant(m.query); !v.IsNull() {
-			q.tokens = text.AppendTokens(q.tokens, v.Str())
-		}
-		if m.edits != nil {
-			if v := st.constant(m.edits); !v.IsNull() {
-				q.edits = int(max(0, min(defaultEdits, int64(v.Bits()))))
-			}
-		}
+	m, q := st.textQuery(id)
+	if q.seen += f.n; q.seen > indexAfter {
+		st.propose(m, q)
 	}
-	vec := st.eval(m.prop, f)
-	for i := range f.n {
-		if vec.IsNull(i) || len(q.tokens) == 0 {
-			yield(i, false)
-			continue
+	if !q.found {
+		vec := st.eval(m.prop, f)
+		for i := range f.n {
+			yield(i, len(q.tokens) > 0 && !vec.IsNull(i) && q.holds(m.kind, vec.Strings[i]))
 		}
-		q.buf = text.AppendTokens(q.buf[:0], vec.Strings[i])
-		yield(i, q.matches(m.kind))
+		return
+	}
+	verify := m.kind == plan.Phrase && len(q.tokens) > 1
+	table := st.table(m.prop.v)
+	for i, ord := range f.cols[m.prop.v][:f.n] {
+		ok := q.set.Get(int(ord))
+		if ok && verify {
+			v := table.Value(ord, m.prop.prop)
+			ok = q.holdsPhrase(v.Str())
+		}
+		yield(i, ok)
 	}
 }
 
-// matches compares the tokens of a row with those of the query.
-func (q *textQuery) matches(kind plan.TextKind) bool {
+// maxSpellings is how many spellings a query remembers from one run to the next.
+const maxSpellings = 1 << 14
+
+// beginPhrase prepares holdsPhrase.
+func (q *textQuery) beginPhrase() {
+	if q.analyzer == nil || q.analyzer.Size() > maxSpellings {
+		q.analyzer = text.NewAnalyzer()
+	}
+	q.phrase = q.phrase[:0]
+	for _, t := range q.tokens {
+		q.phrase = append(q.phrase, q.analyzer.Number(t))
+	}
+}
+
+// holdsPhrase reports whether a text holds the tokens of the query in a row.
+func (q *textQuery) holdsPhrase(s string) bool {
+	q.numbers = q.analyzer.Append(q.numbers[:0], s)
+	for i := 0; i+len(q.phrase) <= len(q.numbers); i++ {
+		if slices.Equal(q.numbers[i:i+len(q.phrase)], q.phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds compares the tokens of a text with those of the query.
+func (q *textQuery) holds(kind plan.TextKind, s string) bool {
+	q.buf = text.AppendTokens(q.buf[:0], s)
 	switch kind {
 	case plan.Search:
 		for _, t := range q.buf {
@@ -76,4 +162,72 @@ func (q *textQuery) matches(kind plan.TextKind) bool {
 		}
 	}
 	return false
+}
+
+// textScan binds a variable to the entities that the index proposes for a text match;
+// the filter stays.
+type textScan struct {
+	v    plan.VarID
+	text int
+	vars []plan.VarID // bound before
+	id   int
+}
+
+// textFilter finds a text match on a variable.
+func (s *scope) textFilter(v plan.VarID) (plan.TextMatch, bool) {
+	for _, c := range s.filters {
+		if m, ok := c.(plan.TextMatch); ok && m.Prop.Var == v {
+			return m, true
+		}
+	}
+	return plan.TextMatch{}, false
+}
+
+func (b *binder) addTextScan(s *scope, v plan.VarID, m plan.TextMatch) error {
+	id, err := b.text(m)
+	if err != nil {
+		return err
+	}
+	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: id, vars: slices.Clone(s.vars), id: b.frame()})
+	s.bind(v)
+	return nil
+}
+
+func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
+	m, q := st.textQuery(s.text)
+	st.propose(m, q)
+	out := st.frame(s.id, s.vars)
+	if cap(out.cols[s.v]) < frameSize {
+		out.cols[s.v] = make([]uint32, frameSize)
+	}
+	for i := range f.n {
+		for w, word := range q.set {
+			if f.settled(i) {
+				break
+			}
+			if err := st.tick(1); err != nil {
+				return err
+			}
+			for ; word != 0; word &= word - 1 {
+				for _, v := range s.vars {
+					out.cols[v] = out.cols[v][:frameSize]
+				}
+				out.copyRow(f, i, s.vars)
+				out.cols[s.v] = out.cols[s.v][:frameSize]
+				out.cols[s.v][out.n] = uint32(w*64 + bits.TrailingZeros64(word))
+				if out.n++; out.n == frameSize {
+					if err := st.flush(p, at, out); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return st.flush(p, at, out)
+}
+
+// boundText finds a text match that is bound already.
+func (b *binder) boundText(m plan.TextMatch) (int, bool) {
+	i := slices.IndexFunc(b.texts, func(t *textMatch) bool { return reflect.DeepEqual(t.src, m) })
+	return i, i >= 0
 }

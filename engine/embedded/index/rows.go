@@ -36,3 +36,30 @@ func identity(first uint32, places *[256]uint32) {
 		places[i] = first + uint32(i)
 	}
 }
+
+// changes calls f, in order, with every ordinal whose row may differ from that in an
+// earlier state; the ordinals from its end up to next are among them. It compares pages
+// by identity.
+func (r *Rows) changes(before *Rows, end, next uint32, f func(ord uint32)) {
+	for n, nd := range r.pages.root {
+		var old *node[uint32]
+		if n < len(before.pages.root) {
+			old = before.pages.root[n]
+		}
+		if nd == nil || nd == old {
+			continue
+		}
+		for k, l := range nd.leaves {
+			if l == nil || old != nil && old.leaves[k] == l {
+				continue
+			}
+			first := uint32(n)<<nodeBits | uint32(k)<<leafBits
+			for ord := first; ord < min(first+leafSize, end); ord++ {
+				f(ord)
+			}
+		}
+	}
+	for ord := end; ord < next; ord++ {
+		f(ord)
+	}
+}

@@ -28,6 +28,8 @@ type Table struct {
 	idx  []index.Hash // as Type.Tuples
 	out  index.Adjacency
 	in   index.Adjacency
+
+	texts *searches
 }
 
 // Row is one state of an entity, as a commit wrote it.
@@ -48,7 +50,7 @@ type Segment struct {
 }
 
 func newTable(t *Type) *Table {
-	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples))}
+	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}}
 }
 
 // Live returns the number of entities.

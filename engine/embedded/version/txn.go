@@ -207,6 +207,7 @@ func (tx *Txn) edit(t *Type) *edit {
 		if before.line != tx.base.line {
 			e.tail, e.line = slices.Clip(before.tail), tx.base.line
 		}
+		e.texts = before.texts.next(t)
 		list[t.Index] = e
 	}
 	return list[t.Index]

@@ -30,7 +30,13 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return ev.now
 	case plan.Matched:
 		return value.OfBool(ev.matchesText(e.Match))
-	case plan.Whole, plan.Agg, plan.BM25, plan.Nearest, plan.RRF:
+	case plan.BM25:
+		return ev.bm25(e)
+	case plan.Nearest:
+		return ev.nearest(e)
+	case plan.RRF:
+		return ev.fused(e)
+	case plan.Whole, plan.Agg:
 	}
 	panic("naive: expression out of its place")
 }

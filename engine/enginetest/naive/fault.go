@@ -48,6 +48,17 @@ const (
 	WholeWithoutID   // a whole node has an empty id
 	LateSnapshot     // a result is evaluated when it is read, not when it is asked for
 
+	// Reads: ranking.
+	InverseWrong       // the inverse document frequency has another formula
+	StatisticsFiltered // BM25 takes its statistics of the match, not of the type
+	LengthIgnored      // BM25 takes every text to be of average length
+	TokensRepeated     // a token that stands twice in the query counts twice
+	UnmatchedKept      // ordering by bm25 keeps the rows that match no token
+	NullVectorKept     // a null vector is a candidate
+	LengthsKept        // nearest does not divide by the lengths
+	RankFromZero       // ranks are counted from 0
+	FilterLate         // filters apply after the limit is taken
+
 	// Writes.
 	DeleteKeepsLast   // a delete forgets the last of its matches
 	NoCascade         // the edges of a deleted node stay
@@ -121,7 +132,10 @@ var faultNames = [...]string{
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
 	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
-	LateSnapshot:    "LateSnapshot",
+	LateSnapshot: "LateSnapshot",
+	InverseWrong: "InverseWrong", StatisticsFiltered: "StatisticsFiltered", LengthIgnored: "LengthIgnored",
+	TokensRepeated: "TokensRepeated", UnmatchedKept: "UnmatchedKept", NullVectorKept: "NullVectorKept",
+	LengthsKept: "LengthsKept", RankFromZero: "RankFromZero", FilterLate: "FilterLate",
 	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward",
 	UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
 	EarlierUnseen: "EarlierUnseen", PartialCommit: "PartialCommit", EmptyCommit: "EmptyCommit",

@@ -17,11 +17,15 @@ type evaluation struct {
 	args  engine.Args
 	now   value.Value
 	env   []*entity // by variable; nil while unbound
+
+	scores  map[scoreKey]float64
+	found   [][]*entity // the matches, once they are all known
+	fusions []fusion
 }
 
 func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.Time) *evaluation {
 	return &evaluation{g: g, state: s, query: q, args: args, now: value.OfDateTime(value.DateTimeOf(at)),
-		env: make([]*entity, len(q.Read.Vars))}
+		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}
 }
 
 // assignments binds the variables that the clauses speak of and the environment
@@ -165,6 +169,10 @@ func variable(e plan.Expr) plan.VarID {
 		return e.Var
 	case plan.Matched:
 		return e.Match.Prop.Var
+	case plan.BM25:
+		return e.Prop.Var
+	case plan.Nearest:
+		return e.Prop.Var
 	}
 	return plan.NoVar
 }

@@ -19,25 +19,24 @@ type row struct {
 	cells []cell
 	keys  []value.Value // of the order
 	ties  []value.Value
+	match []*entity // of a row that is no group
 }
 
 // rows evaluates the whole read.
 func (ev *evaluation) rows() ([][]cell, error) {
 	r := ev.query.Read
-	if err := unsupported(r); err != nil {
-		return nil, err
-	}
 	limit := int(r.Limit)
 	if limit >= 0 && ev.g.fault == LimitOff {
 		limit++
 	}
-	var matches [][]*entity
-	ev.assignments(r.Match, func() bool {
-		for range ev.repeats(r.Match) {
-			matches = append(matches, slices.Clone(ev.env))
-		}
-		return true
-	})
+	matches := ev.all(r.Match)
+	if ev.g.fault == FilterLate && limit >= 0 {
+		matches = ev.all(without[plan.Filter](r.Match))
+	}
+	matches, err := ev.rank(matches)
+	if err != nil {
+		return nil, err
+	}
 	var rows []row
 	if r.Grouped {
 		rows = ev.groups(matches)
@@ -53,11 +52,36 @@ func (ev *evaluation) rows() ([][]cell, error) {
 	if limit >= 0 && limit < len(rows) {
 		rows = rows[:limit]
 	}
+	if ev.g.fault == FilterLate && limit >= 0 && !r.Grouped {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return !ev.passes(r.match) })
+	}
 	cells := make([][]cell, len(rows))
 	for i, r := range rows {
 		cells[i] = r.cells
 	}
 	return cells, nil
+}
+
+// all lists the assignments.
+func (ev *evaluation) all(clauses []plan.Clause) [][]*entity {
+	var matches [][]*entity
+	ev.env = make([]*entity, len(ev.query.Read.Vars))
+	ev.assignments(clauses, func() bool {
+		for range ev.repeats(clauses) {
+			matches = append(matches, slices.Clone(ev.env))
+		}
+		return true
+	})
+	return matches
+}
+
+// passes reports whether the filters hold of a match.
+func (ev *evaluation) passes(match []*entity) bool {
+	ev.env = match
+	return !slices.ContainsFunc(ev.query.Read.Match, func(c plan.Clause) bool {
+		f, isFilter := c.(plan.Filter)
+		return isFilter && !ev.isTrue(f.Cond)
+	})
 }
 
 // repeats is how often an assignment counts: once.
@@ -96,7 +120,7 @@ func (ev *evaluation) compareRows(a, b row) int {
 // row makes the row of one assignment.
 func (ev *evaluation) row(env []*entity) row {
 	ev.env = env
-	var out row
+	out := row{match: env}
 	for _, c := range ev.query.Read.Columns {
 		out.cells = append(out.cells, ev.cell(c))
 	}

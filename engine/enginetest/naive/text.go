@@ -3,7 +3,6 @@ package naive
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -71,30 +70,4 @@ func edits(a, b []rune) int {
 		}
 	}
 	return table[len(a)][len(b)]
-}
-
-// unsupported refuses the ranking functions, which the model does not compute.
-func unsupported(r *plan.Read) error {
-	check := func(e plan.Expr) error {
-		switch e.(type) {
-		case plan.BM25:
-			return &engine.Unsupported{Construct: "bm25"}
-		case plan.Nearest:
-			return &engine.Unsupported{Construct: "nearest"}
-		case plan.RRF:
-			return &engine.Unsupported{Construct: "rrf"}
-		}
-		return nil
-	}
-	for _, c := range r.Columns {
-		if err := check(c.Expr); err != nil {
-			return err
-		}
-	}
-	for _, o := range r.Order {
-		if err := check(o.Expr); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+func asAbsent(err error, to **absentError) bool { return errors.As(err, to) }
+
+// agree fails when two databases answer differently, or one wrongly.
+func (b *bench) agree(ctx context.Context, w *work, statements []statement, args [][]any) error {
+	var judge func(args []any, rows [][]any) error
+	n := comparing
+	if !w.exact {
+		n = 5 // the ranking is worked out from all rows
+	}
+	found := 0
+	for _, a := range args[:n] {
+		if !w.exact {
+			judge = b.judge(w, a)
+		}
+		var first [][]any
+		firstName := ""
+		for i, run := range statements {
+			if run == nil {
+				continue
+			}
+			name := b.peers[i].name()
+			var rows [][]any
+			if _, err := run(ctx, a, &rows); err != nil {
+				return fmt.Errorf("%s, %s: %w", name, w.id, err)
+			}
+			found += len(rows)
+			switch {
+			case judge != nil:
+				if err := judge(a, rows); err != nil {
+					return fmt.Errorf("%s answers %s wrongly: %w", name, w.id, err)
+				}
+			case firstName == "":
+				first, firstName = rows, name
+			default:
+				if err := sameRows(first, rows, w.compared); err != nil {
+					return fmt.Errorf("%s and %s answer %s%v differently: %w", firstName, name, w.id, a, err)
+				}
+			}
+		}
+	}
+	if found == 0 {
+		return fmt.Errorf("%s finds nothing for any of %d arguments: nothing would be measured", w.id, n)
+	}
+	return nil
+}
+
+func sameRows(a, b [][]any, columns int) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d rows and %d", len(a), len(b))
+	}
+	for i := range a {
+		if !reflect.DeepEqual(a[i][:columns], b[i][:columns]) {
+			return fmt.Errorf("row %d is %v and %v", i, a[i], b[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/pprof"
+	"strconv"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench/social"
+)
+
+// Loading and opening are measured in processes of their own, so that neither memory nor
+// caches of one database count for another.
+
+// childArg is the first argument of such a process.
+const childArg = "child"
+
+// outcome is what such a process prints, as JSON.
+type outcome struct {
+	Seconds float64
+	Memory  memory
+}
+
+// child says what such a process does.
+type child struct {
+	task    string // load or open
+	peer    string
+	dir     string
+	profile string // file for a CPU profile, or empty
+}
+
+func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	cmd := exec.CommandContext(ctx, self, childArg, "-task", c.task, "-peer", c.peer, "-dir", c.dir, "-file", b.file,
+		"-size", strconv.FormatFloat(b.size, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return o, fmt.Errorf("%s of %s: %w", c.task, c.peer, err)
+	}
+	return o, json.Unmarshal(out, &o)
+}
+
+func runChild(ctx context.Context, args []string) (err error) {
+	var c child
+	var from source
+	flags := flag.NewFlagSet(childArg, flag.ContinueOnError)
+	flags.StringVar(&c.task, "task", "", "")
+	flags.StringVar(&c.peer, "peer", "", "")
+	flags.StringVar(&c.dir, "dir", "", "")
+	flags.StringVar(&c.profile, "profile", "", "")
+	flags.StringVar(&from.file, "file", "", "")
+	size := flags.Float64("size", 1, "")
+	seed := flags.Uint64("seed", 42, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if from.graph, err = social.New(*size, *seed); err != nil {
+		return err
+	}
+	p, err := peerNamed(c.peer)
+	if err != nil {
+		return err
+	}
+	if c.profile != "" {
+		stop, err := startProfile(c.profile)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	var o outcome
+	switch c.task {
+	case "load":
+		stop := watchMemory(ownMemory)
+		start := time.Now()
+		err = p.load(ctx, c.dir, from)
+		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
+	case "open":
+		o.Seconds, err = openAndAnswer(ctx, p, c.dir)
+	default:
+		err = fmt.Errorf("task %q: want load or open", c.task)
+	}
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(o)
+}
+
+func peerNamed(name string) (peer, error) {
+	peers := []peer{omnigraph{}, sqlite{}, postgres{}}
+	if duck, err := newDuckDB(); err == nil {
+		peers = append(peers, duck)
+	}
+	for _, p := range peers {
+		if p.name() == name {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("no database %q", name)
+}
+
+// openAndAnswer times opening and one lookup.
+func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, err error) {
+	if _, err := compiled(); err != nil { // the plans of a program are compiled into it
+		return 0, err
+	}
+	start := time.Now()
+	s, err := p.open(ctx, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	run, err := s.prepare(ctx, works[0])
+	if err != nil {
+		return 0, err
+	}
+	n, err := run(ctx, []any{social.PersonSlug(7)}, nil)
+	seconds = time.Since(start).Seconds()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("the first lookup finds %d rows, want 1", n)
+	}
+	return seconds, err
+}
+
+func startProfile(file string) (stop func() error, err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The SQL databases that run in this process are called through their drivers, without
+// database/sql between, whose pool and conversions would be measured too.
+
+// execAll runs statements that end in a semicolon at the end of a line.
+func execAll(ctx context.Context, conn driver.Conn, script string) error {
+	for _, stmt := range strings.SplitAfter(script, ";\n") {
+		if strings.TrimSpace(stmt) == "" {
+			continue
+		}
+		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, stmt, nil); err != nil {
+			return fmt.Errorf("%s: %w", strings.TrimSpace(stmt), err)
+		}
+	}
+	return nil
+}
+
+// prepared is a prepared statement with the arguments of a call.
+type prepared struct {
+	stmt driver.Stmt
+	args []driver.NamedValue
+}
+
+func prepare(ctx context.Context, conn driver.Conn, query string) (*prepared, error) {
+	stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	return &prepared{stmt: stmt}, nil
+}
+
+func (p *prepared) bind(values ...any) {
+	p.args = p.args[:0]
+	for i, v := range values {
+		p.args = append(p.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+}
+
+func (p *prepared) exec(ctx context.Context, values ...any) error {
+	p.bind(values...)
+	_, err := p.stmt.(driver.StmtExecContext).ExecContext(ctx, p.args)
+	return err
+}
+
+// statement returns the read with so many columns; argument changes an argument to
+// what the database takes, and may be nil.
+func (p *prepared) statement(columns int, argument func(any) any) statement {
+	row := make([]driver.Value, columns)
+	return func(ctx context.Context, args []any, keep *[][]any) (n int, err error) {
+		p.bind(args...)
+		if argument != nil {
+			for i := range p.args {
+				p.args[i].Value = argument(p.args[i].Value)
+			}
+		}
+		rows, err := p.stmt.(driver.StmtQueryContext).QueryContext(ctx, p.args)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for {
+			if err := rows.Next(row); errors.Is(err, io.EOF) {
+				return n, nil
+			} else if err != nil {
+				return n, err
+			}
+			n++
+			for _, v := range row {
+				readValue(v)
+			}
+			if keep != nil {
+				kept := make([]any, columns)
+				for i, v := range row {
+					kept[i] = plain(v)
+				}
+				*keep = append(*keep, kept)
+			}
+		}
+	}
+}
+
+func readValue(v any) {
+	switch v := v.(type) {
+	case string:
+		sink += touch(v)
+	case []byte:
+		sink += int64(len(v))
+	case int64:
+		sink += v
+	case int32:
+		sink += int64(v)
+	case float64:
+		sink += int64(v)
+	case float32:
+		sink += int64(v)
+	}
+}
+
+// plain returns a value as a statement keeps it.
+func plain(v any) any {
+	switch v := v.(type) {
+	case []byte:
+		return string(v)
+	case int32:
+		return int64(v)
+	case float32:
+		return float64(v)
+	}
+	return v
+}

@@ -1,0 +1,177 @@
+// Command peers measures the engine beside SQLite, DuckDB and PostgreSQL, in one run, on
+// the same graph and the same machine, and prints the figures as Markdown.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench/social"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == childArg {
+		err = runChild(ctx, os.Args[2:])
+	} else {
+		err = run(ctx, os.Args[1:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command's flags.
+type options struct {
+	size    float64
+	seed    uint64
+	dir     string
+	budget  time.Duration
+	profile string
+}
+
+func run(ctx context.Context, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	flags.Float64Var(&o.size, "size", 1, "size as a factor of 1,620,000 rows")
+	flags.Uint64Var(&o.seed, "seed", 42, "seed of the rows")
+	flags.StringVar(&o.dir, "dir", "", "folder to work in, emptied afterwards; a temporary one without it")
+	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for one database and one work")
+	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one a work")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(o.dir, "peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// The user who runs the PostgreSQL server must get to its folder.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	if o.profile != "" {
+		if err := os.MkdirAll(o.profile, 0o755); err != nil {
+			return err
+		}
+	}
+	g, err := social.New(o.size, o.seed)
+	if err != nil {
+		return err
+	}
+	r := &bench{options: o, graph: g, dir: dir, rng: rand.New(rand.NewPCG(o.seed, 99))}
+	return r.run(ctx)
+}
+
+// bench is one run.
+type bench struct {
+	options
+	graph *social.Graph
+	dir   string
+	file  string // the graph as NDJSON
+	rng   *rand.Rand
+
+	peers  []peer // the engine first
+	server *pgServer
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	b.file = filepath.Join(b.dir, "graph.ndjson")
+	if err := b.writeFile(); err != nil {
+		return err
+	}
+	b.peers = []peer{omnigraph{}, sqlite{}}
+	duck, err := newDuckDB()
+	if err := b.join(duck, err, "DuckDB"); err != nil {
+		return err
+	}
+	if err := os.Mkdir(b.dirOf(postgres{}), 0o755); err != nil {
+		return err
+	}
+	b.server, err = startPostgres(ctx, b.dirOf(postgres{}))
+	if err := b.join(postgres{}, err, "PostgreSQL"); err != nil {
+		return err
+	}
+	if b.server != nil {
+		defer func() { err = errors.Join(err, b.server.stop()) }()
+	}
+	if err := b.head(ctx); err != nil {
+		return err
+	}
+	if err := b.loads(ctx); err != nil {
+		return err
+	}
+	if err := b.opens(ctx); err != nil {
+		return err
+	}
+	sessions, err := b.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, s := range sessions {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := b.versions(ctx, sessions); err != nil {
+		return err
+	}
+	if err := b.reads(ctx, sessions); err != nil {
+		return err
+	}
+	if err := b.commits(ctx, sessions); err != nil {
+		return err
+	}
+	fmt.Printf("Load averages at the end: %s.\n", loadAverages())
+	return nil
+}
+
+// join adds a peer, or says why it is left out.
+func (b *bench) join(p peer, err error, name string) error {
+	var why *absentError
+	switch {
+	case errors.As(err, &why):
+		fmt.Printf("%s is left out: %s\n\n", name, why.reason)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	b.peers = append(b.peers, p)
+	return nil
+}
+
+func (b *bench) dirOf(p peer) string { return filepath.Join(b.dir, p.name()) }
+
+func (b *bench) writeFile() error {
+	f, err := os.Create(b.file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.graph.WriteNDJSON(f), f.Close())
+}
+
+// openAll opens every database in this process.
+func (b *bench) openAll(ctx context.Context) ([]session, error) {
+	var out []session
+	for _, p := range b.peers {
+		s, err := p.open(ctx, b.dirOf(p))
+		if err != nil {
+			for _, s := range out {
+				err = errors.Join(err, s.close())
+			}
+			return nil, fmt.Errorf("%s: %w", p.name(), err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// memory is the most that a process had in memory, in bytes.
+type memory struct {
+	RSS  int64 // all of it
+	Anon int64 // without the pages of mapped files, sampled
+}
+
+// watchMemory samples until the returned function is called, which returns the most.
+func watchMemory(sample func() (memory, error)) (stop func() memory) {
+	var most memory
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			// A process that ends while it is looked at has no figure, and the one
+			// that is watched is looked at again.
+			if m, err := sample(); err == nil {
+				most.RSS, most.Anon = max(most.RSS, m.RSS), max(most.Anon, m.Anon)
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	return func() memory {
+		close(done)
+		wg.Wait()
+		return most
+	}
+}
+
+// ownMemory returns what this process has: the kernel's own high-water mark of all.
+func ownMemory() (memory, error) {
+	return readMemory("/proc/self/status", "VmHWM", "RssAnon")
+}
+
+// treeMemory returns what a process and its children have; shared pages count once,
+// shared out among those that have them.
+func treeMemory(pid int) (memory, error) {
+	sum, err := readMemory(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss", "Pss_Anon")
+	if err != nil {
+		return memory{}, err
+	}
+	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return memory{}, err
+	}
+	for _, file := range children {
+		list, err := os.ReadFile(file)
+		if err != nil {
+			return memory{}, err
+		}
+		for _, child := range strings.Fields(string(list)) {
+			// A backend may have ended since it was listed.
+			if m, err := readMemory("/proc/"+child+"/smaps_rollup", "Pss", "Pss_Anon"); err == nil {
+				sum.RSS += m.RSS
+				sum.Anon += m.Anon
+			}
+		}
+	}
+	return sum, nil
+}
+
+func readMemory(file, all, anon string) (m memory, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return m, err
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) != 3 || fields[2] != "kB" {
+			continue
+		}
+		n, err := strconv.ParseInt(fields[1], 10, 64)
+		if err != nil {
+			return m, err
+		}
+		switch strings.TrimSuffix(fields[0], ":") {
+		case all:
+			m.RSS = n << 10
+		case anon:
+			m.Anon = n << 10
+		}
+	}
+	return m, nil
+}

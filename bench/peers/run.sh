@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds and runs the comparison with the peers. DuckDB's shared library comes from its
+# npm package; without npm, or without the package, DuckDB is left out. SIZE is a factor
+# of the full graph, PROFILE a folder for CPU profiles.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=${WORK:?a folder to build in}
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+
+# The Go bindings that go.mod names are made for this version.
+duckdb=1.5.6-r.1
+
+if ! command -v "$(go env CC)" >/dev/null 2>&1; then
+  echo "the peers need a C compiler: SQLite is compiled in" >&2
+  exit 1
+fi
+
+# sqlite-vec has vector instructions for those who ask.
+cflags="-O3"
+if grep -qw avx /proc/cpuinfo 2>/dev/null; then
+  cflags="$cflags -mavx -DSQLITE_VEC_ENABLE_AVX"
+fi
+
+tags=fts5
+ldflags=
+lib="$work/node_modules/@duckdb/node-bindings-linux-x64"
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+  echo "DuckDB is left out: this script knows its library for Linux on x86-64 only" >&2
+else
+  if [ ! -f "$lib/libduckdb.so" ]; then
+    if ! command -v npm >/dev/null 2>&1; then
+      echo "DuckDB is left out: there is no npm to get its library with" >&2
+    elif ! npm install --prefix "$work" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "@duckdb/node-bindings-linux-x64@$duckdb"; then
+      echo "DuckDB is left out: npm does not get @duckdb/node-bindings-linux-x64 $duckdb" >&2
+    fi
+  fi
+  if [ -f "$lib/libduckdb.so" ]; then
+    tags="$tags,duckdb_use_lib"
+    ldflags="-L$lib -Wl,-rpath,$lib"
+  fi
+fi
+
+# The product's requirements change without this module: its own follow.
+cd "$here"
+CGO_ENABLED=1 CGO_CFLAGS="$cflags" CGO_LDFLAGS="$ldflags" go build -mod=mod -tags "$tags" -o "$work/peers" .
+exec "$work/peers" -size "${SIZE:-1}" ${PROFILE:+-profile "$PROFILE"}

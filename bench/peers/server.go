@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	pgUser    = "postgres"
+	socketDir = "socket"
+)
+
+// pgServer is a PostgreSQL server in a folder, reachable over a Unix socket alone.
+type pgServer struct {
+	cmd *exec.Cmd
+	log bytes.Buffer
+}
+
+// startPostgres makes a cluster in dir and starts a server on it. It refuses to run as
+// root, as PostgreSQL does: then the user that Debian's package makes runs it. The
+// error is an *absentError where there is no PostgreSQL.
+func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
+	bin, err := pgBin()
+	if err != nil {
+		return nil, err
+	}
+	as, err := serverUser()
+	if err != nil {
+		return nil, err
+	}
+	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, socketDir)
+	if err := os.Mkdir(socket, 0o700); err != nil {
+		return nil, err
+	}
+	if as != nil {
+		for _, d := range []string{dir, socket} {
+			if err := os.Chown(d, int(as.Uid), int(as.Gid)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	run := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+		cmd.Dir = dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGINT}
+		return cmd
+	}
+	if out, err := run("initdb", "-D", data, "-U", pgUser, "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	// Durability is as it comes. The rest is what a guide to tuning says first for data
+	// that fit in memory; just-in-time compilation would only cost these queries.
+	s := &pgServer{cmd: run("postgres", "-D", data, "-k", socket, "-h", "", "-c", "shared_buffers=512MB", "-c", "work_mem=64MB",
+		"-c", "maintenance_work_mem=256MB", "-c", "effective_cache_size=4GB", "-c", "random_page_cost=1.1", "-c", "jit=off",
+		"-c", "max_wal_size=4GB")}
+	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGINT) }
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 200 {
+		if conn, err := pgConn(ctx, dir); err == nil {
+			return s, conn.Close(ctx)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return nil, errors.Join(errors.New("the PostgreSQL server does not answer"), s.stop())
+}
+
+// pid is that of the server's first process; the others are its children.
+func (s *pgServer) pid() int { return s.cmd.Process.Pid }
+
+// stop ends the server and waits for it.
+func (s *pgServer) stop() error {
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	if err := s.cmd.Wait(); err != nil {
+		return fmt.Errorf("postgres: %w\n%s", err, s.log.Bytes())
+	}
+	return nil
+}
+
+// pgBin finds the folder of the server's programs: Debian puts them outside PATH.
+func pgBin() (string, error) {
+	if found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); err == nil && len(found) > 0 {
+		return filepath.Dir(found[len(found)-1]), nil
+	}
+	path, err := exec.LookPath("initdb")
+	if err != nil {
+		return "", absent("no initdb: install the package postgresql")
+	}
+	path, err = filepath.EvalSymlinks(path)
+	return filepath.Dir(path), err
+}
+
+// serverUser returns whom to run as; nil for as whoever runs this.
+func serverUser() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup(pgUser)
+	if err != nil {
+		return nil, absent("it does not run as root, and there is no user %s", pgUser)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// diskBytes returns what the files below a folder take on the disk.
+func diskBytes(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		n += info.Sys().(*syscall.Stat_t).Blocks * 512
+		return nil
+	})
+	return n, err
+}

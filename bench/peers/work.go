@@ -1,0 +1,73 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/bench/social"
+)
+
+// work is one read that is measured.
+type work struct {
+	id, label string
+	columns   int
+	// compared is the number of leading columns in which all databases must agree.
+	compared int
+	// args draws arguments. Texts are texts, numbers int64, vectors []float32.
+	args func(g *social.Graph, rng *rand.Rand) []any
+	// exact is set when the answer is the same rows in the same order everywhere.
+	// Rankings are not: tokens' weights and rounding differ; see rankings.go.
+	exact bool
+	goal  float64 // of our p50 to the best peer's
+	// goal99 is that of the p99; 0 for the same as goal.
+	goal99 float64
+}
+
+func aPerson(g *social.Graph, rng *rand.Rand) []any {
+	return []any{social.PersonSlug(rng.IntN(g.Persons))}
+}
+
+var works = []*work{
+	{id: "w1", label: "lookup by key, 4 properties", columns: 4, compared: 4, exact: true, args: aPerson, goal: 0.2},
+	{id: "w2", label: "1-hop neighbours by name, limit 50", columns: 3, compared: 3, exact: true, args: aPerson, goal: 0.1},
+	{id: "w3", label: "distinct friends of friends, count", columns: 1, compared: 1, exact: true, args: aPerson, goal: 0.05},
+	{id: "w4", label: "reach within 1..3 hops, count", columns: 1, compared: 1, exact: true, args: aPerson, goal: 0.05, goal99: 0.2},
+	{id: "w5", label: "colleagues who do not know X, limit 20", columns: 2, compared: 2, exact: true, args: aPerson, goal: 0.1},
+	{id: "w6", label: "employees per company, top 20", columns: 2, compared: 2, exact: true,
+		args: func(*social.Graph, *rand.Rand) []any { return nil }, goal: 0.15},
+	{id: "w7", label: "age range and city, no index, limit 20", columns: 3, compared: 3, exact: true,
+		args: func(_ *social.Graph, rng *rand.Rand) []any {
+			low := int64(18 + rng.IntN(60))
+			return []any{social.City(rng.IntN(100)), low, low + 10}
+		}, goal: 0.1},
+	{id: "w8", label: "BM25 top 10 of the posts", columns: 2, compared: 1,
+		args: func(_ *social.Graph, rng *rand.Rand) []any {
+			// Two words that are neither in every other post nor in next to none.
+			first := 20 + rng.IntN(480)
+			second := 20 + rng.IntN(480)
+			if second == first {
+				second++
+			}
+			return []any{social.Word(first) + " " + social.Word(second)}
+		}, goal: 0.06},
+	{id: "w9", label: "exact cosine top 10 of the vectors", columns: 2, compared: 1,
+		args: func(_ *social.Graph, rng *rand.Rand) []any {
+			v := make([]float32, social.Dim)
+			social.FillVector(v, rng)
+			return []any{v}
+		}, goal: 0.33},
+}
+
+func workNamed(id string) *work {
+	return works[slices.IndexFunc(works, func(w *work) bool { return w.id == id })]
+}
+
+// workArgs draws n arguments of a work, the same ones for every database.
+func workArgs(w *work, g *social.Graph, n int) [][]any {
+	rng := rand.New(rand.NewPCG(g.Seed, uint64(1000+len(w.label))))
+	out := make([][]any, n)
+	for i := range out {
+		out[i] = w.args(g, rng)
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+// Package social makes the benchmark graph: people who know each other, work somewhere
+// and write, the same rows for the same size and seed.
+package social
+
+import (
+	"embed"
+	"fmt"
+	"math"
+)
+
+// Schema is the text of the graph's schema.
+//
+//go:embed schema.pg
+var Schema string
+
+//go:embed queries/*.gq
+var queries embed.FS
+
+// Queries returns the texts of the stored queries by file name.
+func Queries() (map[string]string, error) {
+	files, err := queries.ReadDir("queries")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(files))
+	for _, f := range files {
+		text, err := queries.ReadFile("queries/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		out[f.Name()] = string(text)
+	}
+	return out, nil
+}
+
+// Dim is the number of components of a post's vector.
+const Dim = 64
+
+// Graph says how large a graph is and from which seed it is made. Every method that
+// lists rows makes them as it goes and lists the same ones each time.
+type Graph struct {
+	Seed      uint64
+	Persons   int
+	Companies int
+	Knows     int // pairs, none twice and none of a person with themselves
+	WorksAt   int
+	Posts     int
+	Authored  int // one a post, from the first
+	Vectors   int // posts that have one, spread evenly
+}
+
+// New returns the graph of a size, a factor of the full one: 1,620,000 rows at 1. No
+// type is smaller than a few rows.
+func New(factor float64, seed uint64) (*Graph, error) {
+	if math.IsNaN(factor) || factor <= 0 || factor > 10 {
+		return nil, fmt.Errorf("size factor: %v, want more than 0 and at most 10", factor)
+	}
+	n := func(full int) int { return max(20, int(math.Round(float64(full)*factor))) }
+	g := &Graph{
+		Seed: seed, Persons: n(100_000), Companies: n(20_000), WorksAt: n(100_000),
+		Posts: n(200_000), Authored: n(200_000), Vectors: n(20_000),
+	}
+	// A graph of few people has room for few pairs.
+	g.Knows = min(n(1_000_000), g.Persons*(g.Persons-1)/4)
+	return g, nil
+}
+
+// Rows returns the number of nodes and edges.
+func (g *Graph) Rows() int {
+	return g.Persons + g.Companies + g.Knows + g.WorksAt + g.Posts + g.Authored
+}
+
+// PersonSlug returns the key of person i. Keys sort as their numbers do.
+func PersonSlug(i int) string { return slug('p', i) }
+
+// CompanySlug returns the key of company i.
+func CompanySlug(i int) string { return slug('c', i) }
+
+// PostSlug returns the key of post i.
+func PostSlug(i int) string { return slug('t', i) }
+
+// slugDigits is enough for the rows of any type at the greatest size.
+const slugDigits = 7
+
+func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }
+
+func appendSlug(to []byte, kind byte, i int) []byte {
+	var digits [slugDigits]byte
+	for d := slugDigits - 1; d >= 0; d-- {
+		digits[d] = byte('0' + i%10)
+		i /= 10
+	}
+	return append(append(to, kind), digits[:]...)
+}

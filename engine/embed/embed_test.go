@@ -1,0 +1,175 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+func TestMock(t *testing.T) {
+	got, err := Mock{}.Embed(context.Background(), []string{"red fox", "red foxes", "red fox"}, 33)
+	if err != nil || len(got) != 3 || len(got[0]) != 33 {
+		t.Fatalf("%d vectors, error %v", len(got), err)
+	}
+	if !slices.Equal(got[0], got[2]) || slices.Equal(got[0], got[1]) {
+		t.Error("vectors do not tell texts apart")
+	}
+	var sum float64
+	for _, x := range got[0] {
+		sum += float64(x) * float64(x)
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		t.Errorf("the square of the length is %v", sum)
+	}
+	// Stored vectors depend on these.
+	two, _ := Mock{}.Embed(context.Background(), []string{""}, 2)
+	if want := []float32{0.51638395, -0.8563572}; !slices.Equal(two[0], want) {
+		t.Errorf("vector of the empty text is %v, want %v", two[0], want)
+	}
+}
+
+const key = "secret-key"
+
+// provider is what OpenAI and Gemini have in common.
+type provider interface {
+	Model() string
+	Embed(ctx context.Context, texts []string, dim int) ([][]float32, error)
+}
+
+func both(t *testing.T, base string, timeout time.Duration) map[string]provider {
+	t.Helper()
+	c := Config{BaseURL: base, Model: "m", Key: key, Timeout: timeout}
+	o, err := NewOpenAI(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGemini(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]provider{"openai": o, "gemini": g}
+}
+
+// length is the vector that the test's servers give a text.
+func length(s string) []float32 { return []float32{float32(len(s)), 1} }
+
+func TestProviders(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		var in struct {
+			Model      string
+			Input      []string
+			Dimensions int
+			Requests   []struct {
+				Model                string
+				Content              struct{ Parts []struct{ Text string } }
+				OutputDimensionality int
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		var items []string
+		switch r.URL.Path {
+		case "/v1/embeddings":
+			if r.Header.Get("Authorization") != "Bearer "+key || in.Model != "m" || in.Dimensions != 2 {
+				t.Errorf("asked for %+v with %v", in, r.Header)
+			}
+			for i := len(in.Input) - 1; i >= 0; i-- { // the order is not promised
+				items = append(items, fmt.Sprintf(`{"index":%d,"embedding":[%d,1]}`, i, len(in.Input[i])))
+			}
+			fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(items, ","))
+		case "/v1/models/m:batchEmbedContents":
+			if r.Header.Get("X-Goog-Api-Key") != key || in.Requests[0].Model != "models/m" || in.Requests[0].OutputDimensionality != 2 {
+				t.Errorf("asked for %+v with %v", in, r.Header)
+			}
+			for _, q := range in.Requests {
+				items = append(items, fmt.Sprintf(`{"values":[%d,1]}`, len(q.Content.Parts[0].Text)))
+			}
+			fmt.Fprintf(w, `{"embeddings":[%s]}`, strings.Join(items, ","))
+		default:
+			t.Errorf("path %s", r.URL.Path)
+		}
+	}))
+	defer server.Close()
+	var texts []string
+	for i := range maxBatch + 7 {
+		texts = append(texts, strings.Repeat("x", i))
+	}
+	for name, p := range both(t, server.URL+"/v1/", 0) {
+		requests = 0
+		got, err := p.Embed(context.Background(), texts, 2)
+		if err != nil || len(got) != len(texts) || requests != 2 || p.Model() != "m" {
+			t.Fatalf("%s: %d vectors in %d requests, error %v", name, len(got), requests, err)
+		}
+		for i, v := range got {
+			if !slices.Equal(v, length(texts[i])) {
+				t.Errorf("%s: text %d has %v", name, i, v)
+			}
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name, body, want string
+		status           int
+	}{
+		{"refused", `{"error":` + "\n" + `"bad key"}`, `401 Unauthorized: {"error": "bad key"}`, 401},
+		{"a long refusal", strings.Repeat("no ", 1000), "…", 500},
+		{"no JSON", "<html>", "no JSON", 200},
+		{"too few", `{"data":[],"embeddings":[]}`, "", 200},
+		{"too short", `{"data":[{"index":0,"embedding":[1]}],"embeddings":[{"values":[1]}]}`, "1 components, wanted 2", 200},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		}))
+		for name, p := range both(t, server.URL, 0) {
+			_, err := p.Embed(context.Background(), []string{"x"}, 2)
+			var un *engine.Unavailable
+			if !errors.As(err, &un) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), key) || len(err.Error()) > 600 {
+				t.Errorf("%s, %s: %v", name, c.name, err)
+			}
+		}
+		server.Close()
+	}
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) { <-release }))
+	defer server.Close()
+	defer close(release)
+	for name, p := range both(t, server.URL, 20*time.Millisecond) {
+		_, err := p.Embed(context.Background(), []string{"x"}, 2)
+		var un *engine.Unavailable
+		if !errors.As(err, &un) || !strings.Contains(err.Error(), "20ms") {
+			t.Errorf("%s that does not answer: %v", name, err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := p.Embed(ctx, []string{"x"}, 2); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled: %v", name, err)
+		}
+	}
+}
+
+func TestConfigs(t *testing.T) {
+	for _, c := range []Config{{}, {Model: "m", BaseURL: "ftp://x"}, {Model: "m", BaseURL: "nowhere"}, {Model: "m", BaseURL: ":"}} {
+		if _, err := NewOpenAI(c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	if p, err := NewGemini(Config{Model: "m"}); err != nil || p.c.BaseURL != DefaultGemini || p.c.Timeout != DefaultTimeout {
+		t.Errorf("%+v, error %v", p, err)
+	}
+}

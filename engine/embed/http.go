@@ -1,0 +1,244 @@
+package embed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// Config says where a provider over HTTP is and what it is asked for.
+type Config struct {
+	// BaseURL is the address before the operation; empty for the provider's own.
+	BaseURL string
+	Model   string
+	Key     string // secret: in no error; empty to send none
+	// Timeout bounds one request; 0 for DefaultTimeout.
+	Timeout time.Duration
+	// Client makes the requests; nil for http.DefaultClient.
+	Client *http.Client
+}
+
+const (
+	// DefaultTimeout is 30 seconds.
+	DefaultTimeout = 30 * time.Second
+	// DefaultOpenAI is the address of OpenAI.
+	DefaultOpenAI = "https://api.openai.com/v1"
+	// DefaultGemini is the address of Gemini.
+	DefaultGemini = "https://generativelanguage.googleapis.com/v1beta"
+
+	// maxBatch is how many texts one request holds.
+	maxBatch = 100
+	// maxResponse bounds a response, in bytes.
+	maxResponse = 64 << 20
+	// maxQuoted is how much of a refusal an error quotes, in bytes.
+	maxQuoted = 300
+)
+
+// OpenAI asks a server that speaks OpenAI's embeddings protocol.
+type OpenAI struct{ c Config }
+
+// NewOpenAI returns a provider. The error says what the configuration lacks.
+func NewOpenAI(c Config) (*OpenAI, error) {
+	if err := c.complete("openai-compatible", DefaultOpenAI); err != nil {
+		return nil, err
+	}
+	return &OpenAI{c}, nil
+}
+
+// Model returns the configured model.
+func (p *OpenAI) Model() string { return p.c.Model }
+
+// Embed returns a vector of dim components for each text. The error is the context's or
+// a *engine.Unavailable.
+func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
+	header := http.Header{}
+	if p.c.Key != "" {
+		header.Set("Authorization", "Bearer "+p.c.Key)
+	}
+	return batches(texts, func(texts []string) ([][]float32, error) {
+		var out struct {
+			Data []struct {
+				Index     int       `json:"index"`
+				Embedding []float32 `json:"embedding"`
+			} `json:"data"`
+		}
+		in := map[string]any{"model": p.c.Model, "input": texts, "dimensions": dim, "encoding_format": "float"}
+		if err := p.c.post(ctx, "embeddings", header, in, &out); err != nil {
+			return nil, err
+		}
+		vectors := make([][]float32, len(texts))
+		for _, d := range out.Data {
+			if d.Index < 0 || d.Index >= len(vectors) {
+				return nil, p.c.fault("it answered with a vector for text %d of %d", d.Index+1, len(texts))
+			}
+			vectors[d.Index] = d.Embedding
+		}
+		return vectors, p.c.check(vectors, len(texts), dim)
+	})
+}
+
+// Gemini asks the Gemini API.
+type Gemini struct{ c Config }
+
+// NewGemini returns a provider. The error says what the configuration lacks.
+func NewGemini(c Config) (*Gemini, error) {
+	if err := c.complete("gemini", DefaultGemini); err != nil {
+		return nil, err
+	}
+	return &Gemini{c}, nil
+}
+
+// Model returns the configured model.
+func (p *Gemini) Model() string { return p.c.Model }
+
+// Embed returns a vector of dim components for each text. The error is the context's or
+// a *engine.Unavailable.
+func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
+	header := http.Header{}
+	if p.c.Key != "" {
+		header.Set("X-Goog-Api-Key", p.c.Key)
+	}
+	model := "models/" + strings.TrimPrefix(p.c.Model, "models/")
+	type part struct {
+		Text string `json:"text"`
+	}
+	type content struct {
+		Parts []part `json:"parts"`
+	}
+	type request struct {
+		Model      string  `json:"model"`
+		Content    content `json:"content"`
+		Dimensions int     `json:"outputDimensionality"`
+	}
+	return batches(texts, func(texts []string) ([][]float32, error) {
+		var out struct {
+			Embeddings []struct {
+				Values []float32 `json:"values"`
+			} `json:"embeddings"`
+		}
+		requests := make([]request, len(texts))
+		for i, t := range texts {
+			requests[i] = request{model, content{[]part{{t}}}, dim}
+		}
+		if err := p.c.post(ctx, model+":batchEmbedContents", header, map[string]any{"requests": requests}, &out); err != nil {
+			return nil, err
+		}
+		vectors := make([][]float32, len(out.Embeddings))
+		for i, e := range out.Embeddings {
+			vectors[i] = e.Values
+		}
+		return vectors, p.c.check(vectors, len(texts), dim)
+	})
+}
+
+// complete fills in defaults.
+func (c *Config) complete(provider, base string) error {
+	if c.Model == "" {
+		return fmt.Errorf("embed: the %s provider has no model; name one", provider)
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = base
+	}
+	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("embed: the address of the %s provider is %q, wanted a URL with http or https", provider, c.BaseURL)
+	}
+	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Client == nil {
+		c.Client = http.DefaultClient
+	}
+	return nil
+}
+
+// batches embeds texts some at a time.
+func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]float32, error) {
+	var all [][]float32
+	for len(texts) > 0 {
+		n := min(maxBatch, len(texts))
+		vectors, err := embed(texts[:n])
+		if err != nil {
+			return nil, err
+		}
+		all, texts = append(all, vectors...), texts[n:]
+	}
+	return all, nil
+}
+
+// post sends a request and reads the response into out.
+func (c *Config) post(ctx context.Context, operation string, header http.Header, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return c.fault("the request cannot be written: %v", err)
+	}
+	within, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(within, http.MethodPost, c.BaseURL+"/"+operation, bytes.NewReader(body))
+	if err != nil {
+		return c.fault("the request cannot be made: %v", err)
+	}
+	req.Header = header.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.Client.Do(req)
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
+		_ = res.Body.Close() // what matters has been read
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case within.Err() != nil:
+		return c.fault("it did not answer within %s", c.Timeout)
+	case err != nil:
+		return c.fault("%v", err)
+	case res.StatusCode != http.StatusOK:
+		return c.fault("it answered %s: %s", res.Status, quote(body))
+	case len(body) > maxResponse:
+		return c.fault("it answered with more than %d bytes", maxResponse)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return c.fault("its answer is no JSON of the wanted form: %v", err)
+	}
+	return nil
+}
+
+// check compares an answer with what was asked for.
+func (c *Config) check(vectors [][]float32, texts, dim int) error {
+	if len(vectors) != texts {
+		return c.fault("it answered with %d vectors for %d texts", len(vectors), texts)
+	}
+	for _, v := range vectors {
+		if len(v) != dim {
+			return c.fault("it answered with a vector of %d components, wanted %d; choose a model that can give them", len(v), dim)
+		}
+		for _, x := range v {
+			if math.IsInf(float64(x), 0) || math.IsNaN(float64(x)) {
+				return c.fault("it answered with a component that is no number")
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Config) fault(format string, args ...any) error {
+	return &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider %s, model %s: ", c.BaseURL, c.Model) + fmt.Sprintf(format, args...)}
+}
+
+// quote shortens the text of a refusal to one line.
+func quote(body []byte) string {
+	s := strings.Join(strings.Fields(string(body)), " ")
+	if len(s) > maxQuoted {
+		s = strings.ToValidUTF8(s[:maxQuoted], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,166 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// ranking is what a program computes scores with.
+type ranking struct {
+	relevances []*relevance
+	distances  []*distance
+	fusions    []*fusion
+	drops      []*expr // scores without which a row is not wanted
+}
+
+// relevance is a bound bm25.
+type relevance struct {
+	v     plan.VarID
+	prop  int
+	query *expr
+}
+
+// distance is a bound nearest.
+type distance struct {
+	v       plan.VarID
+	prop    int
+	operand *expr
+	slot    int // the vector that the property is read into
+}
+
+// fusion is a bound rrf.
+type fusion struct {
+	of [2]*expr
+	k  *expr // nil for the default
+}
+
+// defaultK is the constant of rank fusion when none is given (Cormack, Clarke and
+// Büttcher, Reciprocal Rank Fusion, 2009).
+const defaultK = 60
+
+// score binds a score.
+func (b *binder) score(e plan.Expr, out *expr) (err error) {
+	out.typ = value.Of(value.F64)
+	switch e := e.(type) {
+	case plan.BM25:
+		r := &relevance{v: e.Prop.Var}
+		if r.prop, err = b.prop(e.Prop); err != nil {
+			return err
+		}
+		if r.query, err = b.expr(e.Query); err != nil {
+			return err
+		}
+		if t := b.types[r.v].Props[r.prop].Type; t.Kind != value.String || t.List {
+			return mismatch("bm25 of a property of type %s", t)
+		}
+		if r.query.kind != exprConst {
+			return &engine.Unsupported{Construct: "bm25 for a text that differs from row to row"}
+		}
+		out.kind, out.v, out.score = exprBM25, r.v, len(b.relevances)
+		b.relevances = append(b.relevances, r)
+	case plan.Nearest:
+		d := &distance{v: e.Prop.Var, slot: b.vecs}
+		b.vecs++
+		if d.prop, err = b.prop(e.Prop); err != nil {
+			return err
+		}
+		if d.operand, err = b.expr(e.Vector); err != nil {
+			return err
+		}
+		if t := b.types[d.v].Props[d.prop].Type; t.Kind != value.Vector {
+			return mismatch("nearest of a property of type %s", t)
+		}
+		if d.operand.kind != exprConst {
+			return &engine.Unsupported{Construct: "nearest to a vector that differs from row to row"}
+		}
+		out.kind, out.v, out.score = exprNearest, d.v, len(b.distances)
+		b.distances = append(b.distances, d)
+	case plan.RRF:
+		if !b.ranks {
+			return &engine.Unsupported{Construct: "rrf in a condition"}
+		}
+		f := &fusion{}
+		for i, part := range []plan.Expr{e.First, e.Second} {
+			if f.of[i], err = b.expr(part); err != nil {
+				return err
+			}
+			if k := f.of[i].kind; k != exprBM25 && k != exprNearest {
+				return mismatch("rrf of what is no ranking")
+			}
+		}
+		if e.K != nil {
+			if f.k, err = b.expr(e.K); err != nil {
+				return err
+			}
+			if f.k.kind != exprConst {
+				return mismatch("rrf with a k that differs from row to row")
+			}
+		}
+		out.kind, out.score = exprFused, len(b.fusions)
+		b.fusions = append(b.fusions, f)
+	}
+	return nil
+}
+
+// fuses reports whether a read has an rrf.
+func fuses(r *plan.Read) bool {
+	is := func(e plan.Expr) bool {
+		if a, ok := e.(plan.Agg); ok {
+			e = a.Arg
+		}
+		_, ok := e.(plan.RRF)
+		return ok
+	}
+	return slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return is(c.Expr) }) ||
+		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })
+}
+
+// wanted are the clauses of a read, and what its order asks of a match: of a bm25 that
+// a token is there. When rows are fused, they are ranked before any is dropped.
+func wanted(r *plan.Read) []plan.Clause {
+	clauses := r.Match
+	if fuses(r) {
+		return clauses
+	}
+	for _, o := range r.Order {
+		if e, ok := o.Expr.(plan.BM25); ok {
+			clauses = append(slices.Clip(clauses), plan.Filter{Cond: plan.TextMatch{Kind: plan.Search, Prop: e.Prop, Query: e.Query}})
+		}
+	}
+	return clauses
+}
+
+// dropping notes the scores that a row must have: a distance or a fusion that is
+// returned or ordered by, and when rows are fused a relevance that is ordered by.
+func (b *binder) dropping() {
+	note := func(ex *expr, ordering bool) {
+		switch {
+		case ex == nil:
+		case ex.kind == exprNearest, ex.kind == exprFused, ex.kind == exprBM25 && ordering && len(b.fusions) > 0:
+			b.drops = append(b.drops, ex)
+		}
+	}
+	for i := range b.columns {
+		note(b.columns[i].ex, false)
+	}
+	for i := range b.order {
+		note(b.order[i].ex, true)
+	}
+	if len(b.fusions) > 0 {
+		for _, f := range b.fusions {
+			b.keepVar(f.of[0].v)
+			b.keepVar(f.of[1].v)
+		}
+		for _, v := range b.read.Ties {
+			b.keepVar(v)
+		}
+		b.keepVar(b.rowVar())
+	}
+}
+
+// rowVar is the variable behind the plan's own that holds a row's number among the
+// fused ones.
+func (p *Program) rowVar() plan.VarID { return plan.VarID(len(p.types)) }

@@ -1,0 +1,94 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// topStep binds the one variable of a read to the entities that can be among its first
+// rows by a score, ties included: the sort that follows decides between them.
+type topStep struct {
+	score *expr
+	v     plan.VarID
+	id    int
+}
+
+// top returns the step that stands for the whole match of a read which binds one
+// variable without a condition and wants the first rows by its score; nil of others.
+func (b *binder) top() (*topStep, error) {
+	r := b.read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Vars) != 1 || fuses(r) {
+		return nil, nil
+	}
+	for _, c := range r.Match {
+		if _, ok := c.(plan.Bind); !ok {
+			return nil, nil
+		}
+	}
+	// A second score may ask for what the first one's best do not have.
+	for i, o := range r.Order {
+		switch o.Expr.(type) {
+		case plan.BM25:
+			if i > 0 || !o.Desc {
+				return nil, nil
+			}
+		case plan.Nearest:
+			if i > 0 || o.Desc {
+				return nil, nil
+			}
+		default:
+			if i == 0 {
+				return nil, nil
+			}
+		}
+	}
+	for _, c := range r.Columns {
+		if _, ok := c.Expr.(plan.Nearest); ok && !sameExpr(c.Expr, r.Order[0].Expr) {
+			return nil, nil
+		}
+	}
+	score, err := b.expr(r.Order[0].Expr)
+	if err != nil {
+		return nil, err
+	}
+	return &topStep{score: score, v: 0, id: b.frame()}, nil
+}
+
+func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
+	out := st.frame(s.id, []plan.VarID{s.v})
+	limit := int(min(st.read.Limit, int64(st.table(s.v).Live())))
+	push := func(ord uint32) error {
+		out.cols[s.v] = out.cols[s.v][:frameSize]
+		out.cols[s.v][out.n] = ord
+		if out.n++; out.n < frameSize {
+			return nil
+		}
+		return st.flush(p, at, out)
+	}
+	if s.score.kind == exprNearest {
+		ords, err := st.closest(s.score, limit)
+		if err != nil {
+			return err
+		}
+		for _, ord := range ords {
+			if err := push(ord); err != nil {
+				return err
+			}
+		}
+		return st.flush(p, at, out)
+	}
+	best := st.relevance(s.score.score).Top(limit)
+	st.best = st.best[:0]
+	for _, f := range best {
+		st.best = append(st.best, f.Ord)
+	}
+	// In order: their scores are asked for again.
+	slices.Sort(st.best)
+	for _, ord := range st.best {
+		if err := push(ord); err != nil {
+			return err
+		}
+	}
+	return st.flush(p, at, out)
+}

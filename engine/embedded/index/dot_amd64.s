@@ -1,0 +1,59 @@
+#include "textflag.h"
+
+// func dot4(x, y *float32, n int) float32
+TEXT ·dot4(SB), NOSPLIT, $0-28
+	MOVQ  x+0(FP), SI
+	MOVQ  y+8(FP), DI
+	MOVQ  n+16(FP), CX
+	XORPS X0, X0
+	XORPS X1, X1
+	XORPS X2, X2
+	XORPS X3, X3
+
+sixteen:
+	CMPQ   CX, $16
+	JLT    four
+	MOVUPS (SI), X4
+	MOVUPS 16(SI), X5
+	MOVUPS 32(SI), X6
+	MOVUPS 48(SI), X7
+	MOVUPS (DI), X8
+	MOVUPS 16(DI), X9
+	MOVUPS 32(DI), X10
+	MOVUPS 48(DI), X11
+	MULPS  X8, X4
+	MULPS  X9, X5
+	MULPS  X10, X6
+	MULPS  X11, X7
+	ADDPS  X4, X0
+	ADDPS  X5, X1
+	ADDPS  X6, X2
+	ADDPS  X7, X3
+	ADDQ   $64, SI
+	ADDQ   $64, DI
+	SUBQ   $16, CX
+	JMP    sixteen
+
+four:
+	CMPQ   CX, $4
+	JLT    sum
+	MOVUPS (SI), X4
+	MOVUPS (DI), X8
+	MULPS  X8, X4
+	ADDPS  X4, X0
+	ADDQ   $16, SI
+	ADDQ   $16, DI
+	SUBQ   $4, CX
+	JMP    four
+
+sum:
+	ADDPS   X1, X0
+	ADDPS   X3, X2
+	ADDPS   X2, X0
+	MOVHLPS X0, X1
+	ADDPS   X1, X0
+	MOVAPS  X0, X1
+	SHUFPS  $1, X1, X1
+	ADDSS   X1, X0
+	MOVSS   X0, ret+24(FP)
+	RET

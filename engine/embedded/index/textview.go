@@ -1,0 +1,218 @@
+package index
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/text"
+)
+
+// TextView is the inverted index of a table's texts in one state: indexes of what was
+// there when they were built, each with a set of the documents that are gone since. It
+// is immutable, and shares the indexes with the views it came from.
+type TextView struct {
+	runs []textRun // larger ones first
+	rows Rows      // of the state
+	next uint32
+	docs uint64 // texts
+	sum  uint64 // their tokens
+
+	mu sync.Mutex
+	df map[string]uint32 // of terms in runs with dead documents
+}
+
+// textRun is an index with its dead documents.
+type textRun struct {
+	*Text
+	dead  engine.Bitmap // nil for none
+	gone  int           // dead documents
+	owned bool          // dead belongs to the view under construction
+}
+
+// Source tells the text of a row, if it is not null.
+type Source func(row uint32) (text string, ok bool)
+
+// NewTextView indexes the texts of the entities alive, from ordinal 0 up to next.
+func NewTextView(next uint32, rows Rows, source Source) *TextView {
+	v := &TextView{rows: rows, next: next}
+	var docs []textDoc
+	for ord := range next {
+		if row := rows.Get(ord); row != Dead {
+			if s, ok := source(row); ok {
+				docs = append(docs, textDoc{ord, row, s})
+			}
+		}
+	}
+	if len(docs) > 0 {
+		v.push(docs)
+	}
+	return v
+}
+
+// Update returns the view of a later state of the same table, whose rows have kept
+// their numbers. It costs what has changed, and in the long run its logarithm.
+func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
+	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
+	for i := range u.runs {
+		u.runs[i].owned = false
+	}
+	var docs []textDoc
+	rows.changes(&v.rows, v.next, next, func(ord uint32) {
+		was, is := uint32(Dead), uint32(Dead)
+		if ord < v.next {
+			was = v.rows.Get(ord)
+		}
+		if ord < next {
+			is = rows.Get(ord)
+		}
+		if was == is {
+			return
+		}
+		if was != Dead {
+			u.bury(ord, was)
+		}
+		if is != Dead {
+			if s, ok := source(is); ok {
+				docs = append(docs, textDoc{ord, is, s})
+			}
+		}
+	})
+	if len(docs) > 0 {
+		u.push(docs)
+	}
+	u.compact()
+	return u
+}
+
+// push adds a run of documents.
+func (v *TextView) push(docs []textDoc) {
+	x := buildText(docs)
+	v.docs += uint64(len(docs))
+	v.sum += x.sum
+	v.runs = append(v.runs, textRun{Text: x})
+}
+
+// bury marks the document of a row as dead, if it is indexed.
+func (v *TextView) bury(ord, row uint32) {
+	for i := range v.runs {
+		r := &v.runs[i]
+		d, ok := r.document(ord)
+		if !ok || r.rows[d] != row || r.dead != nil && r.dead.Get(int(d)) {
+			continue
+		}
+		if !r.owned {
+			dead := engine.NewBitmap(len(r.ords))
+			copy(dead, r.dead)
+			r.dead, r.owned = dead, true
+		}
+		r.dead.Set(int(d))
+		r.gone++
+		v.docs--
+		v.sum -= uint64(r.lens[d])
+		return
+	}
+}
+
+// compact merges runs, so that each is more than twice as large as the next, and none
+// has many dead documents.
+func (v *TextView) compact() {
+	for i := range v.runs {
+		if r := &v.runs[i]; r.gone > 64 && r.gone > len(r.ords)/4 {
+			*r = textRun{Text: mergeTexts(r.Text, &Text{}, r.dead, nil)}
+		}
+	}
+	for n := len(v.runs); n > 1 && len(v.runs[n-2].ords) <= 2*len(v.runs[n-1].ords); n = len(v.runs) {
+		a, b := v.runs[n-2], v.runs[n-1]
+		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(a.Text, b.Text, a.dead, b.dead)})
+	}
+}
+
+// Documents returns the number of texts.
+func (v *TextView) Documents() uint64 { return v.docs }
+
+// Frequency returns the number of texts that hold a token.
+func (v *TextView) Frequency(token string) uint32 {
+	n, dying := uint32(0), false
+	for i := range v.runs {
+		r := &v.runs[i]
+		if t, ok := r.term(token); ok {
+			n += r.off[t+1] - r.off[t]
+			dying = dying || r.dead != nil
+		}
+	}
+	if !dying {
+		return n
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n, ok := v.df[token]; ok {
+		return n
+	}
+	n = 0
+	v.postings(token, func(uint32) { n++ })
+	if v.df == nil {
+		v.df = map[string]uint32{}
+	}
+	v.df[token] = n
+	return n
+}
+
+// Any adds to set the ordinals whose texts hold one of the tokens.
+func (v *TextView) Any(tokens []string, set engine.Bitmap) {
+	for _, t := range tokens {
+		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
+	}
+}
+
+// All adds to set, which is empty, the ordinals whose texts hold all of the tokens.
+func (v *TextView) All(tokens []string, set engine.Bitmap) {
+	tokens = slices.Clone(tokens)
+	slices.Sort(tokens)
+	tokens = slices.Compact(tokens)
+	var other engine.Bitmap
+	for i, t := range tokens {
+		if i == 0 {
+			v.Any(tokens[:1], set)
+			continue
+		}
+		if other == nil {
+			other = make(engine.Bitmap, len(set))
+		}
+		clear(other)
+		v.postings(t, func(ord uint32) { other.Set(int(ord)) })
+		for w := range set {
+			set[w] &= other[w]
+		}
+	}
+}
+
+// Near adds to set the ordinals whose texts hold a token within a distance of one of the
+// given ones, in edits.
+func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
+	for i := range v.runs {
+		r := &v.runs[i]
+		for t, term := range r.terms {
+			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(term, w, edits) }) {
+				r.each(t, func(ord uint32) { set.Set(int(ord)) })
+			}
+		}
+	}
+}
+
+// postings calls f with the ordinals of the texts that hold a token.
+func (v *TextView) postings(token string, f func(ord uint32)) {
+	for i := range v.runs {
+		if t, ok := v.runs[i].term(token); ok {
+			v.runs[i].each(t, f)
+		}
+	}
+}
+
+func (r *textRun) each(t int, f func(ord uint32)) {
+	for _, d := range r.docs[r.off[t]:r.off[t+1]] {
+		if r.dead == nil || !r.dead.Get(int(d)) {
+			f(r.ords[d])
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package version
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// searches holds the text indexes of one state of a table, built when they are first
+// asked for, outside of any writer's turn. Tables that hold the same rows under the same
+// row numbers share it; a table whose rows are numbered anew begins with an empty one.
+type searches struct {
+	typ  *Type // of the table: properties are told by their places in it
+	mu   sync.Mutex
+	made map[int]*search         // by property
+	past map[int]*index.TextView // of an earlier state, by property
+}
+
+// search is the index of one property.
+type search struct {
+	once sync.Once
+	view atomic.Pointer[index.TextView]
+}
+
+// Text returns the inverted index of String property p. The first call builds it, from
+// that of an earlier state if there is one; calls meanwhile wait for it. A table under
+// change has no index of its own: Text is for tables of snapshots.
+func (t *Table) Text(p int) *index.TextView {
+	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
+	if t.texts == nil || t.texts.typ != t.Type {
+		return index.NewTextView(t.next, t.rows, source)
+	}
+	s, past := t.texts.of(p)
+	s.once.Do(func() {
+		if past != nil {
+			s.view.Store(past.Update(t.next, t.rows, source))
+		} else {
+			s.view.Store(index.NewTextView(t.next, t.rows, source))
+		}
+	})
+	t.texts.drop(p)
+	return s.view.Load()
+}
+
+// textAt returns the text of a row, which aliases the table, and whether it has one.
+func (t *Table) textAt(row uint32, p int) (string, bool) {
+	if row >= t.base {
+		v := t.tail[row-t.base].Vals[p]
+		if v.IsNull() {
+			return "", false
+		}
+		return v.Str(), true
+	}
+	s := t.segment(row)
+	c, i := s.Props[p], row-s.Start
+	if c.IsNull(i) {
+		return "", false
+	}
+	return c.Str(i), true
+}
+
+// EachColumn cuts a list of ordinals of entities that are alive into runs whose rows lie
+// in one column, and rows that lie in none, whose values of property p it hands out one
+// by one. at is the place in ords.
+func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
+	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
+		func(at int, r *Row) { one(at, r.Vals[p]) })
+}
+
+func (s *searches) of(p int) (*search, *index.TextView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.made[p]
+	if m == nil {
+		if s.made == nil {
+			s.made = map[int]*search{}
+		}
+		m = &search{}
+		s.made[p] = m
+	}
+	return m, s.past[p]
+}
+
+// drop forgets the earlier index of a property that has a later one.
+func (s *searches) drop(p int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.past, p)
+}
+
+// next returns the searches of the state after, whose tables have a type: they are
+// derived from the latest that have been built for it.
+func (s *searches) next(typ *Type) *searches {
+	n := &searches{typ: typ}
+	if s == nil || s.typ != typ {
+		return n
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.past) > 0 {
+		n.past = maps.Clone(s.past)
+	}
+	for p, m := range s.made {
+		if v := m.view.Load(); v != nil {
+			if n.past == nil {
+				n.past = map[int]*index.TextView{}
+			}
+			n.past[p] = v
+		}
+	}
+	return n
+}

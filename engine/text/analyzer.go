@@ -1,0 +1,87 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// maxKnown is how many spellings an [Analyzer] remembers, about 100 bytes each.
+const maxKnown = 1 << 20
+
+// stopped stands for a word that is no token.
+const stopped = -1
+
+// Analyzer numbers the tokens of many texts: each distinct token has a number, from 0
+// on, in the order of first occurrence. It remembers what each spelling becomes, so that
+// a word is stemmed once. It is used by one goroutine.
+type Analyzer struct {
+	Tokens []string // by number
+	known  map[string]int32
+	number map[string]int32
+	env    *snowballstem.Env
+}
+
+// NewAnalyzer returns an analyzer that has seen no text.
+func NewAnalyzer() *Analyzer {
+	return &Analyzer{known: map[string]int32{}, number: map[string]int32{}, env: snowballstem.NewEnv("")}
+}
+
+// Append appends the numbers of a text's tokens, which are those of [AppendTokens].
+func (a *Analyzer) Append(dst []uint32, s string) []uint32 {
+	it := words.FromString(s)
+	for it.Next() {
+		w := it.Value()
+		n, ok := a.known[w]
+		if !ok {
+			n = a.learn(w)
+		}
+		if n != stopped {
+			dst = append(dst, uint32(n))
+		}
+	}
+	return dst
+}
+
+// Number returns the number of a token, which it is given if it has none.
+func (a *Analyzer) Number(token string) uint32 {
+	n, known := a.number[token]
+	if !known {
+		n = int32(len(a.Tokens))
+		token = strings.Clone(token)
+		a.Tokens = append(a.Tokens, token)
+		a.number[token] = n
+	}
+	return uint32(n)
+}
+
+// Size is how many spellings the analyzer remembers.
+func (a *Analyzer) Size() int { return len(a.known) }
+
+func (a *Analyzer) learn(w string) int32 {
+	n := int32(stopped)
+	if token, ok := tokenOf(w, a.env); ok {
+		n = int32(a.Number(token))
+	}
+	if len(a.known) < maxKnown {
+		a.known[strings.Clone(w)] = n
+	}
+	return n
+}
+
+// tokenOf returns the token that a word becomes, if it becomes one.
+func tokenOf(w string, env *snowballstem.Env) (string, bool) {
+	if !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return "", false
+	}
+	w = strings.ToLower(w)
+	if stops[w] {
+		return "", false
+	}
+	env.SetCurrent(w)
+	english.Stem(env)
+	return env.Current(), true
+}

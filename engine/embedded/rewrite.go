@@ -43,7 +43,8 @@ func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 // Open begins with; then it does again what was committed meanwhile, as that Open would
 // do, and puts the outcome in the place of the head and the tip. Readers are not
 // touched; writers wait while the manifest is written. done is false when a bulk commit
-// came between, whose record would not fit the rewrite. It is called with checkMu held, and shape, on a graph whose only branch is main.
+// came between, whose record would not fit the rewrite. It is called with checkMu and
+// shape held, on a graph whose only branch is main: other branches share ordinals.
 func (g *Graph) rewrite(ctx context.Context) (done bool, err error) {
 	b := g.main
 	b.hold()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -28,6 +29,17 @@ func (t typed) String() string {
 	return withoutNull(t.typ)
 }
 
+// foreignNames are words of other languages that the grammar takes for names, with
+// what to write here.
+var foreignNames = map[string]string{
+	"null": noNull, "nil": noNull, "none": noNull,
+	"distinct": "there is no distinct: columns beside an aggregate are grouped",
+	"limit":    "limit and an integer stand after return { … }",
+	"desc":     "desc stands in order { … }", "asc": "asc stands in order { … }",
+}
+
+const noNull = "a comparison with null never holds: $p.x = $p.x keeps what has a value, not { $p.x = $p.x } the rest"
+
 // operand resolves an operand. ok is false when it has been reported, or rests on
 // something that has.
 func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
@@ -48,7 +60,12 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 	case *syntax.PropRef:
 		return c.property(o, sc)
 	case *syntax.AliasRef:
-		c.fault(Unbound, o.Span(), "write $variable."+o.Tokens[0].Value, "%s names nothing here", o.Tokens[0].Value)
+		name := o.Tokens[0].Value
+		help, ok := foreignNames[name]
+		if !ok {
+			help = fmt.Sprintf("write %q for a text, $%s for a parameter, $p.%s for a property", name, name, name)
+		}
+		c.fault(Unbound, o.Span(), help, "%s names nothing here", name)
 		return typed{}, false
 	case *syntax.Call:
 		return c.call(o, sc)

@@ -27,14 +27,6 @@ func cut(v string) string {
 	return v
 }
 
-// helpFor returns the fix when the token alone tells it.
-func helpFor(t Token) string {
-	if t.Value == "-" {
-		return "a number is written without a space after its sign"
-	}
-	return ""
-}
-
 // wanted says what the grammar could go on with. The library spells the rest of the
 // production as EBNF; a reader needs its first terms only.
 func wanted(u *participle.UnexpectedTokenError) string {

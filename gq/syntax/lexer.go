@@ -29,7 +29,15 @@ type scanner struct {
 	// tokens only the first.
 	garbled   []int
 	garbledAt int // how many tokens there were before the last of garbled
+	strange   []strange
 	steps     int // bytes looked at to cut tokens and to locate faults
+}
+
+// strange is a piece of text that makes no token.
+type strange struct {
+	fault  int // that reports it
+	tokens int // that stand before it
+	text   string
 }
 
 func scan(file, text string) *scanner {
@@ -44,6 +52,11 @@ func scan(file, text string) *scanner {
 	}
 	for s.skipSpace() {
 		s.next()
+	}
+	for _, c := range s.strange {
+		s.faults[c.fault].Help, _ = hintFor(place{
+			before: s.tokens[:c.tokens], found: Token{Value: c.text}, after: s.tokens[c.tokens:], in: inCharacter, opener: -1, closed: -1,
+		})
 	}
 	return s
 }
@@ -197,10 +210,58 @@ func (s *scanner) next() {
 			s.emit(Punct, n)
 			return
 		}
-		r, n := utf8.DecodeRuneInString(rest)
-		s.faultAt(s.off, s.off+n, BadCharacter, "unexpected character "+strings.TrimSpace(string(r)), "")
-		s.advance(s.off + n)
+		s.stranger(rest)
 	}
+}
+
+// stranger reports what starts no token, together with what another language would
+// make one token of it: a string in other quotes, && and ||, a comment after #.
+func (s *scanner) stranger(rest string) {
+	r, n := utf8.DecodeRuneInString(rest)
+	msg, to := "unexpected character "+strings.TrimSpace(string(r)), n
+	switch {
+	case r == '#':
+		if to = strings.IndexByte(rest, '\n'); to < 0 {
+			to = len(rest)
+		}
+		s.steps += to
+	case (r == '&' || r == '|') && strings.HasPrefix(rest[1:], rest[:1]):
+		n, to = 2, 2
+		msg = "unexpected " + rest[:2]
+	default:
+		if q := s.quotedLen(rest); q > 0 {
+			n, to = q, q
+			msg = "unexpected " + cut(rest[:n])
+		}
+	}
+	if len(s.faults) <= diag.Most {
+		s.strange = append(s.strange, strange{len(s.faults), len(s.tokens), rest[:n]})
+	}
+	s.faultAt(s.off, s.off+n, BadCharacter, msg, "")
+	s.advance(s.off + to)
+}
+
+// quotes are those of other languages, with what closes each.
+var quotes = map[rune]rune{'\'': '\'', '`': '`', '‘': '’', '“': '”'}
+
+// quotedLen returns the length of a text in quotes that are no quotes here, if it
+// closes on its line; after a letter the sign is an apostrophe.
+func (s *scanner) quotedLen(rest string) int {
+	open, n := utf8.DecodeRuneInString(rest)
+	closing := quotes[open]
+	if closing == 0 || s.off > 0 && wordLen("_"+s.text[s.off-1:s.off]) == 2 {
+		return 0
+	}
+	for i, r := range rest[n:] {
+		s.steps++
+		switch r {
+		case closing:
+			return n + i + utf8.RuneLen(r)
+		case open, '\n': // the next one finds its own end
+			return 0
+		}
+	}
+	return 0
 }
 
 // emit adds a token of n bytes that holds no line end and only ASCII.

@@ -78,6 +78,18 @@ var growingQueries = []growing{
 	{"characters between queries", func(n int) string {
 		return numbered(n, "query q#() { match { $p: P; } return { $p } } ;;\n")
 	}, false},
+	{"texts in single quotes", func(n int) string {
+		return "query q() { match { $p: P { " + strings.Repeat("x: 'y', ", n) + "} } return { $p } }"
+	}, false},
+	{"opening quotes", func(n int) string { return strings.Repeat("“ ", n) }, false},
+	{"mixed quotes", func(n int) string { return strings.Repeat("“‘` ", n) }, false},
+	{"comments after #", func(n int) string { return numbered(n, "# it's #\n") }, false},
+	{"a fault at the end", func(n int) string {
+		return "query q() { match { " + numbered(n, "$p#: P not { $p# knows{1,2} $q } ") + "$p.x == 1 } return { $q } }"
+	}, false},
+	{"names for values", func(n int) string {
+		return "query q() { match { " + numbered(n, "$p#: P { x: null } ") + "} return { $p } }"
+	}, false},
 	{"escapes", func(n int) string { return "query q() { match { $p.x = \"" + strings.Repeat(`\é`, n) + "\" } }" }, false},
 	{"escapes in an open string", func(n int) string { return `query q() { match { $p.x = "` + strings.Repeat(`\q`, n) }, false},
 	{"open brackets", func(n int) string { return "query q() { match { " + strings.Repeat("not { [ ( ", n) }, false},

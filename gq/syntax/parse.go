@@ -84,9 +84,9 @@ func (p *parser) full() bool { return len(p.faults) > diag.Most }
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
 	tokens []Token
-	end    int    // offset of the next declaration
-	stray  *Token // the first token between this declaration and the next, if any
-	deep   bool   // it nests too deep to be parsed
+	end    int     // offset of the next declaration
+	stray  []Token // what starts between this declaration and the next, if anything does
+	deep   bool    // it nests too deep to be parsed
 }
 
 // declarations cuts the tokens into top-level declarations and reports what stands
@@ -99,6 +99,7 @@ func (p *parser) declarations() []*declaration {
 	var out []*declaration
 	var d *declaration
 	start, depth, closed := 0, 0, false
+	foreign := false
 	finish := func(i int) {
 		if d != nil && !closed {
 			d.tokens = p.tokens[start:i:i]
@@ -118,12 +119,12 @@ func (p *parser) declarations() []*declaration {
 			continue
 		case d == nil:
 			if i == 0 {
-				p.fault(Unexpected, SpanOf(t), diag.DidYouMean(t.Value, p.keywords), "unexpected %s, want %s", show(t), or(quoted(p.keywords)))
+				foreign = p.foreign(p.tokens)
 			}
 			continue
 		case closed:
 			if d.stray == nil {
-				d.stray = &p.tokens[i]
+				d.stray = p.tokens[i:]
 			}
 			continue
 		case t.Type != Punct:
@@ -144,7 +145,39 @@ func (p *parser) declarations() []*declaration {
 		}
 	}
 	finish(len(p.tokens))
+	if foreign {
+		p.forget(out)
+	}
 	return out
+}
+
+// forget drops what the scanner remarked on the characters of a text in another
+// language, up to the first declaration: one report says that it is one.
+func (p *parser) forget(decls []*declaration) {
+	from, to := p.tokens[0].Pos.Offset, math.MaxInt
+	if len(decls) > 0 {
+		to = decls[0].tokens[0].Pos.Offset
+	}
+	p.faults = slices.DeleteFunc(slices.Clone(p.faults), func(d diag.Diagnostic) bool {
+		return d.Code == BadCharacter && from < d.Span.Start.Offset && d.Span.Start.Offset < to
+	})
+}
+
+// foreign reports the first of some tokens, which starts no declaration, and whether
+// it is known as a start in another language.
+func (p *parser) foreign(tokens []Token) bool {
+	t := tokens[0]
+	pl := place{found: t, after: tokens[1:], in: inQueries, opener: -1, closed: -1}
+	if len(p.keywords) > 1 {
+		pl.in = inSchema
+	}
+	help, _ := hintFor(pl)
+	known := help != ""
+	if !known {
+		help = diag.DidYouMean(t.Value, p.keywords)
+	}
+	p.fault(Unexpected, SpanOf(t), help, "unexpected %s, want %s", show(t), or(quoted(p.keywords)))
+	return known
 }
 
 // opens reports whether token i starts a declaration. The second token of one is its
@@ -180,7 +213,7 @@ func parseOne[G any](p *parser, g *participle.Parser[G], d *declaration) (node *
 	p.steps += len(d.tokens)
 	if err == nil {
 		if d.stray != nil && garbled < 0 {
-			p.fault(Unexpected, SpanOf(*d.stray), diag.DidYouMean(d.stray.Value, p.keywords), "unexpected %s, want %s", show(*d.stray), or(quoted(p.keywords)))
+			p.foreign(d.stray)
 		}
 		return node, garbled < 0
 	}
@@ -196,16 +229,29 @@ var trace []participle.ParseOption
 // explain reports why a declaration is broken.
 func (p *parser) explain(err error, d *declaration, garbled int) {
 	at := SpanOf(d.tokens[0])
-	help, msg := "", err.Error()
+	var help, msg string
 	var u *participle.UnexpectedTokenError
 	var e participle.Error
 	switch {
 	case errors.As(err, &u):
-		at, help = SpanOf(u.Unexpected), helpFor(u.Unexpected)
-		msg = "unexpected " + show(u.Unexpected) + wanted(u)
+		pl := placeIn(d.tokens, u.Unexpected)
+		p.steps += len(d.tokens)
+		want := wanted(u)
+		if want == "" && pl.wantsType() {
+			want = ", want a type"
+		}
+		pl.want = want
+		var blamed Token
+		help, blamed = hintFor(pl)
+		if blamed.Pos != u.Unexpected.Pos {
+			want = ""
+		}
+		at, msg = SpanOf(blamed), "unexpected "+show(blamed)+want
 	case errors.As(err, &e):
 		at.Start, msg = posOf(e.Position()), e.Message()
 		at.End = at.Start
+	default:
+		msg = err.Error()
 	}
 	// After a character that is no token, or a string without an end, the tokens make
 	// no sense, and the fault has been reported.

@@ -64,7 +64,7 @@ func (p *parser) annotations(as []*Annotation) {
 	for _, a := range as {
 		for _, arg := range a.Args {
 			if _, ok := arg.Literal.(*Literal); arg.Literal != nil && !ok {
-				p.want(arg.Literal, "a literal or a name")
+				p.want(arg.Literal, "a literal or a name", inAnnotation)
 			}
 		}
 	}
@@ -93,9 +93,12 @@ func (p *parser) scalar(t Token) {
 	if _, ok := value.KindOf(t.Value); ok {
 		return
 	}
-	help := diag.DidYouMean(t.Value, scalarNames)
-	if other, ok := foreignScalars[t.Value]; ok {
-		help = "write " + other
+	help := ""
+	if !p.full() {
+		help = scalarHelp(t.Value)
+	}
+	if len(p.keywords) > 1 && help == scalarList {
+		help += "; an edge leads to another node, as in edge Knows: Person -> Person"
 	}
 	p.fault(UnknownScalar, SpanOf(t), help, "unknown scalar type %s", t.Value)
 }
@@ -108,11 +111,14 @@ var scalarNames = func() []string {
 	return names
 }()
 
-// foreignScalars are names from other languages that edit distance would not lead
-// to the right type.
+// foreignScalars are names from other languages, in lower case, that edit distance
+// would not lead to the right type.
 var foreignScalars = map[string]string{
-	"Int": "I32 or I64", "Integer": "I32 or I64", "Long": "I64", "Float": "F64 or F32", "Double": "F64", "Boolean": "Bool",
-	"Text": "String", "Timestamp": "DateTime", "Bytes": "Blob",
+	"int": "I64 or I32", "integer": "I64 or I32", "long": "I64", "bigint": "I64", "short": "I32", "int32": "I32", "int64": "I64",
+	"uint": "U64 or U32", "uint32": "U32", "uint64": "U64", "number": "F64 or I64", "float": "F64 or F32", "float32": "F32",
+	"float64": "F64", "double": "F64", "decimal": "F64", "real": "F64", "boolean": "Bool",
+	"text": "String", "str": "String", "char": "String", "varchar": "String", "id": "String", "uuid": "String", "json": "String",
+	"timestamp": "DateTime", "time": "DateTime", "bytes": "Blob", "binary": "Blob", "vector": "Vector(384)", "embedding": "Vector(384)",
 }
 
 func (p *parser) small(t Token) {
@@ -161,7 +167,7 @@ func (p *parser) clauses(cs []Clause) {
 			p.clauses(c.Match)
 		case *Binding:
 			for _, m := range c.Props {
-				p.simple(m.Value)
+				p.simple(m.Value, inMatchValue)
 			}
 		case *Traversal:
 			if c.Bounds != nil {
@@ -188,25 +194,25 @@ func (p *parser) statement(st Statement) {
 		p.assigns(st.Set)
 	case *Update:
 		p.assigns(st.Set)
-		p.simple(st.Where.Value)
+		p.simple(st.Where.Value, inWhereValue)
 	case *Delete:
-		p.simple(st.Where.Value)
+		p.simple(st.Where.Value, inWhereValue)
 	}
 }
 
 func (p *parser) assigns(as []*Assign) {
 	for _, a := range as {
-		p.simple(a.Value)
+		p.simple(a.Value, inWriteValue)
 	}
 }
 
-// simple wants a literal, a parameter or now().
-func (p *parser) simple(o Operand) {
+// simple wants a literal, a parameter or now() as the value in a setting.
+func (p *parser) simple(o Operand, in string) {
 	p.steps++
 	switch o.(type) {
 	case *Literal, *VarRef, *Now:
 	case *PropRef, *AliasRef, *Call:
-		p.want(o, "a literal, a $parameter or now()")
+		p.want(o, "a literal, a $parameter or now()", in)
 	}
 }
 
@@ -224,7 +230,11 @@ func (p *parser) operand(o Operand) {
 	}
 }
 
-func (p *parser) want(o Operand, what string) {
+func (p *parser) want(o Operand, what, in string) {
 	r := o.Source()
-	p.fault(Unexpected, r.Span(), "", "unexpected %s, want %s", show(r.Tokens[0]), what)
+	help := ""
+	if !p.full() {
+		help, _ = hintFor(place{found: r.Tokens[0], after: r.Tokens[1:], in: in, opener: -1, closed: -1})
+	}
+	p.fault(Unexpected, r.Span(), help, "unexpected %s, want %s", show(r.Tokens[0]), what)
 }

@@ -62,8 +62,22 @@ func (omnigraph) load(ctx context.Context, dir string, from source) error {
 		return errors.Join(err, g.Close())
 	}
 	defer file.Close()
-	_, err = g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append})
+	if _, err = g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append}); err == nil {
+		err = (&graphSession{graph: g}).indexTexts(ctx)
+	}
 	return errors.Join(err, g.Close())
+}
+
+// indexTexts searches once: the text index is built on its first use and kept in
+// memory, and what it costs is part of the load, as it is of the peers'.
+func (s *graphSession) indexTexts(ctx context.Context) error {
+	i := slices.IndexFunc(works, func(w *work) bool { return w.id == "w8" })
+	search, err := s.prepare(ctx, works[i])
+	if err != nil {
+		return err
+	}
+	_, err = search(ctx, []any{social.Word(0)}, nil)
+	return err
 }
 
 // open opens the graph alone. Generated packages carry plans as Go values, so a

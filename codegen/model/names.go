@@ -45,7 +45,10 @@ func LowerGoName(name string) string {
 	for _, w := range ws[1:] {
 		b.WriteString(title(w))
 	}
-	return b.String()
+	if s := b.String(); !unicode.IsUpper([]rune(s)[0]) {
+		return s
+	}
+	return "x" + b.String() // there are capitals without a small letter
 }
 
 // PackageName returns the Go package name for a graph: its letters and digits in

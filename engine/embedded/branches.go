@@ -112,7 +112,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	if err := g.enter(ctx); err != nil {
 		return engine.Branch{}, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	if _, err := g.snapshot(from); err != nil {
 		return engine.Branch{}, err
 	}
@@ -139,7 +139,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	g.shape.RLock()
 	defer g.shape.RUnlock()
 	g.merging.Lock()
@@ -183,7 +183,7 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	all := make([]engine.Branch, 0, len(g.lines.branches))

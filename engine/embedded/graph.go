@@ -82,7 +82,7 @@ type Graph struct {
 	shape   sync.RWMutex
 	merging sync.Mutex // held by merges and deletes of branches, within shape
 
-	calls    sync.RWMutex // held for reading by calls, for good by Close
+	calls    turnstile // shut by Close
 	closing  sync.Once
 	closeErr error
 
@@ -169,7 +169,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	return g.store.Verify(ctx)
 }
 
@@ -180,7 +180,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 // another, as a load does that reads from a query.
 func (g *Graph) Close() error {
 	g.closing.Do(func() {
-		g.calls.Lock()
+		g.calls.close()
 		g.stop()
 		<-g.stopped
 		var err error
@@ -218,7 +218,7 @@ func newGraph(opts Options) *Graph {
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse
 	}
-	g := &Graph{opts: opts, kick: make(chan struct{}, 1), stopped: make(chan struct{})}
+	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{})}
 	g.lines.branches, g.lines.bases = map[string]*branch{}, map[pair]*version.Snapshot{}
 	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
 	return g
@@ -231,12 +231,12 @@ func (g *Graph) start() {
 	go g.checkpoints(ctx)
 }
 
-// enter begins a call; g.calls.RUnlock ends it.
+// enter begins a call; g.calls.leave ends it.
 func (g *Graph) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !g.calls.TryRLock() {
+	if !g.calls.enter() {
 		return &engine.Unavailable{Reason: "it is closed"}
 	}
 	return nil
@@ -249,10 +249,10 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	}
 	snap, err = g.snapshot(at)
 	if err != nil {
-		g.calls.RUnlock()
+		g.calls.leave()
 		return nil, nil, err
 	}
-	return snap, g.calls.RUnlock, nil
+	return snap, g.calls.leave, nil
 }
 
 func (g *Graph) snapshot(at engine.Target) (*version.Snapshot, error) {

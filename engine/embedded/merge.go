@@ -14,7 +14,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	from, err := g.branch(source)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
@@ -16,27 +17,25 @@ const maxPrograms = 1024
 
 // programs keeps the programs of plans.
 type programs struct {
-	mu sync.RWMutex
-	of map[*plan.Query]*exec.Program
+	of    sync.Map // *exec.Program by *plan.Query
+	count atomic.Int64
 }
 
 func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
-	p.mu.RLock()
-	prog := p.of[q]
-	p.mu.RUnlock()
-	if prog != nil && prog.Fits(snap) {
-		return prog, nil
+	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
+		return prog.(*exec.Program), nil
 	}
 	prog, err := exec.Bind(q, snap)
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.of == nil || len(p.of) >= maxPrograms {
-		p.of = make(map[*plan.Query]*exec.Program)
+	if p.count.Load() >= maxPrograms {
+		p.of.Clear()
+		p.count.Store(0)
 	}
-	p.of[q] = prog
+	if _, had := p.of.Swap(q, prog); !had {
+		p.count.Add(1)
+	}
 	return prog, nil
 }
 
@@ -62,7 +61,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	snap, err := g.snapshot(at)
 	if err != nil {
 		return nil, err
@@ -74,7 +73,11 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
-	r, err := prog.Run(ctx, snap, args, exec.Options{Now: g.now(), Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder})
+	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder}
+	if prog.AsksNow() {
+		opts.Now = g.now()
+	}
+	r, err := prog.Run(ctx, snap, args, opts)
 	if err != nil {
 		return nil, err
 	}

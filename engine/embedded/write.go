@@ -16,7 +16,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
@@ -59,7 +59,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.RUnlock()
+	defer g.calls.leave()
 	b, err := g.branch(opts.Branch)
 	if err != nil {
 		return nil, err

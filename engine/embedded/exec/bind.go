@@ -45,7 +45,27 @@ func (b *binder) bind() error {
 		return err
 	}
 	b.dropping()
+	b.tallying()
 	return nil
+}
+
+// tallying notes whether the read only counts its rows: then they need not be made, and
+// the last step may tell how many there are.
+func (b *binder) tallying() {
+	b.tallies = b.read.Grouped && len(b.fusions)+len(b.drops) == 0 &&
+		!slices.ContainsFunc(b.columns, func(c projection) bool { return c.agg < 0 }) &&
+		!slices.ContainsFunc(b.aggs, func(a aggregate) bool { return !a.rows })
+	if !b.tallies {
+		return
+	}
+	switch last := b.body.steps[len(b.body.steps)-1].(type) {
+	case *expand:
+		b.body.counts = last
+	case *reach:
+		if !last.both {
+			b.body.counts = last
+		}
+	}
 }
 
 // keepVar notes that the result needs the ordinals of a variable.

@@ -121,15 +121,56 @@ func TestSelectFirst(t *testing.T) {
 	for range 500 {
 		n := 1 + rng.IntN(200)
 		k := 1 + rng.IntN(n)
-		rows := make([]uint32, n)
+		rows := make([]entry, n)
 		for i, r := range rng.Perm(n) {
-			rows[i] = uint32(r)
+			rows[i] = entry{head: uint64(r / 4), row: uint32(r)} // many have a head in common
 		}
-		selectFirst(rows, k, cmp.Compare[uint32])
-		slices.Sort(rows[:k])
-		slices.Sort(rows[k:])
-		if !slices.IsSorted(rows) {
-			t.Fatalf("the first %d of %d are %d", k, n, rows[:k])
+		compare := func(a, b entry) int { return cmp.Compare(a.row, b.row) }
+		selectFirst(rows, k, compare)
+		slices.SortFunc(rows[:k], compare)
+		slices.SortFunc(rows[k:], compare)
+		if !slices.IsSortedFunc(rows, compare) {
+			t.Fatalf("the first %d of %d are %v", k, n, rows[:k])
+		}
+	}
+}
+
+// TestHeads checks that heads order as the keys do, and tell apart all that differ when
+// they say so.
+func TestHeads(t *testing.T) {
+	texts := []string{"", "\x00", "a", "a\x00", "ab", "abcdefgh", "abcdefgh\x00", "abcdefghi", "\u00e9", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"}
+	floats := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1, math.Inf(1), math.NaN(), -math.NaN()}
+	ints := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64}
+	vecs := map[string]*column.Vec{}
+	add := func(name string, typ value.Type, n int, fill func(v *column.Vec)) {
+		for _, nulls := range []bool{false, true} {
+			v := new(column.Vec)
+			v.Reset(typ.Optional(), n)
+			fill(v)
+			if nulls {
+				v.SetNull(n / 2)
+				name += " and null"
+			}
+			vecs[name] = v
+		}
+	}
+	add("texts", value.Of(value.String), len(texts), func(v *column.Vec) { copy(v.Strings, texts) })
+	add("floats", value.Of(value.F64), len(floats), func(v *column.Vec) { copy(v.Floats, floats) })
+	add("numbers", value.Of(value.I64), len(ints), func(v *column.Vec) { copy(v.Ints, ints) })
+	add("unsigned", value.Of(value.U64), len(ints), func(v *column.Vec) { copy(v.Ints, ints) })
+	for name, v := range vecs {
+		n := len(v.Strings) + len(v.Floats) + len(v.Ints)
+		for _, desc := range []bool{false, true} {
+			key, list := &sortKey{vec: v, desc: desc}, make([]entry, n)
+			exact := key.heads(list)
+			for i, a := range list {
+				for k, b := range list {
+					want := key.compare(uint32(i), uint32(k))
+					if got := cmp.Compare(a.head, b.head); got != want && (got != 0 || exact) {
+						t.Errorf("%s, desc %t: the heads of %d and %d compare as %d, the keys as %d", name, desc, i, k, got, want)
+					}
+				}
+			}
 		}
 	}
 }

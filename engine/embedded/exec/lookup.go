@@ -97,16 +97,10 @@ func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
 func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 	table := st.table(l.v)
 	out := st.frame(l.out, l.vars)
-	grow := func(v plan.VarID) {
-		if cap(out.cols[v]) < frameSize {
-			out.cols[v] = make([]uint32, frameSize)
-		}
-		out.cols[v] = out.cols[v][:frameSize]
-	}
-	grow(l.v)
+	st.column(out, l.v)
 	if l.edge != nil {
-		grow(l.edge.From)
-		grow(l.edge.To)
+		st.column(out, l.edge.From)
+		st.column(out, l.edge.To)
 	}
 	for i := range f.n {
 		if f.settled(i) {
@@ -257,10 +251,7 @@ func (b *binder) addProbe(s *scope, p *probe) error {
 func (s *probe) run(st *state, p *pipe, at int, f *frame) error {
 	table := st.table(s.v)
 	out := st.frame(s.out, s.vars)
-	if cap(out.cols[s.v]) < frameSize {
-		out.cols[s.v] = make([]uint32, frameSize)
-	}
-	out.cols[s.v] = out.cols[s.v][:frameSize]
+	st.column(out, s.v)
 rows:
 	for i := range f.n {
 		if f.settled(i) {
@@ -282,6 +273,9 @@ rows:
 			}
 			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
 				continue
+			}
+			if err := st.charge(seen); err != nil {
+				return err
 			}
 			out.copyRow(f, i, s.vars)
 			out.cols[s.v][out.n] = c.Ord

@@ -10,8 +10,9 @@ import (
 
 // pipe is a list of steps through which frames are pushed.
 type pipe struct {
-	steps []step
-	inner bool // of a not block
+	steps  []step
+	inner  bool    // of a not block
+	counts counter // the last step, of a read that only counts rows
 }
 
 // scope is what is left to do of a block of clauses.
@@ -140,7 +141,14 @@ func (b *binder) settle(s *scope) error {
 		}
 		inner.inner = true
 		s.nots = slices.Delete(s.nots, i, i+1)
-		s.pipe.steps = append(s.pipe.steps, &anti{inner: inner, vars: slices.Clone(s.vars), id: b.frame()})
+		var out step = &anti{inner: inner, vars: slices.Clone(s.vars), id: b.frame()}
+		if len(inner.steps) == 1 {
+			if c, ok := inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
+				c.not = true
+				out = c
+			}
+		}
+		s.pipe.steps = append(s.pipe.steps, out)
 		i--
 	}
 	return nil

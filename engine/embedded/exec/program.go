@@ -29,6 +29,8 @@ type Program struct {
 	columns []projection
 	order   []orderKey
 	aggs    []aggregate
+	asksNow bool
+	tallies bool // it returns counts of all rows, and nothing else
 	ranking
 	pool sync.Pool // of *state
 }
@@ -69,6 +71,9 @@ func (p *Program) Fits(snap *version.Snapshot) bool {
 	d := magnitude(snap) - p.drift
 	return p.schema == snap.Schema && d >= -3 && d <= 3
 }
+
+// AsksNow reports whether the program uses the instant of the query.
+func (p *Program) AsksNow() bool { return p.asksNow }
 
 // CheckUses checks that what a query touches is in a schema with the same types. The
 // error is a *engine.SchemaMismatch.

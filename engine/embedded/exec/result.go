@@ -49,8 +49,8 @@ func (st *state) match() error {
 	if err := st.beginRanking(); err != nil || st.read.Limit == 0 {
 		return err
 	}
-	unit := frame{n: 1, cols: st.out.cols}
-	if err := st.push(st.body, 0, &unit); err != nil {
+	st.unit = frame{n: 1, cols: st.out.cols}
+	if err := st.push(st.body, 0, &st.unit); err != nil {
 		return err
 	}
 	return st.fuse()

@@ -1,22 +1,21 @@
 package exec
 
 import (
-	"cmp"
-	"math"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
-	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // sortKey is a key by which the collected rows are compared: a vector, or the ids of
 // a variable's entities.
 type sortKey struct {
-	vec   *column.Vec
-	desc  bool
-	table *version.Table // of the ids, when vec is nil
-	ords  []uint32
+	vec    *column.Vec
+	desc   bool
+	table  *version.Table // of the ids, when vec is nil
+	sorted bool           // the table's ids ascend with the ordinals
+	ords   []uint32
 }
 
 // pruneAt is the fewest collected rows that are cut down to the limit.
@@ -26,12 +25,17 @@ const (
 	// sortKeyBytes is what a row's value of a sort key takes, in bytes: that of a
 	// text, which is the widest of the common ones.
 	sortKeyBytes = 16
+	entryBytes   = 16
 	// compareTick is how many comparisons go by between two looks at the context.
 	compareTick = 1 << 14
 )
 
 // collect takes the rows that the match yields.
 func (st *state) collect(f *frame) error {
+	if st.tallies {
+		st.tally(f.n)
+		return nil
+	}
 	if st.read.Grouped {
 		return st.group(f)
 	}
@@ -49,6 +53,21 @@ func (st *state) collect(f *frame) error {
 		st.permute(int(limit))
 	}
 	return nil
+}
+
+// tally counts rows of a read that returns nothing but their number.
+func (st *state) tally(rows int) {
+	if rows == 0 {
+		return
+	}
+	if st.grouped == 0 {
+		st.grouped++
+		st.rows.n++
+		st.addGroup()
+	}
+	for i := range st.sums {
+		st.sums[i].counts[0] += int64(rows)
+	}
 }
 
 // prunes reports whether so many collected rows are to be cut down to a limit: rarely
@@ -83,7 +102,7 @@ func (st *state) sort() error {
 		return nil
 	}
 	// What sorting takes beside the rows, while it lasts.
-	taken := n * (4 + sortKeyBytes*len(st.order))
+	taken := n * (4 + entryBytes + sortKeyBytes*len(st.order))
 	if err := st.spend(taken); err != nil {
 		return err
 	}
@@ -91,39 +110,27 @@ func (st *state) sort() error {
 	if err := st.ctx.Err(); err != nil {
 		return err
 	}
-	keys := st.sortBy[:0]
-	for _, o := range st.order {
-		switch {
-		case o.agg >= 0:
-			vec := &st.vecs[st.aggs[o.agg].slot]
-			st.result(o.agg, nil, vec)
-			keys = append(keys, sortKey{vec: vec, desc: o.desc})
-		case o.ex.kind != exprConst:
-			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
-		}
-	}
-	if st.read.Grouped {
-		for i := range st.Program.columns {
-			if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-				keys = append(keys, sortKey{vec: st.eval(c.ex, &st.rows)})
-			}
-		}
-	} else {
-		for _, v := range st.read.Ties {
-			keys = append(keys, sortKey{table: st.table(v), ords: st.rows.cols[v][:n]})
-		}
-	}
+	keys := st.sortKeys()
 	st.sortBy = keys
-	if len(keys) == 1 && keys[0].vec == nil && keys[0].table.Sorted() {
-		ords := keys[0].ords
-		if !slices.IsSorted(ords) {
-			slices.SortFunc(st.perm, func(a, b uint32) int { return cmp.Compare(ords[a], ords[b]) })
-		}
+	if len(keys) == 0 {
 		return nil
+	}
+	st.entries = slices.Grow(st.entries[:0], n)[:n]
+	if exact := keys[0].heads(st.entries); exact {
+		if ascends(st.entries) {
+			return nil
+		}
+		keys = keys[1:]
 	}
 	var err error
 	left := compareTick
-	compare := func(a, b uint32) int {
+	compare := func(a, b entry) int {
+		switch {
+		case a.head < b.head:
+			return -1
+		case a.head > b.head:
+			return 1
+		}
 		if left--; left < 0 {
 			left = compareTick
 			if err == nil {
@@ -134,24 +141,86 @@ func (st *state) sort() error {
 			return 0 // the sort ends the sooner, and its outcome is not looked at
 		}
 		for i := range keys {
-			if c := keys[i].compare(a, b); c != 0 {
+			if c := keys[i].compare(a.row, b.row); c != 0 {
 				return c
 			}
 		}
 		return 0
 	}
+	entries := st.entries
 	if limit := st.read.Limit; limit > 0 && limit < int64(n/4) {
-		selectFirst(st.perm, int(limit), compare)
-		st.perm = st.perm[:limit]
+		selectFirst(entries, int(limit), compare)
+		entries = entries[:limit]
 	}
-	slices.SortFunc(st.perm, compare)
+	if len(entries) <= insertionMost {
+		insertionSort(entries, compare)
+	} else {
+		slices.SortFunc(entries, compare)
+	}
+	st.perm = st.perm[:len(entries)]
+	for i := range entries {
+		st.perm[i] = entries[i].row
+	}
 	return err
+}
+
+// sortKeys lists the keys by which the collected rows are compared, ties included.
+func (st *state) sortKeys() []sortKey {
+	n := st.rows.n
+	keys := st.sortBy[:0]
+	ids := func(v plan.VarID, desc bool) {
+		keys = append(keys, sortKey{table: st.table(v), sorted: st.table(v).Sorted(), ords: st.rows.cols[v][:n], desc: desc})
+	}
+	for _, o := range st.order {
+		switch {
+		case o.agg >= 0:
+			vec := &st.vecs[st.aggs[o.agg].slot]
+			st.result(o.agg, nil, vec)
+			keys = append(keys, sortKey{vec: vec, desc: o.desc})
+		case o.ex.kind == exprConst:
+		case st.isID(o.ex) && st.table(o.ex.v).Sorted():
+			ids(o.ex.v, o.desc) // no text need be read
+		default:
+			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
+		}
+	}
+	if st.read.Grouped {
+		for i := range st.Program.columns {
+			if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+				keys = append(keys, sortKey{vec: st.eval(c.ex, &st.rows)})
+			}
+		}
+		return keys
+	}
+	for _, v := range st.read.Ties {
+		ids(v, false)
+	}
+	return keys
+}
+
+// isID reports whether an expression is the id of a variable's entity, or the property
+// that is.
+func (p *Program) isID(e *expr) bool {
+	return e.kind == exprID || e.kind == exprProp && p.types[e.v].IDProp == e.prop
+}
+
+// insertionMost is the number of rows up to which inserting one by one sorts fastest.
+const insertionMost = 12
+
+func insertionSort(rows []entry, compare func(a, b entry) int) {
+	for i := 1; i < len(rows); i++ {
+		row, k := rows[i], i
+		for ; k > 0 && compare(row, rows[k-1]) < 0; k-- {
+			rows[k] = rows[k-1]
+		}
+		rows[k] = row
+	}
 }
 
 // selectFirst brings the first k of rows in compare's order to the front, in any order:
 // a heap holds the best so far, the worst of them on top, and most rows are compared
 // with that one alone.
-func selectFirst(rows []uint32, k int, compare func(a, b uint32) int) {
+func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
 	heap := rows[:k]
 	down := func(i int) {
 		for {
@@ -173,7 +242,7 @@ func selectFirst(rows []uint32, k int, compare func(a, b uint32) int) {
 		down(i)
 	}
 	for i := k; i < len(rows); i++ {
-		if compare(rows[i], heap[0]) < 0 {
+		if rows[i].head <= heap[0].head && compare(rows[i], heap[0]) < 0 {
 			rows[i], heap[0] = heap[0], rows[i]
 			down(0)
 		}
@@ -193,69 +262,4 @@ func (st *state) permute(n int) {
 	}
 	st.spent -= int64(4 * (st.rows.n - n) * (len(st.keep) + 1))
 	st.rows.n = n
-}
-
-func (k *sortKey) compare(a, b uint32) int {
-	if k.vec == nil {
-		x, y := k.ords[a], k.ords[b]
-		if x == y {
-			return 0
-		}
-		if k.table.Sorted() {
-			return cmp.Compare(x, y)
-		}
-		return cmp.Compare(k.table.ID(x), k.table.ID(y))
-	}
-	c := compareAt(k.vec, int(a), int(b))
-	if k.desc {
-		return -c
-	}
-	return c
-}
-
-// compareAt orders two values of a vector: nulls first, NaN last.
-func compareAt(v *column.Vec, a, b int) int {
-	if v.Valid != nil {
-		switch x, y := v.Valid.Get(a), v.Valid.Get(b); {
-		case !x && !y:
-			return 0
-		case !x:
-			return -1
-		case !y:
-			return 1
-		}
-	}
-	if v.Type.List {
-		return compareLists(v.Lists[a], v.Lists[b])
-	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
-		return cmp.Compare(v.Strings[a], v.Strings[b])
-	case value.F32, value.F64:
-		return compareFloats(v.Floats[a], v.Floats[b])
-	case value.Vector:
-		return slices.Compare(v.Vectors[a], v.Vectors[b])
-	case value.U64:
-		return cmp.Compare(uint64(v.Ints[a]), uint64(v.Ints[b]))
-	}
-	return cmp.Compare(v.Ints[a], v.Ints[b])
-}
-
-func compareFloats(x, y float64) int {
-	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
-	case xn && yn:
-		return 0
-	case xn:
-		return 1
-	case yn:
-		return -1
-	}
-	return cmp.Compare(x, y)
-}
-
-func compareLists(a, b value.Value) int {
-	return slices.CompareFunc(a.Elems(), b.Elems(), func(x, y value.Value) int {
-		c, _ := value.Compare(x, y)
-		return c
-	})
 }

@@ -50,15 +50,21 @@ type state struct {
 	key      []byte
 	walks    []walk // by step
 	ticks    int
+	unit     frame // the row from which the match begins
+
+	source               [1]uint32 // the node from which a walk begins
+	nearEdges, nearNodes []uint32  // see neighbours
 
 	rows    frame // what has been collected: the result's rows, or a row of each group
 	perm    []uint32
 	sortBy  []sortKey
+	entries []entry
 	groups  map[string]uint32
 	sums    []accumulator // by aggregate
 	grouped int           // groups
-	budget  int64         // bytes that the collected rows may take
+	budget  int64         // bytes that the run may take
 	spent   int64
+	held    int64 // bytes of what is kept from run to run: each run is charged with them
 
 	ranker
 	out     frame // the rows of the batch
@@ -92,7 +98,10 @@ func newState(p *Program) *state {
 // begin prepares a run.
 func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	st.embedder = opts.Embedder
-	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, 0
+	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, st.held
+	for i := range st.walks {
+		st.walks[i].counted = 0
+	}
 	for v, t := range st.types {
 		st.tables[v] = snap.Table(t.Entity, t.Index)
 	}
@@ -146,15 +155,28 @@ func (st *state) frame(id int, vars []plan.VarID) *frame {
 	f := &st.frames[id]
 	f.n = 0
 	for _, v := range vars {
-		if cap(f.cols[v]) < frameSize {
-			f.cols[v] = make([]uint32, frameSize)
-		}
-		f.cols[v] = f.cols[v][:frameSize]
+		st.column(f, v)
 	}
 	return f
 }
 
-// spend counts bytes of collected rows. The error is a *engine.TooLarge.
+// column makes room in a frame for a variable.
+func (st *state) column(f *frame, v plan.VarID) {
+	if len(f.cols[v]) < frameSize {
+		f.cols[v] = make([]uint32, frameSize)
+		st.held += 4 * frameSize
+		st.spent += 4 * frameSize
+	}
+}
+
+// hold counts bytes that the state has taken and keeps. The error is a
+// *engine.TooLarge.
+func (st *state) hold(bytes int) error {
+	st.held += int64(bytes)
+	return st.spend(bytes)
+}
+
+// spend counts bytes of a run. The error is a *engine.TooLarge.
 func (st *state) spend(bytes int) error {
 	st.spent += int64(bytes)
 	if st.budget > 0 && st.spent > st.budget {

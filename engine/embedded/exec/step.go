@@ -10,12 +10,24 @@ type step interface {
 	run(st *state, p *pipe, at int, f *frame) error
 }
 
+// counter is a step that can tell how many rows it would push, without making them, of
+// a frame that is of no not block.
+type counter interface {
+	step
+	count(st *state, f *frame) (int, error)
+}
+
 // push hands a frame to step at of a pipe, or to what collects its rows.
 func (st *state) push(p *pipe, at int, f *frame) error {
 	switch {
 	case f.n == 0:
 		return nil
 	case at < len(p.steps):
+		if at == len(p.steps)-1 && p.counts != nil {
+			n, err := p.counts.count(st, f)
+			st.tally(n)
+			return err
+		}
 		return p.steps[at].run(st, p, at, f)
 	case p.inner:
 		for _, i := range f.outer[:f.n] {
@@ -24,6 +36,30 @@ func (st *state) push(p *pipe, at int, f *frame) error {
 		return nil
 	}
 	return st.arrive(f)
+}
+
+// repeat appends row i of in so many times, or as often as there is room, for the
+// variables listed, and returns how often.
+func (f *frame) repeat(in *frame, i int, vars []plan.VarID, times int) int {
+	from := f.n
+	f.n = min(from+times, frameSize)
+	for _, v := range vars {
+		to, ord := f.cols[v][from:f.n], in.cols[v][i]
+		for k := range to {
+			to[k] = ord
+		}
+	}
+	if in.found != nil {
+		f.found = in.found
+		if cap(f.outer) < frameSize {
+			f.outer = make([]uint32, frameSize)
+		}
+		f.outer = f.outer[:frameSize]
+		for k := from; k < f.n; k++ {
+			f.outer[k] = in.outer[i]
+		}
+	}
+	return f.n - from
 }
 
 // copyRow copies row i of in to the end of out, for the variables listed.
@@ -70,36 +106,23 @@ type scan struct {
 func (s *scan) run(st *state, p *pipe, at int, f *frame) error {
 	table := st.table(s.v)
 	out := st.frame(s.id, s.vars)
-	if cap(out.cols[s.v]) < frameSize {
-		out.cols[s.v] = make([]uint32, frameSize)
-	}
+	st.column(out, s.v)
 	for i := range f.n {
-		for next := uint32(0); !f.settled(i); {
+		for next := uint32(0); next < table.Ordinals() && !f.settled(i); {
 			if err := st.tick(frameSize); err != nil {
 				return err
 			}
-			out.cols[s.v] = out.cols[s.v][:frameSize]
-			for _, v := range s.vars {
-				out.cols[v] = out.cols[v][:frameSize]
-			}
-			first := out.n
-			n, more := table.Scan(next, out.cols[s.v][first:])
-			for k := range n {
-				if len(s.vars) == 0 && f.found == nil {
-					break
-				}
-				out.n = first + k
-				out.copyRow(f, i, s.vars)
-			}
-			out.n = first + n
+			n, more := table.Scan(next, out.cols[s.v][out.n:frameSize])
 			next = more
+			if len(s.vars) == 0 && f.found == nil {
+				out.n += n
+			} else {
+				out.repeat(f, i, s.vars, n)
+			}
 			if out.n == frameSize {
 				if err := st.flush(p, at, out); err != nil {
 					return err
 				}
-			}
-			if next >= table.Ordinals() {
-				break
 			}
 		}
 	}

@@ -2,39 +2,11 @@ package exec
 
 import (
 	"slices"
-	"sort"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// walk is a set of ordinals that is emptied by what was put in.
-type walk struct {
-	bits    engine.Bitmap
-	visited []uint32
-}
-
-func (w *walk) begin(n uint32) {
-	for _, v := range w.visited {
-		w.bits.Clear(int(v))
-	}
-	w.visited = w.visited[:0]
-	if words := (int(n) + 63) / 64; len(w.bits) < words {
-		w.bits = make(engine.Bitmap, words)
-	}
-}
-
-// visit adds an ordinal and reports whether it was missing.
-func (w *walk) visit(ord uint32) bool {
-	if w.bits.Get(int(ord)) {
-		return false
-	}
-	w.bits.Set(int(ord))
-	w.visited = append(w.visited, ord)
-	return true
-}
 
 // hop is one direction of an edge type.
 type hop struct {
@@ -96,7 +68,7 @@ func (b *binder) check(s *scope, t plan.Traverse) step {
 	if tr.far() {
 		return &reach{tr, true, b.frame()}
 	}
-	return &check{tr}
+	return &check{traverse: tr}
 }
 
 // expand follows the edges of a node.
@@ -106,99 +78,210 @@ func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
 	out := st.frame(s.id, s.vars)
 	st.room(out, s.to, s.EdgeVar)
 	hops, n := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
-	plain := n == 1 && hops[0].adj.Simple() || s.EdgeVar != plan.NoVar
-	add := func(i int, edge, other uint32) error {
-		out.copyRow(f, i, s.vars)
-		out.cols[s.to][out.n] = other
-		if s.EdgeVar != plan.NoVar {
-			out.cols[s.EdgeVar][out.n] = edge
-		}
-		if out.n++; out.n < frameSize {
-			return nil
-		}
-		return st.flush(p, at, out)
-	}
-	seen := &st.walks[s.id]
+	last := p.inner && at == len(p.steps)-1
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
-		node := f.cols[s.from][i]
-		if !plain {
-			seen.begin(st.table(s.to).Ordinals())
+		edges, others, err := st.neighbours(s, hops[:n], f.cols[s.from][i])
+		if err != nil {
+			return err
 		}
-		for k, h := range hops[:n] {
-			edges, others := h.adj.Base(node)
-			if err := st.tick(1 + len(edges)); err != nil {
+		if last && len(others) > 0 {
+			f.found.set(f.outer[i]) // that there is one is all that is asked
+			continue
+		}
+		for len(others) > 0 {
+			k := out.repeat(f, i, s.vars, len(others))
+			copy(out.cols[s.to][out.n-k:out.n], others)
+			others = others[k:]
+			if s.EdgeVar != plan.NoVar {
+				copy(out.cols[s.EdgeVar][out.n-k:out.n], edges)
+				edges = edges[k:]
+			}
+			if out.n < frameSize {
+				break
+			}
+			if err := st.flush(p, at, out); err != nil {
 				return err
 			}
-			for j, e := range edges {
-				if !h.alive && !h.edges.Alive(e) || k == 1 && s.EdgeVar != plan.NoVar && others[j] == node {
-					continue
-				}
-				if !plain && !seen.visit(others[j]) {
-					continue
-				}
-				if err := add(i, e, others[j]); err != nil {
-					return err
-				}
-				if f.settled(i) {
-					break
-				}
-			}
-			for o := h.adj.Over(node); o != nil; o = o.Next {
-				if !h.alive && !h.edges.Alive(o.Edge) || k == 1 && s.EdgeVar != plan.NoVar && o.Other == node {
-					continue
-				}
-				if !plain && !seen.visit(o.Other) {
-					continue
-				}
-				if err := add(i, o.Edge, o.Other); err != nil {
-					return err
-				}
+			if f.settled(i) {
+				break
 			}
 		}
 	}
 	return st.flush(p, at, out)
 }
 
+// count implements [counter].
+func (s *expand) count(st *state, f *frame) (n int, err error) {
+	hops, k := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	for i := range f.n {
+		_, others, err := st.neighbours(s, hops[:k], f.cols[s.from][i])
+		if err != nil {
+			return 0, err
+		}
+		n += len(others)
+	}
+	return n, nil
+}
+
+// neighbours lists the live edges of a node and where they lead: each edge if the edges
+// are asked for, else each node once, and no edges. The lists are the index's own, or
+// the state's until the next call.
+func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
+	wanted := s.EdgeVar != plan.NoVar
+	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.Over(node) == nil {
+		if wanted {
+			edges, others = h.adj.Base(node)
+		} else {
+			others = h.adj.Others(node)
+		}
+		return edges, others, st.tick(1 + len(others))
+	}
+	edges, others = st.nearEdges[:0], st.nearNodes[:0]
+	seen := &st.walks[s.id]
+	seen.begin(st.table(s.to).Ordinals())
+	for k, h := range hops {
+		base, nodes := h.adj.Base(node)
+		if err := st.tick(1 + len(base)); err != nil {
+			return nil, nil, err
+		}
+		for j, other := range nodes {
+			switch {
+			case !h.alive && !h.edges.Alive(base[j]):
+			case !wanted:
+				seen.visit(other)
+			case k == 0 || other != node: // an edge back to the node itself was there before
+				edges, others = append(edges, base[j]), append(others, other)
+			}
+		}
+		for o := h.adj.Over(node); o != nil; o = o.Next {
+			switch {
+			case !h.alive && !h.edges.Alive(o.Edge):
+			case !wanted:
+				seen.visit(o.Other)
+			case k == 0 || o.Other != node:
+				edges, others = append(edges, o.Edge), append(others, o.Other)
+			}
+		}
+	}
+	if !wanted {
+		return nil, seen.visited, st.charge(seen)
+	}
+	more := cap(edges) + cap(others) - cap(st.nearEdges) - cap(st.nearNodes)
+	st.nearEdges, st.nearNodes = edges, others
+	return edges, others, st.hold(4 * more)
+}
+
 // room makes columns for variables that a step binds.
 func (st *state) room(out *frame, vars ...plan.VarID) {
 	for _, v := range vars {
-		if v == plan.NoVar {
-			continue
+		if v != plan.NoVar {
+			st.column(out, v)
 		}
-		if cap(out.cols[v]) < frameSize {
-			out.cols[v] = make([]uint32, frameSize)
-		}
-		out.cols[v] = out.cols[v][:frameSize]
 	}
 }
 
-// check keeps the rows whose two nodes are joined by an edge; with an edge variable
-// it binds each such edge.
-type check struct{ traverse }
+// check keeps the rows whose two nodes are joined by an edge, or are not; with an edge
+// variable it binds each such edge.
+type check struct {
+	traverse
+	not bool // of a not block that holds no more than the traversal
+}
 
 func (s *check) run(st *state, p *pipe, at int, f *frame) error {
-	hops, n := st.hops(s.edge, true, s.Undirected)
-	if s.EdgeVar == plan.NoVar {
-		rows := st.chosen[:0]
-		for i := range f.n {
-			if err := st.tick(1); err != nil {
-				return err
+	if s.EdgeVar != plan.NoVar {
+		return s.bind(st, p, at, f)
+	}
+	rows := st.chosen[:0]
+	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
+	for i := 0; i < f.n; {
+		// Rows that have a node in common mostly follow each other.
+		k := i + 1
+		for k < f.n && to[k] == to[i] {
+			k++
+		}
+		same, others, back := to[i], from, true
+		if k == i+1 {
+			for k < f.n && from[k] == from[i] {
+				k++
 			}
-			a, b := f.cols[s.From][i], f.cols[s.To][i]
-			for _, h := range hops[:n] {
-				if joined(h, a, b, nil) {
-					rows = append(rows, uint32(i))
-					break
-				}
+			same, others, back = from[i], to, false
+		}
+		j, err := st.joins(s, same, back, k-i)
+		if err != nil {
+			return err
+		}
+		for ; i < k; i++ {
+			if j.to(others[i]) != s.not {
+				rows = append(rows, uint32(i))
 			}
 		}
-		st.chosen = rows
-		f.choose(rows, s.vars)
-		return st.push(p, at+1, f)
 	}
+	st.chosen = rows
+	f.choose(rows, s.vars)
+	return st.push(p, at+1, f)
+}
+
+// joins tells to which nodes edges lead from one, or from which they come.
+type joins struct {
+	node   uint32
+	hops   [2]hop
+	n      int
+	marked *walk // the nodes, when they are marked
+}
+
+// joins looks at the edges of a node, of which so many others will be asked for.
+func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
+	j.node = node
+	j.hops, j.n = st.hops(s.edge, s.Undirected || !back, s.Undirected || back)
+	edges := 0
+	for _, h := range j.hops[:j.n] {
+		if h.adj.Over(node) != nil {
+			return j, st.tick(asked)
+		}
+		edges += len(h.adj.Others(node))
+	}
+	if edges/markShare >= asked {
+		return j, st.tick(asked)
+	}
+	far := s.To
+	if back {
+		far = s.From
+	}
+	j.marked = &st.walks[s.id]
+	j.marked.begin(st.table(far).Ordinals())
+	for _, h := range j.hops[:j.n] {
+		if err := st.trail(j.marked, h, []uint32{node}); err != nil {
+			return j, err
+		}
+	}
+	if err := st.charge(j.marked); err != nil {
+		return j, err
+	}
+	return j, st.tick(asked)
+}
+
+// markShare is how many edges of a node are marked at most for each node that is asked
+// for: about as many as a search among them looks at.
+const markShare = 4
+
+func (j *joins) to(other uint32) bool {
+	if j.marked != nil {
+		return j.marked.bits.Get(int(other))
+	}
+	for i := range j.n {
+		if joined(j.hops[i], j.node, other, nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// bind binds the edge variable.
+func (s *check) bind(st *state, p *pipe, at int, f *frame) error {
+	hops, n := st.hops(s.edge, true, s.Undirected)
 	out := st.frame(s.id, s.vars)
 	st.room(out, s.EdgeVar)
 	var err error
@@ -235,7 +318,7 @@ func (s *check) run(st *state, p *pipe, at int, f *frame) error {
 func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false
 	edges, others := h.adj.Base(a)
-	at := sort.Search(len(others), func(i int) bool { return others[i] >= b })
+	at, _ := slices.BinarySearch(others, b)
 	for ; at < len(others) && others[at] == b; at++ {
 		if h.alive || h.edges.Alive(edges[at]) {
 			if any = true; yield == nil || !yield(edges[at]) {
@@ -251,117 +334,4 @@ func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 		}
 	}
 	return any
-}
-
-// reach walks breadth first from a node. With both ends bound it keeps the rows whose
-// other node is reached; else it binds the nodes that are.
-type reach struct {
-	traverse
-	both bool
-	set  int // the walk that holds the nodes within the bounds
-}
-
-func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
-	w, within := &st.walks[s.id], &st.walks[s.set]
-	var reached []uint32
-	last := version.NoOrd
-	out := f
-	rows := st.chosen[:0]
-	if !s.both {
-		out = st.frame(s.id, s.vars)
-		st.room(out, s.to)
-	}
-	for i := range f.n {
-		if f.settled(i) {
-			continue
-		}
-		node := f.cols[s.from][i]
-		if node != last {
-			var err error
-			if reached, err = st.breadthFirst(&s.traverse, node, w, reached[:0]); err != nil {
-				return err
-			}
-			last = node
-			if s.both {
-				within.begin(st.table(s.to).Ordinals())
-				for _, r := range reached {
-					within.visit(r)
-				}
-			}
-		}
-		if s.both {
-			if within.bits.Get(int(f.cols[s.to][i])) {
-				rows = append(rows, uint32(i))
-			}
-			continue
-		}
-		for _, r := range reached {
-			out.copyRow(f, i, s.vars)
-			out.cols[s.to][out.n] = r
-			if out.n++; out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if s.both {
-		st.chosen = rows
-		f.choose(rows, s.vars)
-		return st.push(p, at+1, f)
-	}
-	return st.flush(p, at, out)
-}
-
-// breadthFirst appends the nodes whose distance from a node lies within the bounds.
-func (st *state) breadthFirst(s *traverse, from uint32, w *walk, reached []uint32) ([]uint32, error) {
-	most := s.Max
-	if s.From != s.To && st.types[s.From] != st.types[s.To] {
-		most = min(most, 1) // an edge of the type never follows another
-	}
-	hops, n := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
-	w.begin(st.table(s.to).Ordinals())
-	// w.visited lists the nodes in the order of their distance: it is the queue too.
-	first := 0
-	for d := 1; d <= most; d++ {
-		level := len(w.visited)
-		expand := func(node uint32) error {
-			for _, h := range hops[:n] {
-				edges, others := h.adj.Base(node)
-				if err := st.tick(1 + len(edges)); err != nil {
-					return err
-				}
-				for j, e := range edges {
-					if h.alive || h.edges.Alive(e) {
-						w.visit(others[j])
-					}
-				}
-				for o := h.adj.Over(node); o != nil; o = o.Next {
-					if h.alive || h.edges.Alive(o.Edge) {
-						w.visit(o.Other)
-					}
-				}
-			}
-			return nil
-		}
-		if d == 1 {
-			if err := expand(from); err != nil {
-				return reached, err
-			}
-		} else {
-			for k := first; k < level; k++ {
-				if err := expand(w.visited[k]); err != nil {
-					return reached, err
-				}
-			}
-			first = level
-		}
-		if d >= s.Min {
-			reached = append(reached, w.visited[level:]...)
-		}
-		if len(w.visited) == level {
-			break
-		}
-	}
-	return reached, nil
 }

@@ -2,6 +2,7 @@ package version
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -15,6 +16,7 @@ type Snapshot struct {
 	nodes  []*Table
 	edges  []*Table
 	line   *line
+	size   atomic.Uint64 // entities of all types plus one; 0 until they are counted
 }
 
 // line stands for the transactions that follow one another from a snapshot on. Only
@@ -37,9 +39,7 @@ func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
 // Fork returns the same state, from which another line of transactions may go on. It
 // shares every table.
 func (s *Snapshot) Fork() *Snapshot {
-	fork := *s
-	fork.line = new(line)
-	return &fork
+	return &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: s.nodes, edges: s.edges, line: new(line)}
 }
 
 // Nodes returns the table of node type i.
@@ -59,8 +59,11 @@ func (s *Snapshot) Table(e plan.Entity, i int) *Table {
 // Tables lists the tables, nodes in schema order, then edges.
 func (s *Snapshot) Tables() []*Table { return slices.Concat(s.nodes, s.edges) }
 
-// Size returns the number of entities of all types.
+// Size returns the number of entities of all types. Every read asks for it.
 func (s *Snapshot) Size() uint64 {
+	if n := s.size.Load(); n > 0 {
+		return n - 1
+	}
 	var n uint64
 	for _, t := range s.nodes {
 		n += uint64(t.live)
@@ -68,6 +71,7 @@ func (s *Snapshot) Size() uint64 {
 	for _, t := range s.edges {
 		n += uint64(t.live)
 	}
+	s.size.Store(n + 1)
 	return n
 }
 

@@ -1,0 +1,12 @@
+package index
+
+// Others returns the other ends of a node's edges in the base, sorted.
+func (a *Adjacency) Others(node uint32) []uint32 {
+	if uint64(node)+1 >= uint64(len(a.off)) {
+		return nil
+	}
+	return a.other[a.off[node]:a.off[node+1]]
+}
+
+// Distinct reports whether no two edges of the base join the same pair.
+func (a *Adjacency) Distinct() bool { return !a.multi }

@@ -12,12 +12,14 @@ import (
 type Vec struct {
 	engine.Column
 	valid engine.Bitmap // the memory of Valid while it is nil
+	used  int           // places that were given out since the last Forget
 }
 
 // Reset makes the vector hold n values of type t, none null, whose contents are
 // what was there before.
 func (v *Vec) Reset(t value.Type, n int) {
 	v.Type, v.Valid, v.Fields = t, nil, nil
+	v.used = max(v.used, n)
 	if t.List {
 		v.Lists = resize(v.Lists, n)
 		return
@@ -37,9 +39,10 @@ func (v *Vec) Reset(t value.Type, n int) {
 // Forget drops references to the engine's memory, so that a pooled vector keeps
 // nothing alive.
 func (v *Vec) Forget() {
-	clear(v.Strings[:cap(v.Strings)])
-	clear(v.Vectors[:cap(v.Vectors)])
-	clear(v.Lists[:cap(v.Lists)])
+	clear(v.Strings[:min(v.used, cap(v.Strings))])
+	clear(v.Vectors[:min(v.used, cap(v.Vectors))])
+	clear(v.Lists[:min(v.used, cap(v.Lists))])
+	v.used = 0
 }
 
 // SetNull makes value i null. A list place is cleared; the others keep what they had.

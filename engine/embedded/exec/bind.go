@@ -46,6 +46,7 @@ func (b *binder) bind() error {
 	}
 	b.dropping()
 	b.tallying()
+	b.lookAhead()
 	return nil
 }
 

@@ -17,6 +17,8 @@ type lookup struct {
 	vars []plan.VarID
 	out  int
 	edge *plan.Traverse // whose edge variable it is
+	// ahead is what the rest of the read will ask of the entity; nil for nothing.
+	ahead *ahead
 }
 
 // lookup finds filters that give a variable's id or key; nil if there are none.
@@ -165,7 +167,13 @@ func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32,
 		if v.IsNull() {
 			return 0, false
 		}
-		return table.Lookup(v.Str())
+		id := v.Str()
+		if l.ahead != nil {
+			if ord, ok := table.Likely(id); ok {
+				st.readAhead(l.ahead, table, ord)
+			}
+		}
+		return table.Lookup(id)
 	}
 	var few [4]value.Value
 	members := few[:0]

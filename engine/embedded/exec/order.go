@@ -104,9 +104,14 @@ func (b *binder) settle(s *scope) error {
 		if err != nil {
 			return err
 		}
-		conds = append(conds, bc)
 		s.filters = slices.Delete(s.filters, i, i+1)
 		i--
+		if id := b.idCond(bc); id != nil {
+			id.vars = slices.Clone(s.vars)
+			s.pipe.steps = append(s.pipe.steps, id)
+			continue
+		}
+		conds = append(conds, bc)
 	}
 	if conds != nil {
 		// Texts are the dearest to look at.

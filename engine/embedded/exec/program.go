@@ -29,6 +29,7 @@ type Program struct {
 	columns []projection
 	order   []orderKey
 	aggs    []aggregate
+	reads   [][]int // by variable: the properties that the result reads
 	asksNow bool
 	tallies bool // it returns counts of all rows, and nothing else
 	ranking

@@ -81,6 +81,7 @@ func (st *state) finish() error {
 		st.rows.n++
 		st.addGroup()
 	}
+	st.readRows()
 	if err := st.sort(); err != nil {
 		return err
 	}

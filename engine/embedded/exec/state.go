@@ -50,7 +50,8 @@ type state struct {
 	key      []byte
 	walks    []walk // by step
 	ticks    int
-	unit     frame // the row from which the match begins
+	unit     frame  // the row from which the match begins
+	ahead    uint32 // keeps the compiler from leaving out what is read ahead
 
 	source               [1]uint32 // the node from which a walk begins
 	nearEdges, nearNodes []uint32  // see neighbours

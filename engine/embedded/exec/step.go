@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // step takes the rows of a frame and pushes what becomes of them on. A frame belongs to
@@ -152,6 +153,54 @@ func (s *filter) run(st *state, p *pipe, at int, f *frame) error {
 		}
 		f.choose(st.chosen, s.vars)
 	}
+	return st.push(p, at+1, f)
+}
+
+// idFilter keeps the rows whose entity has a given id, or has another: it is looked up
+// once, and no row's id is read.
+type idFilter struct {
+	v    plan.VarID
+	id   *expr // constant over a run
+	not  bool
+	cond *cond // what it stands for
+	vars []plan.VarID
+}
+
+// idCond returns the filter for a condition on an id; nil for other conditions.
+func (b *binder) idCond(c *cond) *idFilter {
+	if c.text >= 0 || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
+		return nil
+	}
+	left, right := c.left, c.right
+	if left.kind == exprConst {
+		left, right = right, left
+	}
+	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !b.isID(left) {
+		return nil
+	}
+	return &idFilter{v: left.v, id: right, not: c.op == plan.Ne, cond: c}
+}
+
+func (s *idFilter) run(st *state, p *pipe, at int, f *frame) error {
+	id := st.constant(s.id)
+	if id.IsNull() {
+		return nil // no comparison with null holds
+	}
+	ord, ok := st.table(s.v).Lookup(id.Str())
+	if !ok {
+		if s.not {
+			return st.push(p, at+1, f)
+		}
+		return nil
+	}
+	rows := st.chosen[:0]
+	for i, o := range f.cols[s.v][:f.n] {
+		if (o == ord) != s.not {
+			rows = append(rows, uint32(i))
+		}
+	}
+	st.chosen = rows
+	f.choose(rows, s.vars)
 	return st.push(p, at+1, f)
 }
 

@@ -10,3 +10,12 @@ func (a *Adjacency) Others(node uint32) []uint32 {
 
 // Distinct reports whether no two edges of the base join the same pair.
 func (a *Adjacency) Distinct() bool { return !a.multi }
+
+// ReadAhead brings a node's edges to the processor's caches. What it returns means
+// nothing: it is there for the compiler not to leave the reading out.
+func (a *Adjacency) ReadAhead(node uint32) uint32 {
+	if others := a.Others(node); len(others) > 0 {
+		return others[0]
+	}
+	return 0
+}

@@ -1,0 +1,128 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// ahead is what a read will ask of an entity that it looks up. A lookup waits for memory
+// several times; what lies elsewhere in memory is asked for at the same time, instead of
+// when its turn comes.
+type ahead struct {
+	props []int
+	hops  []side
+}
+
+// side is one end of an edge type.
+type side struct {
+	edge int
+	back bool
+}
+
+// lookAhead tells the lookups of the match what follows. A lookup by another key than an
+// id has no entity in hand before the key is compared.
+func (b *binder) lookAhead() {
+	b.returned()
+	for _, s := range b.body.steps {
+		l, ok := s.(*lookup)
+		if !ok || b.types[l.v].Entity != plan.Node || b.types[l.v].IDProp < 0 || len(l.exs) != 1 {
+			continue
+		}
+		a := &ahead{props: []int{b.types[l.v].IDProp}}
+		for _, p := range b.reads[l.v] {
+			if p != b.types[l.v].IDProp {
+				a.props = append(a.props, p)
+			}
+		}
+		b.sides(b.body, l.v, a)
+		l.ahead = a
+	}
+}
+
+// aheadMost is the number of collected rows up to which their properties are read ahead
+// of sorting: as many as the caches hold beside all else.
+const aheadMost = 64
+
+// returned notes the properties that sorting and returning the rows will read.
+func (b *binder) returned() {
+	b.reads = make([][]int, len(b.types)+1) // see Program.rowVar
+	read := func(e *expr) {
+		if e != nil && e.kind == exprProp && !slices.Contains(b.reads[e.v], e.prop) {
+			b.reads[e.v] = append(b.reads[e.v], e.prop)
+		}
+	}
+	for _, c := range b.columns {
+		read(c.ex)
+		for _, f := range c.fields {
+			read(f)
+		}
+	}
+	for _, o := range b.order {
+		read(o.ex)
+	}
+}
+
+// readRows reads ahead of sorting what the collected rows will be asked for.
+func (st *state) readRows() {
+	n := st.rows.n
+	if n < 2 || n > aheadMost || st.read.Grouped || st.read.Limit >= 0 && int64(n) > st.read.Limit {
+		return
+	}
+	var sum uint32
+	for _, v := range st.keep {
+		if props := st.reads[v]; props != nil {
+			table := st.table(v)
+			for _, ord := range st.rows.cols[v][:n] {
+				sum += table.ReadAhead(ord, props)
+			}
+		}
+	}
+	st.ahead += sum
+}
+
+// sides notes the edges that the steps of a pipe will look for at a variable's node.
+func (b *binder) sides(p *pipe, v plan.VarID, a *ahead) {
+	add := func(t *traverse, back bool) {
+		for _, back := range []bool{back, !back} {
+			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {
+				a.hops = append(a.hops, s)
+			}
+			if !t.Undirected {
+				break
+			}
+		}
+	}
+	for _, s := range p.steps {
+		switch s := s.(type) {
+		case *expand:
+			if s.from == v {
+				add(&s.traverse, s.back)
+			}
+		case *reach:
+			if s.from == v {
+				add(&s.traverse, s.back)
+			}
+		case *check:
+			if s.To == v {
+				add(&s.traverse, true)
+			}
+		case *anti:
+			b.sides(s.inner, v, a)
+		}
+	}
+}
+
+func (st *state) readAhead(a *ahead, t *version.Table, ord uint32) {
+	sum := t.ReadAhead(ord, a.props)
+	for _, s := range a.hops {
+		edges := st.snap.Edges(s.edge)
+		if s.back {
+			sum += edges.In().ReadAhead(ord)
+		} else {
+			sum += edges.Out().ReadAhead(ord)
+		}
+	}
+	st.ahead = sum
+}

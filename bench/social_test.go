@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,15 +106,15 @@ func readAll(b *testing.B, g engine.Graph, q *plan.Query, args engine.Args) {
 }
 
 // openSocial loads the social graph into a new folder and compiles its stored queries.
-func openSocial(b *testing.B, rows *social.Graph) (engine.Graph, map[string]*plan.Query) {
-	b.Helper()
+func openSocial(t testing.TB, rows *social.Graph) (engine.Graph, map[string]*plan.Query) {
+	t.Helper()
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
 	if err := faults.Err(); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	texts, err := social.Queries()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	var sources []gq.Source
 	for name, text := range texts {
@@ -121,20 +122,24 @@ func openSocial(b *testing.B, rows *social.Graph) (engine.Graph, map[string]*pla
 	}
 	queries, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	plans := map[string]*plan.Query{}
 	for _, q := range queries {
 		plans[q.Plan.Name] = q.Plan
 	}
-	g, err := embedded.Create(b.Context(), fs.OS(), filepath.Join(b.TempDir(), "social"), social.Schema, schema, embedded.Options{})
+	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(t.TempDir(), "social"), social.Schema, schema, embedded.Options{})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(rows.WriteNDJSON(w)) }()
-	if _, err := g.Load(b.Context(), r, engine.LoadOptions{Mode: engine.Append}); err != nil {
-		b.Fatal(err)
+	var writing sync.WaitGroup
+	writing.Go(func() { w.CloseWithError(rows.WriteNDJSON(w)) })
+	_, err = g.Load(t.Context(), r, engine.LoadOptions{Mode: engine.Append})
+	r.CloseWithError(err)
+	writing.Wait()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return g, plans
 }

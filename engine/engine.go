@@ -60,6 +60,13 @@ type Graph interface {
 	// q must not change after its first use.
 	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
 
+	// Explain says how a query would be run on the target: the operators that the engine
+	// has chosen, and how many rows it expects of each. With analyze it runs the read
+	// too, on one snapshot, and says how many rows there were and what they took; then
+	// the arguments are those of Query, else they are not looked at. A mutation is not
+	// analyzed, since it would have to write: the error is a *BadArgument.
+	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
+
 	// Mutate runs a mutation as one commit, or as none when it changes nothing.
 	Mutate(ctx context.Context, q *plan.Query, args Args, opts WriteOptions) (Change, error)
 

@@ -73,13 +73,64 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
-	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder}
-	if prog.AsksNow() {
-		opts.Now = g.now()
-	}
-	r, err := prog.Run(ctx, snap, args, opts)
+	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, false))
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Explain says how a query would be run at the target, or was.
+func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	snap, done, err := g.read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	out := &engine.Explanation{Commit: snap.Commit.ID, Analyzed: analyze}
+	if q.Mutation != nil {
+		if analyze {
+			return nil, &engine.BadArgument{Param: "analyze", Detail: "it is set for a mutation, which would have to write, wanted a read"}
+		}
+		if err := exec.BindMutation(q, snap.Schema); err != nil {
+			return nil, err
+		}
+		out.Plan = exec.ExplainMutation(q, snap)
+		return out, nil
+	}
+	prog, err := g.programs.get(q, snap)
+	if err != nil {
+		return nil, err
+	}
+	if !analyze {
+		out.Plan = []*engine.Operator{prog.Explain(q)}
+		return out, nil
+	}
+	if err := exec.CheckArgs(q.Params, args); err != nil {
+		return nil, err
+	}
+	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, true))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for rows := int64(0); ; {
+		batch, err := r.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if batch == nil {
+			out.Plan = []*engine.Operator{r.Explain(q, rows)}
+			return out, nil
+		}
+		rows += int64(batch.Len)
+	}
+}
+
+func (g *Graph) runOptions(prog *exec.Program, analyze bool) exec.Options {
+	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder, Analyze: analyze}
+	if prog.AsksNow() {
+		opts.Now = g.now()
+	}
+	return opts
 }

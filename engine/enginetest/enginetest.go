@@ -92,7 +92,38 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	if err != nil {
 		s.Fatalf("query: %v\n%s", err, planText(q))
 	}
+	s.explain(q, arguments(args), len(rows))
 	return formatRows(rows)
+}
+
+// explain checks what any engine can promise of an explanation: that the operator which
+// yields the result yields its rows when it is analyzed, and that no rows are counted
+// when it is not.
+func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
+	s.Helper()
+	for _, analyze := range []bool{false, true} {
+		e, err := s.graph.Explain(s.ctx, q, args, engine.Target{}, analyze)
+		if err != nil {
+			s.Fatalf("explain, analyze %t: %v\n%s", analyze, err, planText(q))
+		}
+		if len(e.Plan) != 1 || e.Analyzed != analyze || e.Commit != s.head().ID {
+			s.Fatalf("explain, analyze %t: %d operators at the root, analyzed %t, commit %s\n%s", analyze, len(e.Plan), e.Analyzed, e.Commit, planText(q))
+		}
+		if got := e.Plan[0].Rows; analyze && (got == nil || *got != int64(rows)) {
+			s.Errorf("explain: the root's rows are not %d\n%s\n%s", rows, e, planText(q))
+		}
+		s.operators(e.Plan, analyze)
+	}
+}
+
+func (s *session) operators(list []*engine.Operator, analyzed bool) {
+	s.Helper()
+	for _, o := range list {
+		if o.Name == "" || !(o.Estimate >= 0) || (o.Rows != nil) != analyzed || o.Rows != nil && *o.Rows < 0 || o.Time < 0 {
+			s.Errorf("explain: analyzed %t, but an operator is %+v", analyzed, *o)
+		}
+		s.operators(o.Children, analyzed)
+	}
 }
 
 // expect runs a read of a plan and compares its rows, in order, with text: one line a

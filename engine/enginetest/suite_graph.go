@@ -146,6 +146,21 @@ func callCases() []testCase {
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "other"}})
 			notFound(s, err)
 		},
+		"explain": func(s *session) {
+			_, err := s.graph.Explain(s.ctx, everybody(s).done(), nil, engine.Target{Branch: "other"}, false)
+			notFound(s, err)
+			before := s.head()
+			m := s.change().insert("Person", set{"name": "x"}).done()
+			e, err := s.graph.Explain(s.ctx, m, nil, engine.Target{}, false)
+			if err != nil || len(e.Plan) != 1 {
+				s.Errorf("explain of a mutation: %v, error %v", e, err)
+			}
+			_, err = s.graph.Explain(s.ctx, m, nil, engine.Target{}, true)
+			badArgument(s, err)
+			if s.head().ID != before.ID {
+				s.Errorf("explain has made a commit")
+			}
+		},
 		"unknown commit": func(s *session) {
 			notFound(s, ask(s, everybody(s).done(), engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
 		},

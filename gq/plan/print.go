@@ -125,20 +125,7 @@ func (p *printer) match(clauses []Clause) {
 	}
 }
 
-func (p *printer) traverse(t Traverse) {
-	edge := t.Edge
-	if t.EdgeVar != NoVar {
-		edge = p.vars[t.EdgeVar] + ":" + edge
-	}
-	if t.Min != 1 || t.Max != 1 {
-		edge += fmt.Sprintf("{%d,%d}", t.Min, t.Max)
-	}
-	arrow := "->"
-	if t.Undirected {
-		arrow = "-"
-	}
-	p.line("traverse %s -[%s]%s %s", p.vars[t.From], edge, arrow, p.vars[t.To])
-}
+func (p *printer) traverse(t Traverse) { p.line("traverse %s", Speller{p}.Traverse(t)) }
 
 func (p *printer) cond(c Cond) string {
 	switch c := c.(type) {

@@ -33,7 +33,7 @@ func (b *binder) bind() error {
 	if first, err := b.top(); err != nil {
 		return err
 	} else if first != nil {
-		b.body = &pipe{steps: []step{first}}
+		b.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(b.read.Limit), float64(b.live(first.v)))}}
 	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}

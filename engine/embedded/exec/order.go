@@ -13,6 +13,8 @@ type pipe struct {
 	steps  []step
 	inner  bool    // of a not block
 	counts counter // the last step, of a read that only counts rows
+	// estimates are how many rows each step is expected to yield, for those who ask.
+	estimates []float64
 }
 
 // scope is what is left to do of a block of clauses.
@@ -24,12 +26,13 @@ type scope struct {
 	filters   []plan.Cond
 	nots      []plan.Not
 	pipe      *pipe
+	rows      float64 // expected so far
 }
 
 // pipe orders the clauses of a block into steps. outer lists the variables that are
 // bound when the block begins.
 func (b *binder) pipe(clauses []plan.Clause, outer []plan.VarID) (*pipe, error) {
-	s := &scope{bound: map[plan.VarID]bool{}, pipe: &pipe{inner: outer != nil}}
+	s := &scope{bound: map[plan.VarID]bool{}, pipe: &pipe{inner: outer != nil}, rows: 1}
 	for _, v := range outer {
 		s.bind(v)
 	}
@@ -95,6 +98,7 @@ func (b *binder) settle(s *scope) error {
 		return ok
 	}
 	var conds []*cond
+	share := 1.0
 	for i := 0; i < len(s.filters); i++ {
 		c := s.filters[i]
 		if !ready(func(f func(plan.VarID)) { usesCond(c, f) }) {
@@ -109,8 +113,14 @@ func (b *binder) settle(s *scope) error {
 		if id := b.idCond(bc); id != nil {
 			id.vars = slices.Clone(s.vars)
 			s.pipe.steps = append(s.pipe.steps, id)
+			kept := 1.0
+			if !id.not {
+				kept = 1 / max(1, float64(b.live(id.v)))
+			}
+			s.expect(kept)
 			continue
 		}
+		share *= shareOf(c)
 		conds = append(conds, bc)
 	}
 	if conds != nil {
@@ -118,6 +128,7 @@ func (b *binder) settle(s *scope) error {
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
 		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clone(s.vars)})
 	}
+	s.expect(share)
 	for i := 0; i < len(s.traverses); i++ {
 		t := s.traverses[i]
 		if !s.bound[t.From] || !s.bound[t.To] {
@@ -125,6 +136,7 @@ func (b *binder) settle(s *scope) error {
 		}
 		s.traverses = slices.Delete(s.traverses, i, i+1)
 		s.pipe.steps = append(s.pipe.steps, b.check(s, t))
+		s.expect(b.fanout(t, false) / max(1, float64(b.live(t.To))))
 		if t.EdgeVar != plan.NoVar {
 			s.bind(t.EdgeVar)
 			return b.settle(s) // its filters may be ready
@@ -154,6 +166,7 @@ func (b *binder) settle(s *scope) error {
 			}
 		}
 		s.pipe.steps = append(s.pipe.steps, out)
+		s.expect(notShare)
 		i--
 	}
 	return nil
@@ -176,32 +189,60 @@ func usesClauses(clauses []plan.Clause, f func(plan.VarID)) {
 	}
 }
 
-// textShare estimates the share of entities whose texts match.
-const textShare = 0.05
+// The shares of rows that conditions are expected to keep.
+const (
+	textShare  = 0.05 // of entities, whose texts match
+	equalShare = 0.05 // for which a value is equal to another
+	otherShare = 0.3  // for which another comparison holds
+	notShare   = 0.5  // for which a not block has no match
+)
+
+// expect notes that the steps since the last call yield so many times as many rows as
+// came to them.
+func (s *scope) expect(times float64) {
+	if len(s.pipe.estimates) == len(s.pipe.steps) {
+		return
+	}
+	s.rows *= times
+	for len(s.pipe.estimates) < len(s.pipe.steps) {
+		s.pipe.estimates = append(s.pipe.estimates, s.rows)
+	}
+}
+
+// shareOf estimates the share of rows that a condition keeps.
+func shareOf(c plan.Cond) float64 {
+	if cmp, ok := c.(plan.Compare); ok && cmp.Op == plan.Eq {
+		return equalShare
+	}
+	return otherShare
+}
 
 // extend adds the cheapest step that binds a variable.
 func (b *binder) extend(s *scope) error {
-	best, cost := func() error { return nil }, math.Inf(1)
-	offer := func(c float64, add func() error) {
+	best, cost, rows := func() error { return nil }, math.Inf(1), 1.0
+	// What an offer costs is the rows it yields after the filters that follow it; times
+	// is how many rows it makes of one.
+	offer := func(c, times float64, add func() error) {
 		if c < cost {
-			best, cost = add, c
+			best, cost, rows = add, c, times
 		}
 	}
 	for _, v := range s.unbound {
 		if b.types[v].Entity == plan.Edge {
 			continue
 		}
+		live := float64(b.live(v))
 		if l := b.lookup(s, v); l != nil {
-			offer(1, func() error { return b.addLookup(s, l) })
+			offer(1, 1, func() error { return b.addLookup(s, l) })
 		}
 		if p := b.probe(s, v); p != nil {
-			offer(2+float64(b.live(v))/100, func() error { return b.addProbe(s, p) })
+			offer(2+live/100, live*math.Pow(equalShare, float64(len(p.srcs))), func() error { return b.addProbe(s, p) })
 		}
 		if m, ok := s.textFilter(v); ok {
-			offer(4+float64(b.live(v))*textShare, func() error { return b.addTextScan(s, v, m) })
+			offer(4+live*textShare, live*textShare, func() error { return b.addTextScan(s, v, m) })
 		}
 		sel := b.selectivity(s, v)
-		offer(4+float64(b.live(v))*sel, func() error {
+		offer(4+live*sel, live, func() error {
 			s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: b.frame(), vars: slices.Clone(s.vars)})
 			s.bind(v)
 			return nil
@@ -211,7 +252,7 @@ func (b *binder) extend(s *scope) error {
 		take := func() { s.traverses = slices.Delete(s.traverses, i, i+1) }
 		if t.EdgeVar != plan.NoVar && !s.bound[t.EdgeVar] {
 			if l := b.lookup(s, t.EdgeVar); l != nil {
-				offer(1, func() error { take(); return b.addEdgeLookup(s, t, l) })
+				offer(1, 1, func() error { take(); return b.addEdgeLookup(s, t, l) })
 			}
 		}
 		if s.bound[t.From] == s.bound[t.To] {
@@ -221,12 +262,17 @@ func (b *binder) extend(s *scope) error {
 		if s.bound[t.To] {
 			to, back = t.From, true
 		}
-		offer(b.fanout(t, back)*b.selectivity(s, to), func() error { take(); b.addExpand(s, t, back); return nil })
+		fanout := b.fanout(t, back)
+		offer(fanout*b.selectivity(s, to), fanout, func() error { take(); b.addExpand(s, t, back); return nil })
 	}
 	if math.IsInf(cost, 1) {
 		return mismatch("nothing binds $%s", b.read.Vars[s.unbound[0]].Name)
 	}
-	return best()
+	if err := best(); err != nil {
+		return err
+	}
+	s.expect(rows)
+	return nil
 }
 
 func (b *binder) live(v plan.VarID) uint32 {
@@ -273,11 +319,7 @@ func (b *binder) selectivity(s *scope, v plan.VarID) float64 {
 		if !uses || !only {
 			continue
 		}
-		if cmp, ok := c.(plan.Compare); ok && cmp.Op == plan.Eq {
-			sel *= 0.05
-		} else {
-			sel *= 0.3
-		}
+		sel *= shareOf(c)
 	}
 	if b.lookup(s, v) != nil {
 		sel = min(sel, 1/max(1, float64(b.live(v))))

@@ -16,6 +16,8 @@ type Options struct {
 	Memory int64       // bytes that the collected rows may take; 0 for no limit
 	// Embedder computes the vectors of texts that nearest is given; nil for none.
 	Embedder Embedder
+	// Analyze counts the rows and times of the steps, see Result.Explain.
+	Analyze bool
 }
 
 // Result is the outcome of a run. It holds the snapshot until it is closed.
@@ -36,9 +38,14 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 		st.end()
 		return nil, err
 	}
+	done := st.prof.phase(sorting)
 	if err := st.finish(); err != nil {
 		st.end()
 		return nil, err
+	}
+	done()
+	if st.prof != nil {
+		st.prof.grouped = st.grouped
 	}
 	st.ctx = nil
 	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
@@ -70,6 +77,9 @@ func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if st.prof != nil {
+		defer st.prof.phase(returning)()
 	}
 	n := min(frameSize, len(st.perm)-r.next)
 	rows := st.perm[r.next : r.next+n]

@@ -50,8 +50,9 @@ type state struct {
 	key      []byte
 	walks    []walk // by step
 	ticks    int
-	unit     frame  // the row from which the match begins
-	ahead    uint32 // keeps the compiler from leaving out what is read ahead
+	prof     *profile // nil unless the run is analyzed
+	unit     frame    // the row from which the match begins
+	ahead    uint32   // keeps the compiler from leaving out what is read ahead
 
 	source               [1]uint32 // the node from which a walk begins
 	nearEdges, nearNodes []uint32  // see neighbours
@@ -99,6 +100,9 @@ func newState(p *Program) *state {
 // begin prepares a run.
 func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	st.embedder = opts.Embedder
+	if opts.Analyze {
+		st.prof = newProfile()
+	}
 	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, st.held
 	for i := range st.walks {
 		st.walks[i].counted = 0
@@ -126,7 +130,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 // end drops what a pooled state must not keep alive.
 func (st *state) end() {
 	st.endRanking()
-	st.ctx, st.snap, st.args = nil, nil, nil
+	st.ctx, st.snap, st.args, st.prof = nil, nil, nil, nil
 	clear(st.tables)
 	if st.rows.n > 1 {
 		// After a run of more than a row, memory that aliases the engine is dropped;

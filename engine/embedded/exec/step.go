@@ -23,9 +23,18 @@ func (st *state) push(p *pipe, at int, f *frame) error {
 	switch {
 	case f.n == 0:
 		return nil
+	case st.prof != nil:
+		return st.profiled(p, at, f)
+	}
+	return st.advance(p, at, f)
+}
+
+func (st *state) advance(p *pipe, at int, f *frame) error {
+	switch {
 	case at < len(p.steps):
 		if at == len(p.steps)-1 && p.counts != nil {
 			n, err := p.counts.count(st, f)
+			st.yielded(p, n)
 			st.tally(n)
 			return err
 		}

@@ -89,6 +89,7 @@ func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
 		}
 		if last && len(others) > 0 {
 			f.found.set(f.outer[i]) // that there is one is all that is asked
+			st.yielded(p, 1)
 			continue
 		}
 		for len(others) > 0 {

@@ -1,0 +1,280 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// explainer makes operators of a program's steps.
+type explainer struct {
+	*Program
+	plan.Speller
+	prof *profile // nil unless the program was run under one
+}
+
+// described is a step that says what it does: the operator's name, and what it touches.
+type described interface {
+	describe(x *explainer) (name, detail string)
+}
+
+// Explain returns the operators of the program, the one that yields the result first.
+func (p *Program) Explain(q *plan.Query) *engine.Operator {
+	return (&explainer{Program: p, Speller: plan.SpellerOf(q)}).result(0)
+}
+
+// Explain returns the operators of the program with what they did in this run. It is
+// asked for after the last batch; rows are how many there were.
+func (r *Result) Explain(q *plan.Query, rows int64) *engine.Operator {
+	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), prof: r.st.prof}
+	return x.result(rows)
+}
+
+// result is the end of the plan: what becomes of the rows of the match.
+func (x *explainer) result(rows int64) *engine.Operator {
+	r := x.read
+	op, matched := x.pipe(x.body, nil)
+	est := matched
+	if op != nil {
+		est = op.Estimate
+	}
+	over := func(o *engine.Operator) *engine.Operator {
+		if op != nil {
+			o.Children = append(o.Children, op)
+		}
+		return o
+	}
+	if len(x.fusions) > 0 {
+		op = over(&engine.Operator{Name: "fuse", Detail: "rankings by reciprocal ranks", Estimate: est})
+		x.measure(op, x.sinkRows(), 0)
+	}
+	grouped := int64(0)
+	if x.prof != nil {
+		grouped = int64(x.prof.grouped)
+	}
+	if r.Grouped {
+		var keys, aggs []string
+		for _, c := range r.Columns {
+			if _, ok := c.Expr.(plan.Agg); ok {
+				aggs = append(aggs, x.Expr(c.Expr))
+			} else {
+				keys = append(keys, x.Expr(c.Expr))
+			}
+		}
+		detail := strings.Join(aggs, ", ")
+		if len(keys) > 0 {
+			detail += " by " + strings.Join(keys, ", ")
+			est = max(1, est*groupShare)
+		} else {
+			est = 1
+		}
+		if x.tallies {
+			detail += ", counting without making rows"
+		}
+		op = over(&engine.Operator{Name: "group", Detail: detail, Estimate: est})
+		x.measure(op, grouped, x.profTime(collecting))
+	}
+	var by []string
+	for _, o := range r.Order {
+		s := x.Expr(o.Expr)
+		if o.Desc {
+			s += " desc"
+		}
+		by = append(by, s)
+	}
+	if len(by) > 0 || r.Limit != plan.NoLimit || !r.Grouped && len(r.Ties) > 0 {
+		detail := "by id"
+		if r.Grouped {
+			detail = "by group"
+		}
+		if len(by) > 0 {
+			detail = "by " + strings.Join(by, ", ")
+		}
+		if r.Limit != plan.NoLimit {
+			detail += fmt.Sprintf(", first %d", r.Limit)
+			est = min(est, float64(r.Limit))
+		}
+		op = over(&engine.Operator{Name: "sort", Detail: detail, Estimate: est})
+		x.measure(op, rows, x.profTime(sorting))
+	}
+	var columns []string
+	for _, c := range r.Columns {
+		columns = append(columns, c.Name)
+	}
+	op = over(&engine.Operator{Name: "return", Detail: strings.Join(columns, ", "), Estimate: est})
+	x.measure(op, rows, x.profTime(returning))
+	return op
+}
+
+// groupShare estimates how many groups there are for each row.
+const groupShare = 0.1
+
+// pipe makes a chain of operators of a pipe's steps, each the parent of the one before
+// it, over first. It returns the last one, nil if there is none, and the rows that the
+// pipe is expected to yield.
+func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
+	op, est := first, 1.0
+	for i, s := range p.steps {
+		if i < len(p.estimates) {
+			est = p.estimates[i]
+		}
+		name, detail := strings.TrimPrefix(fmt.Sprintf("%T", s), "*exec."), ""
+		if d, ok := s.(described); ok {
+			name, detail = d.describe(x)
+		}
+		next := &engine.Operator{Name: name, Detail: detail, Estimate: est}
+		if op != nil {
+			next.Children = append(next.Children, op)
+		}
+		if a, ok := s.(*anti); ok {
+			if inner, _ := x.pipe(a.inner, nil); inner != nil {
+				next.Children = append(next.Children, inner)
+			}
+		}
+		if x.prof != nil {
+			x.measure(next, x.prof.of(p, i+1).rows, x.prof.of(p, i).time)
+		}
+		op = next
+	}
+	return op, est
+}
+
+func (l *lookup) describe(x *explainer) (name, detail string) {
+	t := x.types[l.v]
+	detail = t.Name + " " + x.Var(l.v)
+	if l.id != nil {
+		detail += " by id = " + x.Expr(l.id)
+	} else {
+		for i, k := range t.Key {
+			sep := " by key "
+			if i > 0 {
+				sep = ", "
+			}
+			detail += sep + t.Props[k].Name + " = " + x.Expr(l.key[i])
+		}
+	}
+	if l.edge != nil {
+		detail += ": " + x.Traverse(*l.edge)
+	}
+	return "lookup", detail
+}
+
+func (s *probe) describe(x *explainer) (name, detail string) {
+	t := x.types[s.v]
+	var parts []string
+	for i, k := range t.Tuples[s.tuple] {
+		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.srcs[i]))
+	}
+	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
+}
+
+func (s *scan) describe(x *explainer) (name, detail string) {
+	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
+}
+
+func (s *textScan) describe(x *explainer) (name, detail string) {
+	return "search", x.types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.texts[s.text].src)
+}
+
+func (s *topStep) describe(x *explainer) (name, detail string) {
+	return "top", fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src))
+}
+
+func (s *expand) describe(x *explainer) (name, detail string) {
+	return "expand", x.traversal(&s.traverse)
+}
+
+func (s *reach) describe(x *explainer) (name, detail string) {
+	if s.both {
+		return "reaches", x.traversal(&s.traverse)
+	}
+	return "walk", x.traversal(&s.traverse)
+}
+
+func (s *check) describe(x *explainer) (name, detail string) {
+	if s.not {
+		return "not joined", x.Traverse(s.Traverse)
+	}
+	return "joined", x.Traverse(s.Traverse)
+}
+
+// traversal spells a traversal and the side whose edges are followed.
+func (x *explainer) traversal(t *traverse) string {
+	side := " by source from "
+	switch {
+	case t.Undirected:
+		side = " by source and target from "
+	case t.back:
+		side = " by target from "
+	}
+	return x.Traverse(t.Traverse) + side + x.Var(t.from)
+}
+
+func (s *filter) describe(x *explainer) (name, detail string) {
+	var parts []string
+	for _, c := range s.conds {
+		parts = append(parts, x.condition(c))
+	}
+	return "filter", strings.Join(parts, ", ")
+}
+
+func (s *idFilter) describe(x *explainer) (name, detail string) {
+	return "filter", x.condition(s.cond) + " by key"
+}
+
+func (s *anti) describe(*explainer) (name, detail string) { return "not", "" }
+
+func (x *explainer) condition(c *cond) string {
+	if c.text >= 0 {
+		return x.Cond(x.texts[c.text].src)
+	}
+	return x.Cond(plan.Compare{Op: c.op, Left: c.left.src, Right: c.right.src, Unless: c.unless})
+}
+
+// ExplainMutation returns an operator for each statement of a mutation that fits the
+// snapshot's schema.
+func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
+	text := plan.SpellerOf(q)
+	var list []*engine.Operator
+	for _, s := range q.Mutation.Statements {
+		switch s := s.(type) {
+		case plan.Insert:
+			list = append(list, &engine.Operator{Name: "insert", Detail: s.Entity.String() + " " + s.Type, Estimate: 1})
+		case plan.Update:
+			found := affected(text, snap, plan.Node, s.Type, s.Where)
+			list = append(list, &engine.Operator{Name: "update", Detail: "node " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
+		case plan.Delete:
+			found := affected(text, snap, s.Entity, s.Type, s.Where)
+			list = append(list, &engine.Operator{Name: "delete", Detail: s.Entity.String() + " " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
+		}
+	}
+	return list
+}
+
+// affected is the operator that finds the entities of a predicate, as Write.matches
+// does. Whether a value is null, or of the key's kind, is known when it runs.
+func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where plan.Pred) *engine.Operator {
+	t := snap.Schema.Type(entity, typ)
+	live := float64(snap.Table(entity, t.Index).Live())
+	p, isProp := t.Prop(where.Name)
+	detail := t.Name + " by " + text.Pred(where)
+	switch {
+	case where.Op != plan.Eq:
+	case isProp && len(t.Key) == 1 && t.Key[0] == p, !isProp && where.Name == "id":
+		return &engine.Operator{Name: "lookup", Detail: detail, Estimate: 1}
+	case !isProp:
+		end := t.From
+		if where.Name == "to" {
+			end = t.To
+		}
+		return &engine.Operator{Name: "expand", Detail: detail, Estimate: live / max(1, float64(snap.Nodes(end).Live()))}
+	}
+	share := otherShare
+	if where.Op == plan.Eq {
+		share = equalShare
+	}
+	return &engine.Operator{Name: "scan", Detail: detail, Estimate: live * share}
+}

@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// profile counts the rows of the steps of a run, and their times without those of the
+// steps that they push rows to.
+type profile struct {
+	steps   map[*pipe][]stepProfile // the last one of each is what comes after the steps
+	phases  [phases]time.Duration
+	current *time.Duration // what time is charged to
+	since   time.Time
+	grouped int
+}
+
+// stepProfile counts the rows that were pushed to a step, and its time.
+type stepProfile struct {
+	rows int64
+	time time.Duration
+}
+
+// The phases of a run that are no steps.
+const (
+	collecting = iota // with grouping
+	sorting
+	returning
+	phases
+)
+
+func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }
+
+func (r *profile) of(p *pipe, at int) *stepProfile {
+	if r.steps[p] == nil {
+		r.steps[p] = make([]stepProfile, len(p.steps)+1)
+	}
+	return &r.steps[p][at]
+}
+
+// charge charges time from now on to another account, and returns the one so far.
+func (r *profile) charge(to *time.Duration) (was *time.Duration) {
+	now := time.Now()
+	if r.current != nil {
+		*r.current += now.Sub(r.since)
+	}
+	was, r.current, r.since = r.current, to, now
+	return was
+}
+
+// phase charges time to a phase until the function returned is called. Without a
+// profile it does nothing.
+func (r *profile) phase(n int) (done func()) {
+	if r == nil {
+		return nothing
+	}
+	was := r.charge(&r.phases[n])
+	return func() { r.charge(was) }
+}
+
+func nothing() {}
+
+// profiled pushes a frame under the profile.
+func (st *state) profiled(p *pipe, at int, f *frame) error {
+	s := st.prof.of(p, at)
+	s.rows += int64(f.n)
+	account := &s.time
+	if at == len(p.steps) && !p.inner {
+		account = &st.prof.phases[collecting]
+	}
+	was := st.prof.charge(account)
+	err := st.advance(p, at, f)
+	st.prof.charge(was)
+	return err
+}
+
+// yielded counts rows of a pipe's last step that it does not push.
+func (st *state) yielded(p *pipe, rows int) {
+	if st.prof != nil {
+		st.prof.of(p, len(p.steps)).rows += int64(rows)
+	}
+}
+
+// measure notes on an operator what it did, in a run under a profile.
+func (x *explainer) measure(op *engine.Operator, rows int64, took time.Duration) {
+	if x.prof != nil {
+		op.Rows, op.Time = &rows, took
+	}
+}
+
+func (x *explainer) profTime(phase int) time.Duration {
+	if x.prof == nil {
+		return 0
+	}
+	return x.prof.phases[phase]
+}
+
+// sinkRows is the number of rows that the match has yielded.
+func (x *explainer) sinkRows() int64 {
+	if x.prof == nil {
+		return 0
+	}
+	return x.prof.of(x.body, len(x.body.steps)).rows
+}

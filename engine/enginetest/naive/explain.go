@@ -1,0 +1,52 @@
+package naive
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Explain has one operator for all that a read does, and one a statement: the model has
+// no plan.
+func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	if err := g.Bind(ctx, q, at); err != nil {
+		return nil, err
+	}
+	s, head, err := g.at(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Explanation{Commit: head.ID, Analyzed: analyze}
+	if q.Mutation != nil {
+		if analyze {
+			return nil, &engine.BadArgument{Param: "analyze", Detail: "it is set for a mutation, wanted a read"}
+		}
+		for range q.Mutation.Statements {
+			out.Plan = append(out.Plan, &engine.Operator{Name: "write", Estimate: 1})
+		}
+		return out, nil
+	}
+	op := &engine.Operator{Name: "try every assignment", Estimate: 1}
+	for _, v := range q.Read.Vars {
+		if v.Entity == plan.Edge {
+			op.Estimate *= float64(len(s.edges[v.Type]))
+		} else {
+			op.Estimate *= float64(len(s.nodes[v.Type]))
+		}
+	}
+	out.Plan = []*engine.Operator{op}
+	if !analyze {
+		return out, nil
+	}
+	if err := checkArgs(q, args); err != nil {
+		return nil, err
+	}
+	rows, err := newEvaluation(g, s, q, args, now()).rows()
+	if err != nil {
+		return nil, err
+	}
+	n := int64(len(rows))
+	op.Rows = &n
+	return out, nil
+}

@@ -150,3 +150,32 @@ func TestQueryMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestWalkMemory gives a query memory for a short walk and not for a long one: what a
+// walk visits counts, though no row is made of it.
+func TestWalkMemory(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 40 << 10})
+	if err := loadText(g, engine.Merge, manyPeople(0, 20_000)); err != nil {
+		t.Fatal(err)
+	}
+	walk := func(most int) *plan.Query {
+		q := walkFrom(1)
+		far := q.Read.Match[len(q.Read.Match)-1].(plan.Traverse)
+		far.Max = most
+		q.Read.Match[len(q.Read.Match)-1] = far
+		q.Read.Grouped, q.Read.Ties = true, nil
+		q.Read.Columns = []plan.Column{{Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Type: value.Of(value.I64)}}
+		return q
+	}
+	args := engine.Args{str("p000000")}
+	short, long := walk(1000), walk(20_000)
+	for range 2 {
+		if got := rowsOf(t, g, short, args); got != "1000 \n" {
+			t.Errorf("a short walk reaches %s", got)
+		}
+		var tooLarge *engine.TooLarge
+		if _, err := g.Query(context.Background(), long, args, engine.Target{}); !errors.As(err, &tooLarge) {
+			t.Errorf("a long walk: error %v, want a *engine.TooLarge", err)
+		}
+	}
+}

@@ -168,12 +168,14 @@ func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32,
 			return 0, false
 		}
 		id := v.Str()
-		if l.ahead != nil {
-			if ord, ok := table.Likely(id); ok {
-				st.readAhead(l.ahead, table, ord)
-			}
+		if l.ahead == nil {
+			return table.Lookup(id)
 		}
-		return table.Lookup(id)
+		finder := table.Find(id)
+		if ord, ok := finder.Likely(); ok {
+			st.readAhead(l.ahead, table, ord)
+		}
+		return finder.Found()
 	}
 	var few [4]value.Value
 	members := few[:0]

@@ -239,12 +239,12 @@ func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, er
 	j.hops, j.n = st.hops(s.edge, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
-		if h.adj.Over(node) != nil {
-			return j, st.tick(asked)
-		}
 		edges += len(h.adj.Others(node))
+		for o := h.adj.Over(node); o != nil && edges < asked*markShare; o = o.Next {
+			edges++
+		}
 	}
-	if edges/markShare >= asked {
+	if edges >= asked*markShare {
 		return j, st.tick(asked)
 	}
 	far := s.To

@@ -2,11 +2,33 @@ package version
 
 import "github.com/omnigraph-go/omnigraph/engine/embedded/index"
 
-// Likely returns the entity that most likely has an id, if one has: nothing is compared.
-func (t *Table) Likely(id string) (ord uint32, ok bool) {
-	c := t.keys.Find(index.String(id))
-	ok = c.Next()
-	return c.Ord, ok && t.Alive(c.Ord)
+// Finder finds the entity with an id in two steps, between which the memory that it
+// will most likely be asked for can be asked for.
+type Finder struct {
+	t    *Table
+	id   string
+	c    index.Cursor
+	some bool // c stands on a candidate
+}
+
+// Find begins to look for the entity with an id.
+func (t *Table) Find(id string) Finder {
+	f := Finder{t: t, id: id, c: t.keys.Find(index.String(id))}
+	f.some = f.c.Next()
+	return f
+}
+
+// Likely returns the entity that most likely has the id: nothing was compared.
+func (f *Finder) Likely() (ord uint32, ok bool) { return f.c.Ord, f.some && f.t.Alive(f.c.Ord) }
+
+// Found returns the entity that has the id.
+func (f *Finder) Found() (ord uint32, ok bool) {
+	for ; f.some; f.some = f.c.Next() {
+		if row := f.t.rows.Get(f.c.Ord); row != index.Dead && f.t.idAt(row) == f.id {
+			return f.c.Ord, true
+		}
+	}
+	return 0, false
 }
 
 // ReadAhead brings properties of an entity that is alive to the processor's caches, all

@@ -202,6 +202,7 @@ type pair struct {
 	model  *naive.Graph
 	branch string // of the step under way
 	held   []heldRead
+	reads  int // compared
 }
 
 // heldRead is a result that is to be read after the next write.
@@ -259,8 +260,24 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) str
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
-	return compareRows(want, got)
+	if difference := compareRows(want, got); difference != "" {
+		return difference
+	}
+	if p.reads++; p.reads%explainEach != 0 {
+		return ""
+	}
+	e, err := p.engine.Explain(ctx, q, args, p.target(), true)
+	if err != nil {
+		return fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
+	}
+	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
+		return fmt.Sprintf("an explanation whose root has not %d rows:\n%s", len(want), e)
+	}
+	return ""
 }
+
+// explainEach is of how many reads one is explained.
+const explainEach = 8
 
 func compareRows(want, got [][]cell) string {
 	if equalRows(want, got) {

@@ -1,19 +1,21 @@
 package column
 
-// ReadAhead brings a value to the processor's caches. What it returns means nothing.
+// ReadAhead brings value i to the processor's caches, if it is there. What it returns
+// means nothing. It asks nothing of the column that only its verification would promise.
 func (c *Column) ReadAhead(i uint32) uint32 {
+	n := uint64(i)
 	switch {
-	case c.code != nil:
+	case n < uint64(len(c.code)):
 		return c.code[i]
-	case c.off != nil:
+	case n+1 < uint64(len(c.off)):
 		from, to := c.off[i], c.off[i+1]
-		if c.elem == nil && from < to {
+		if from < to && uint64(to) <= uint64(len(c.data)) {
 			return uint32(c.data[from]) + uint32(c.data[to-1])
 		}
 		return from
-	case c.w32 != nil:
+	case n < uint64(len(c.w32)):
 		return uint32(c.w32[i])
-	case c.w64 != nil:
+	case n < uint64(len(c.w64)):
 		return uint32(c.w64[i])
 	}
 	return 0

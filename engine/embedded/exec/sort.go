@@ -25,7 +25,9 @@ const (
 	// sortKeyBytes is what a row's value of a sort key takes, in bytes: that of a
 	// text, which is the widest of the common ones.
 	sortKeyBytes = 16
-	entryBytes   = 16
+	// entryBytes is what a row takes while it is sorted: an entry, and a row number where
+	// its values are read.
+	entryBytes = 16 + 4
 	// compareTick is how many comparisons go by between two looks at the context.
 	compareTick = 1 << 14
 )
@@ -103,7 +105,11 @@ func (st *state) sort() error {
 		return nil
 	}
 	// What sorting takes beside the rows, while it lasts.
-	taken := n * (4 + entryBytes + sortKeyBytes*len(st.order))
+	read := len(st.order)
+	if st.read.Grouped {
+		read += len(st.Program.columns)
+	}
+	taken := n * (4 + entryBytes + sortKeyBytes*read)
 	if err := st.spend(taken); err != nil {
 		return err
 	}

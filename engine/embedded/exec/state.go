@@ -60,6 +60,7 @@ type state struct {
 	budget  int64         // bytes that the collected rows may take
 	spent   int64
 
+	sweeper sweeper
 	ranker
 	out     frame // the rows of the batch
 	batch   engine.Batch

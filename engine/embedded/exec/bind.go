@@ -46,6 +46,11 @@ func (b *binder) bind() error {
 		return err
 	}
 	b.dropping()
+	b.groupKey()
+	if d := b.degrees(); d != nil && d.countsRows(b.Program) {
+		d.id = b.frame()
+		b.body = &pipe{steps: []step{d}}
+	}
 	return nil
 }
 

@@ -30,6 +30,7 @@ type Program struct {
 	order   []orderKey
 	aggs    []aggregate
 	ranking
+	grouping
 	pool sync.Pool // of *state
 }
 

@@ -62,7 +62,11 @@ func (st *state) finish() error {
 		st.rows.n++
 		st.addGroup()
 	}
-	if err := st.sort(); err != nil {
+	order := st.sort
+	if st.read.Grouped {
+		order = st.sortGroups
+	}
+	if err := order(); err != nil {
 		return err
 	}
 	if limit := st.read.Limit; limit >= 0 && int64(len(st.perm)) > limit {
@@ -93,25 +97,12 @@ func (st *state) sort() error {
 	}
 	keys := st.sortBy[:0]
 	for _, o := range st.order {
-		switch {
-		case o.agg >= 0:
-			vec := &st.vecs[st.aggs[o.agg].slot]
-			st.result(o.agg, nil, vec)
-			keys = append(keys, sortKey{vec: vec, desc: o.desc})
-		case o.ex.kind != exprConst:
+		if o.ex.kind != exprConst {
 			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
 		}
 	}
-	if st.read.Grouped {
-		for i := range st.Program.columns {
-			if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-				keys = append(keys, sortKey{vec: st.eval(c.ex, &st.rows)})
-			}
-		}
-	} else {
-		for _, v := range st.read.Ties {
-			keys = append(keys, sortKey{table: st.table(v), ords: st.rows.cols[v][:n]})
-		}
+	for _, v := range st.read.Ties {
+		keys = append(keys, sortKey{table: st.table(v), ords: st.rows.cols[v][:n]})
 	}
 	st.sortBy = keys
 	if len(keys) == 1 && keys[0].vec == nil && keys[0].table.Sorted() {

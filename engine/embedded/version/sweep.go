@@ -29,7 +29,7 @@ func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, re
 			}
 		}
 	}
-	return t.moved(scratch, rest)
+	return t.Moved(scratch, rest)
 }
 
 // live64 marks the entities among n rows of a block that lie in their own rows.
@@ -57,8 +57,16 @@ func (t *Table) live64(b *Block, n uint32) {
 	}
 }
 
-// moved hands out the entities that lie in other rows, or in the tail.
-func (t *Table) moved(scratch []uint32, f func(ords []uint32) error) error {
+// Home returns the entity that is alive and lies in a row of a segment, if the row has
+// the entity's own number.
+func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
+	ord = s.Start + row
+	return ord, ord < t.next && t.rows.Get(ord) == ord
+}
+
+// Moved hands out the entities that lie in rows of other numbers than their own, or in
+// the tail, as lists of ordinals in scratch.
+func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
 	n := 0
 	add := func(ord uint32) error {
 		scratch[n] = ord

@@ -80,6 +80,7 @@ func (d *drawer) drawNode(name string) *catalog.Node {
 		n.Properties[i], n.Properties[j] = n.Properties[j], n.Properties[i]
 	})
 	n.Unique = d.drawUnique(n.Properties)
+	n.Index = d.drawIndex(n.Properties)
 	for _, p := range n.Properties {
 		switch {
 		case p.Type.List:
@@ -153,6 +154,16 @@ func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	return [][]string{names[:min(len(names), d.between(1, 2))]}
+}
+
+// drawIndex draws indexes over properties whose values can be compared.
+func (d *drawer) drawIndex(props []*catalog.Property) (index [][]string) {
+	for _, p := range props {
+		if comparable(p.Type) && d.percent(30) {
+			index = append(index, []string{p.Name})
+		}
+	}
+	return index
 }
 
 // comparable reports whether values of a type can stand in a comparison.

@@ -37,6 +37,7 @@ func (b *binder) bind() error {
 	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}
+	b.inOrder()
 	b.sweeps(b.body)
 	b.ranks = true
 	if err := b.projections(); err != nil {

@@ -40,7 +40,7 @@ const (
 // a target, ties included. The error is the context's, or a *engine.TooLarge.
 func (st *state) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := st.distances[e.score], &st.targets[e.score]
-	if t.vector == nil {
+	if t.vector == nil || limit == 0 {
 		return nil, nil
 	}
 	near := &st.near

@@ -33,23 +33,37 @@ type sweeper struct {
 	rest    []uint32
 }
 
-// sweeps puts a sweep in place of a scan that a filter follows.
+// sweeps puts a sweep in place of a scan that a filter follows, and of what a sorted index
+// falls back to.
 func (b *binder) sweeps(p *pipe) {
 	if len(p.steps) < 2 || p.inner {
 		return
 	}
-	sc, ok := p.steps[0].(*scan)
-	if !ok || len(sc.vars) > 0 {
+	var v plan.VarID
+	var id int
+	var bounded *sorted
+	switch first := p.steps[0].(type) {
+	case *scan:
+		v, id = first.v, first.id
+		if len(first.vars) > 0 {
+			return
+		}
+	case *sorted:
+		v, id, bounded = first.v, first.id, first
+		if len(first.vars) > 0 {
+			return
+		}
+	default:
 		return
 	}
 	f, ok := p.steps[1].(*filter)
 	if !ok {
 		return
 	}
-	s := &sweep{v: sc.v, id: sc.id, slow: filter{vars: f.vars}}
+	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
 	var left []*cond
 	for _, c := range f.conds {
-		if t, ok := b.sweepTest(c, sc.v); ok {
+		if t, ok := b.sweepTest(c, v); ok {
 			s.tests = append(s.tests, t)
 			s.slow.conds = append(s.slow.conds, c)
 		} else {
@@ -57,6 +71,11 @@ func (b *binder) sweeps(p *pipe) {
 		}
 	}
 	if len(s.tests) == 0 {
+		return
+	}
+	if bounded != nil {
+		// What the index finds is still to be filtered.
+		bounded.instead = s
 		return
 	}
 	p.steps[0] = s

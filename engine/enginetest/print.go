@@ -27,6 +27,9 @@ func schemaText(s *catalog.Schema) string {
 			fmt.Fprintf(&b, "  @key(%s)\n", strings.Join(n.Key, ", "))
 		}
 		uniqueText(&b, n.Unique)
+		for _, x := range n.Index {
+			fmt.Fprintf(&b, "  @index(%s)\n", strings.Join(x, ", "))
+		}
 		for _, r := range n.Ranges {
 			fmt.Fprintf(&b, "  @range(%s, %s..%s)\n", r.Property, endText(r.Min), endText(r.Max))
 		}

@@ -80,6 +80,7 @@ func (d *drawer) drawNode(name string) *catalog.Node {
 		n.Properties[i], n.Properties[j] = n.Properties[j], n.Properties[i]
 	})
 	n.Unique = d.drawUnique(n.Properties)
+	n.Index = someIndex(n.Properties)
 	for _, p := range n.Properties {
 		switch {
 		case p.Type.List:
@@ -153,6 +154,18 @@ func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	return [][]string{names[:min(len(names), d.between(1, 2))]}
+}
+
+// someIndex picks properties whose values can be compared, about a third of them. It draws
+// nothing: indexes change no outcome, and what a seed draws besides does not depend on
+// them.
+func someIndex(props []*catalog.Property) (index [][]string) {
+	for i, p := range props {
+		if comparable(p.Type) && (i+len(props))%3 == 0 {
+			index = append(index, []string{p.Name})
+		}
+	}
+	return index
 }
 
 // comparable reports whether values of a type can stand in a comparison.

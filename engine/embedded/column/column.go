@@ -35,7 +35,7 @@ type Column struct {
 	code  []uint32
 	elem  *Column
 
-	lengths atomic.Pointer[[]float32] // see InverseLengths
+	codes atomic.Pointer[Codes] // see Codes
 }
 
 // Type returns the type of the values.

@@ -35,47 +35,9 @@ func (a *accumulator) reset() {
 
 // group adds the rows of a frame to their groups.
 func (st *state) group(f *frame) error {
-	if cap(st.scratch2) < frameSize {
-		st.scratch2 = make([]uint32, frameSize)
-	}
-	ids := st.scratch2[:f.n]
-	keyed := false
-	for i := range st.Program.columns {
-		if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-			keyed = true
-			st.eval(c.ex, f)
-		}
-	}
-	if st.groups == nil {
-		st.groups = map[string]uint32{}
-	}
-	for i := range f.n {
-		st.key = st.key[:0]
-		for k := range st.Program.columns {
-			if c := &st.Program.columns[k]; c.agg < 0 && c.ex.kind != exprConst {
-				st.key = appendGroupKey(st.key, &st.vecs[c.ex.slot], i)
-			}
-		}
-		id, ok := uint32(0), st.grouped > 0
-		if keyed {
-			id, ok = st.groups[string(st.key)]
-		}
-		if !ok {
-			id = uint32(st.grouped)
-			if keyed {
-				st.groups[string(st.key)] = id
-			}
-			if err := st.spend(len(st.key) + 64 + 4*len(st.keep) + 64*len(st.aggs)); err != nil {
-				return err
-			}
-			st.grouped++
-			for _, v := range st.keep {
-				st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][i])
-			}
-			st.rows.n++
-			st.addGroup()
-		}
-		ids[i] = id
+	ids, err := st.assign(f)
+	if err != nil {
+		return err
 	}
 	for k := range st.aggs {
 		st.accumulate(&st.aggs[k], &st.sums[k], f, ids)

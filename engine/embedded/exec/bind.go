@@ -37,6 +37,8 @@ func (b *binder) bind() error {
 	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
 		return err
 	}
+	b.inOrder()
+	b.sweeps(b.body)
 	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
@@ -45,7 +47,13 @@ func (b *binder) bind() error {
 		return err
 	}
 	b.dropping()
-	b.tallying()
+	b.groupKey()
+	if d := b.degrees(); d != nil && d.countsRows(b.Program) {
+		d.id = b.frame()
+		b.body = &pipe{steps: []step{d}, estimates: []float64{float64(b.live(d.v))}}
+	} else {
+		b.tallying()
+	}
 	b.lookAhead()
 	return nil
 }

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"strings"
-
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -112,7 +110,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		case v.Type.Kind == value.String && k.Kind() == value.String:
 			s := k.Str()
 			for i, x := range v.Strings[:n] {
-				if holdsText(op, x, s) && !v.IsNull(i) {
+				if column.TextHolds(op, x, s) && !v.IsNull(i) {
 					rows = append(rows, uint32(i))
 				}
 			}
@@ -171,25 +169,10 @@ func holds(op plan.Op, a, b value.Value) bool {
 		return false
 	}
 	if a.Kind() == value.String && b.Kind() == value.String && !a.IsList() && !b.IsList() {
-		return holdsText(op, a.Str(), b.Str())
+		return column.TextHolds(op, a.Str(), b.Str())
 	}
 	c, ok := value.Compare(a, b)
 	return ok && holdsOrder(op, c < 0, c == 0)
-}
-
-func holdsText(op plan.Op, a, b string) bool {
-	switch op {
-	case plan.Eq:
-		return a == b
-	case plan.Ne:
-		return a != b
-	case plan.Contains:
-		return strings.Contains(a, b)
-	case plan.StartsWith:
-		return strings.HasPrefix(a, b)
-	case plan.Lt, plan.Le, plan.Gt, plan.Ge:
-	}
-	return holdsOrder(op, a < b, a == b)
 }
 
 func holdsOrder(op plan.Op, less, equal bool) bool {

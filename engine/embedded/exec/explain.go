@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -173,6 +174,43 @@ func (s *probe) describe(x *explainer) (name, detail string) {
 
 func (s *scan) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
+}
+
+func (r *sorted) describe(x *explainer) (name, detail string) {
+	t := x.types[r.v]
+	prop := x.Var(r.v) + "." + t.Props[r.prop].Name
+	detail = t.Name + " " + x.Var(r.v) + " by index " + t.Props[r.prop].Name
+	if r.ordered {
+		detail += " in order"
+		if r.desc {
+			detail += ", from the end"
+		}
+	}
+	var parts []string
+	for _, list := range [][]bound{r.lower, r.upper} {
+		for _, b := range list {
+			part := prop + " " + b.op.String() + " " + x.Expr(b.src)
+			if !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	if len(parts) > 0 {
+		detail += ", " + strings.Join(parts, ", ")
+	}
+	return "range", detail
+}
+
+func (s *sweep) describe(x *explainer) (name, detail string) {
+	var parts []string
+	for i := range s.tests {
+		parts = append(parts, x.condition(s.tests[i].cond))
+	}
+	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " by blocks of columns, " + strings.Join(parts, ", ")
+}
+
+func (s *degrees) describe(x *explainer) (name, detail string) {
+	return "degrees", x.Traverse(s.Traverse) + " counted at " + x.Var(s.v)
 }
 
 func (s *textScan) describe(x *explainer) (name, detail string) {

@@ -2,87 +2,182 @@ package exec
 
 import (
 	"math"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
-	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// nearness picks candidates for the closest vectors: each has a distance in float32,
-// which is off by no more than a margin.
+// nearness picks candidates for the closest vectors. Each has bounds of its distance,
+// from codes or exact ones, and those are kept whose lower bound is no greater than the
+// limit-th least of the upper ones.
 type nearness struct {
-	unit   []float32 // the target, of length 1
-	margin float64
+	target *target
+	query  []int16 // the target's direction is about scale·query; empty if it has none
+	scale  float64
+	lack   float64 // the length of what scale·query lacks of the direction
+	slack  float64 // more than the arithmetic of all estimates can lose
 	limit  int
 	worst  []float64 // a heap of the least upper bounds, the greatest on top
 	ords   []uint32  // candidates
 	floor  []float64 // their lower bounds
-	scan   []uint32
+	sums   [nearBlock]int32
+	moved  []uint32
 }
 
+const (
+	// nearBlock is how many vectors are compared with a target at once.
+	nearBlock = 256
+	// candidateBytes is what a candidate takes.
+	candidateBytes = 12
+	// float32Slack is more than a product of two numbers of at most 1.1 loses in
+	// single precision, factors included.
+	float32Slack = 1e-5
+)
+
 // closest lists, in ascending order, the entities that can be among the limit closest to
-// a target, ties included.
+// a target, ties included. The error is the context's, or a *engine.TooLarge.
 func (st *state) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := st.distances[e.score], &st.targets[e.score]
-	if t.vector == nil {
+	if t.vector == nil || limit == 0 {
 		return nil, nil
 	}
 	near := &st.near
 	near.begin(t, limit)
 	table := st.table(d.v)
-	if cap(near.scan) < frameSize {
-		near.scan = make([]uint32, frameSize)
-	}
-	for next := uint32(0); next < table.Ordinals(); {
-		if err := st.tick(frameSize); err != nil {
+	for _, s := range table.Segs {
+		if err := st.closestIn(table, s, d.prop); err != nil {
 			return nil, err
 		}
-		n, more := table.Scan(next, near.scan[:frameSize])
-		next = more
-		ords := near.scan[:n]
-		table.EachColumn(d.prop, ords, &st.scratch, func(at int, c *column.Column, rows []uint32) {
-			near.column(ords[at:], c, rows)
-		}, func(at int, v value.Value) {
-			if !v.IsNull() {
-				dist := t.distance(v.Vector())
-				near.add(ords[at], dist, dist)
-			}
-		})
 	}
-	return near.candidates(), nil
+	if near.moved == nil {
+		near.moved = make([]uint32, frameSize)
+	}
+	err := table.Moved(near.moved, func(ords []uint32) error {
+		before := len(near.ords)
+		for _, ord := range ords {
+			if v := table.Value(ord, d.prop); !v.IsNull() {
+				near.exact(ord, v.Vector())
+			}
+		}
+		if err := st.tick(frameSize); err != nil {
+			return err
+		}
+		return st.spend((len(near.ords) - before) * candidateBytes)
+	})
+	near.target = nil
+	return near.candidates(), err
+}
+
+// closestIn looks at the entities that lie in their own rows of a segment.
+func (st *state) closestIn(table *version.Table, s *version.Segment, prop int) error {
+	near, c := &st.near, s.Props[prop]
+	codes, err := c.Codes(st.ctx.Err)
+	if err != nil {
+		return err
+	}
+	for _, row := range codes.Odd {
+		if ord, ok := table.Home(s, row); ok {
+			near.add(ord, math.Inf(-1), math.Inf(1))
+		}
+	}
+	for first := 0; first < len(codes.Rows); first += nearBlock {
+		if err := st.tick(nearBlock); err != nil {
+			return err
+		}
+		before := len(near.ords)
+		near.block(table, s, c, codes, first, min(nearBlock, len(codes.Rows)-first))
+		if err := st.spend((len(near.ords) - before) * candidateBytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (near *nearness) begin(t *target, limit int) {
-	near.unit = near.unit[:0]
-	if 1e-12 < t.length && t.length < 1e12 {
-		for _, x := range t.vector {
-			near.unit = append(near.unit, float32(float64(x)/t.length))
-		}
-	}
-	near.margin = float64(len(t.vector)+16) / (1 << 23)
-	near.limit = limit
+	near.target, near.limit = t, limit
+	near.query = near.query[:0]
 	near.worst, near.ords, near.floor = near.worst[:0], near.ords[:0], near.floor[:0]
+	if t.length == 0 || math.IsNaN(t.length) || math.IsInf(t.length, 0) {
+		return
+	}
+	dim := len(t.vector)
+	padded := (dim + column.CodeStep - 1) / column.CodeStep * column.CodeStep
+	// The greatest whose inner product with codes stays below 2³¹.
+	most := min(math.MaxInt16, (math.MaxInt32-1)/(127*float64(padded)))
+	if most < 1 {
+		return
+	}
+	most = math.Floor(most)
+	var greatest float64
+	for _, y := range t.vector {
+		greatest = max(greatest, math.Abs(float64(y)))
+	}
+	near.scale = greatest / t.length / most
+	var lack float64
+	for _, y := range t.vector {
+		q := float64(y) / t.length
+		code := max(-most, min(most, math.RoundToEven(q/near.scale)))
+		near.query = append(near.query, int16(code))
+		lack += (q - near.scale*code) * (q - near.scale*code)
+	}
+	for len(near.query) < padded {
+		near.query = append(near.query, 0)
+	}
+	// Sums of n products lose no more than n times the last of 53 bits, of numbers that
+	// are 1 in all.
+	near.slack = 1e-9 + float64(dim)/(1<<50)
+	near.lack = math.Sqrt(lack) + near.slack
 }
 
-// column looks at rows of a column.
-func (near *nearness) column(ords []uint32, c *column.Column, rows []uint32) {
-	data, dim := c.Vectors()
-	inverse := c.InverseLengths()
-	for i, r := range rows {
-		inv := inverse[r]
-		switch {
-		case inv != inv:
-			continue // null
-		case len(near.unit) == 0 || math.IsInf(float64(inv), 0):
-			near.add(ords[i], math.Inf(-1), math.Inf(1))
-			continue
+// block compares vectors with the target by their codes. With u the direction of one and
+// a what its codes say, q that of the target and b what query says,
+// |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ lack + Error·(1+lack).
+func (near *nearness) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
+	if len(near.query) == 0 {
+		for _, row := range codes.Rows[first : first+n] {
+			if ord, ok := table.Home(s, row); ok {
+				near.exact(ord, c.Value(row).Vector())
+			}
 		}
-		dist := 1 - float64(index.Dot(data[int(r)*dim:(int(r)+1)*dim], near.unit)*inv)
-		if len(near.worst) == near.limit && dist-near.margin > near.worst[0] {
-			continue
-		}
-		near.add(ords[i], dist-near.margin, dist+near.margin)
+		return
 	}
+	sums, scales := near.sums[:n], codes.Scale[first:first+n]
+	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
+	margin := func(lack float32) float64 { return near.lack + float64(lack)*(1+near.lack) + near.slack }
+	// What is less than the pass in single precision is too far for certain.
+	pass := func() float32 {
+		if len(near.worst) < near.limit {
+			return float32(math.Inf(-1))
+		}
+		return float32((1 - near.worst[0] - margin(codes.Worst) - float32Slack) / near.scale)
+	}
+	least := pass()
+	for i, scale := range scales {
+		if float32(sums[i])*scale < least {
+			continue
+		}
+		row := codes.Rows[first+i]
+		ord, ok := table.Home(s, row)
+		if !ok {
+			continue
+		}
+		dist := 1 - float64(sums[i])*float64(scale)*near.scale
+		off := margin(codes.Error[first+i])
+		near.add(ord, dist-off, dist+off)
+		least = pass()
+	}
+}
+
+// exact takes an entity with a vector.
+func (near *nearness) exact(ord uint32, v []float32) {
+	dist := near.target.distance(v)
+	if math.IsNaN(dist) {
+		near.add(ord, math.Inf(-1), math.Inf(1))
+		return
+	}
+	near.add(ord, dist, dist)
 }
 
 // add takes an entity whose distance lies between two bounds.
@@ -127,6 +222,7 @@ func (near *nearness) candidates() []uint32 {
 			kept = append(kept, ord)
 		}
 	}
+	slices.Sort(kept)
 	near.ords = kept
 	return kept
 }

@@ -242,6 +242,9 @@ func (b *binder) extend(s *scope) error {
 			offer(4+live*textShare, live*textShare, func() error { return b.addTextScan(s, v, m) })
 		}
 		sel := b.selectivity(s, v)
+		if r := b.sorted(s, v); r != nil {
+			offer(3+live*sel, live*sel, func() error { return b.addSorted(s, r) })
+		}
 		offer(4+live*sel, live, func() error {
 			s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: b.frame(), vars: slices.Clone(s.vars)})
 			s.bind(v)

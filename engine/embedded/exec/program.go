@@ -33,6 +33,7 @@ type Program struct {
 	asksNow bool
 	tallies bool // it returns counts of all rows, and nothing else
 	ranking
+	grouping
 	pool sync.Pool // of *state
 }
 

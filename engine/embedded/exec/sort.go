@@ -83,8 +83,12 @@ func (st *state) finish() error {
 		st.rows.n++
 		st.addGroup()
 	}
+	order := st.sort
+	if st.read.Grouped {
+		order = st.sortGroups
+	}
 	st.readRows()
-	if err := st.sort(); err != nil {
+	if err := order(); err != nil {
 		return err
 	}
 	if limit := st.read.Limit; limit >= 0 && int64(len(st.perm)) > limit {
@@ -98,18 +102,12 @@ func (st *state) finish() error {
 func (st *state) sort() error {
 	n := st.rows.n
 	st.perm = slices.Grow(st.perm[:0], n)[:n]
-	for i := range st.perm {
-		st.perm[i] = uint32(i)
-	}
 	if n < 2 {
+		clear(st.perm)
 		return nil
 	}
 	// What sorting takes beside the rows, while it lasts.
-	read := len(st.order)
-	if st.read.Grouped {
-		read += len(st.Program.columns)
-	}
-	taken := n * (4 + entryBytes + sortKeyBytes*read)
+	taken := n * (4 + entryBytes + sortKeyBytes*len(st.order))
 	if err := st.spend(taken); err != nil {
 		return err
 	}
@@ -117,8 +115,16 @@ func (st *state) sort() error {
 	if err := st.ctx.Err(); err != nil {
 		return err
 	}
-	keys := st.sortKeys()
+	return st.arrange(st.sortKeys(), n)
+}
+
+// arrange puts the numbers of n rows into perm in the order of keys, the first of them
+// at least that the limit keeps.
+func (st *state) arrange(keys []sortKey, n int) error {
 	st.sortBy = keys
+	for i := range st.perm[:n] {
+		st.perm[i] = uint32(i)
+	}
 	if len(keys) == 0 {
 		return nil
 	}
@@ -180,24 +186,12 @@ func (st *state) sortKeys() []sortKey {
 	}
 	for _, o := range st.order {
 		switch {
-		case o.agg >= 0:
-			vec := &st.vecs[st.aggs[o.agg].slot]
-			st.result(o.agg, nil, vec)
-			keys = append(keys, sortKey{vec: vec, desc: o.desc})
 		case o.ex.kind == exprConst:
 		case st.isID(o.ex) && st.table(o.ex.v).Sorted():
 			ids(o.ex.v, o.desc) // no text need be read
 		default:
 			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
 		}
-	}
-	if st.read.Grouped {
-		for i := range st.Program.columns {
-			if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-				keys = append(keys, sortKey{vec: st.eval(c.ex, &st.rows)})
-			}
-		}
-		return keys
 	}
 	for _, v := range st.read.Ties {
 		ids(v, false)

@@ -68,6 +68,8 @@ type state struct {
 	spent   int64
 	held    int64 // bytes of what is kept from run to run: each run is charged with them
 
+	sweeper sweeper
+	grouper
 	ranker
 	out     frame // the rows of the batch
 	batch   engine.Batch
@@ -122,6 +124,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 	st.ranker.rows.n = 0
 	st.rows.n, st.grouped, st.perm = 0, 0, st.perm[:0]
 	clear(st.groups)
+	st.grouper.begin()
 	for i := range st.sums {
 		st.sums[i].reset()
 	}

@@ -153,16 +153,24 @@ type filter struct {
 }
 
 func (s *filter) run(st *state, p *pipe, at int, f *frame) error {
+	if !s.keep(st, f) {
+		return nil
+	}
+	return st.push(p, at+1, f)
+}
+
+// keep takes the other rows out of a frame and reports whether any is left.
+func (s *filter) keep(st *state, f *frame) bool {
 	for _, c := range s.conds {
 		if c.unless >= 0 && st.args[c.unless].IsNull() {
 			continue
 		}
 		if st.chosen = st.test(c, f, st.chosen[:0]); len(st.chosen) == 0 {
-			return nil
+			return false
 		}
 		f.choose(st.chosen, s.vars)
 	}
-	return st.push(p, at+1, f)
+	return true
 }
 
 // idFilter keeps the rows whose entity has a given id, or has another: it is looked up

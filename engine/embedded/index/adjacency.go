@@ -115,6 +115,14 @@ func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
 	return a.edge[i:j], a.other[i:j]
 }
 
+// BaseDegree returns how many edges a node has in the base.
+func (a *Adjacency) BaseDegree(node uint32) uint32 {
+	if uint64(node)+1 >= uint64(len(a.off)) {
+		return 0
+	}
+	return a.off[node+1] - a.off[node]
+}
+
 // Over returns the edges of a node in the overlay.
 func (a *Adjacency) Over(node uint32) *Hop {
 	if a.count == 0 {

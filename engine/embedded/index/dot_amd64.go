@@ -1,22 +1,17 @@
 package index
 
-// Dot is the inner product of two vectors of one length, rounded in any order: its error
-// is at most length · 2⁻²³ of the product of the vectors' lengths.
-func Dot(x, y []float32) float32 {
-	n := len(x) &^ 3
-	y = y[:len(x)]
-	var sum float32
-	if n > 0 {
-		sum = dot4(&x[0], &y[0], n)
+import "golang.org/x/sys/cpu"
+
+func dots(sums []int32, codes []int8, y []int16) {
+	if !cpu.X86.HasAVX2 {
+		dotsGo(sums, codes, y)
+		return
 	}
-	for i := n; i < len(x); i++ {
-		sum += x[i] * y[i]
-	}
-	return sum
+	dotsAVX2(&sums[0], &codes[0], &y[0], len(sums), len(y))
 }
 
-// dot4 is the inner product of n components, a multiple of 4. It uses SSE, which every
-// amd64 has.
+// dotsAVX2 writes n inner products of vectors of dim components, a multiple of 32. It
+// needs AVX2.
 //
 //go:noescape
-func dot4(x, y *float32, n int) float32
+func dotsAVX2(sums *int32, codes *int8, y *int16, n, dim int)

@@ -1,59 +1,42 @@
 #include "textflag.h"
 
-// func dot4(x, y *float32, n int) float32
-TEXT ·dot4(SB), NOSPLIT, $0-28
-	MOVQ  x+0(FP), SI
-	MOVQ  y+8(FP), DI
-	MOVQ  n+16(FP), CX
-	XORPS X0, X0
-	XORPS X1, X1
-	XORPS X2, X2
-	XORPS X3, X3
+// func dotsAVX2(sums *int32, codes *int8, y *int16, n, dim int)
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ codes+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	MOVQ dim+32(FP), R8
+	SHRQ $5, R8
 
-sixteen:
-	CMPQ   CX, $16
-	JLT    four
-	MOVUPS (SI), X4
-	MOVUPS 16(SI), X5
-	MOVUPS 32(SI), X6
-	MOVUPS 48(SI), X7
-	MOVUPS (DI), X8
-	MOVUPS 16(DI), X9
-	MOVUPS 32(DI), X10
-	MOVUPS 48(DI), X11
-	MULPS  X8, X4
-	MULPS  X9, X5
-	MULPS  X10, X6
-	MULPS  X11, X7
-	ADDPS  X4, X0
-	ADDPS  X5, X1
-	ADDPS  X6, X2
-	ADDPS  X7, X3
-	ADDQ   $64, SI
-	ADDQ   $64, DI
-	SUBQ   $16, CX
-	JMP    sixteen
+vector:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ  DX, R9
+	MOVQ  R8, R10
 
-four:
-	CMPQ   CX, $4
-	JLT    sum
-	MOVUPS (SI), X4
-	MOVUPS (DI), X8
-	MULPS  X8, X4
-	ADDPS  X4, X0
-	ADDQ   $16, SI
-	ADDQ   $16, DI
-	SUBQ   $4, CX
-	JMP    four
+components:
+	VPMOVSXBW (SI), Y2
+	VPMOVSXBW 16(SI), Y3
+	VPMADDWD  (R9), Y2, Y2
+	VPMADDWD  32(R9), Y3, Y3
+	VPADDD    Y2, Y0, Y0
+	VPADDD    Y3, Y1, Y1
+	ADDQ      $32, SI
+	ADDQ      $64, R9
+	DECQ      R10
+	JNZ       components
 
-sum:
-	ADDPS   X1, X0
-	ADDPS   X3, X2
-	ADDPS   X2, X0
-	MOVHLPS X0, X1
-	ADDPS   X1, X0
-	MOVAPS  X0, X1
-	SHUFPS  $1, X1, X1
-	ADDSS   X1, X0
-	MOVSS   X0, ret+24(FP)
+	VPADDD       Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4E, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xB1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (DI)
+	ADDQ         $4, DI
+	DECQ         CX
+	JNZ          vector
+	VZEROUPPER
 	RET

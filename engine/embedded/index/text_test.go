@@ -172,19 +172,3 @@ func TestTextView(t *testing.T) {
 		l.check(t, views[0].Update(l.next, l.rows, l.source), vocabulary)
 	}
 }
-
-func TestDot(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for n := range 70 {
-		x, y := make([]float32, n), make([]float32, n)
-		var want, size float64
-		for i := range x {
-			x[i], y[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
-			want += float64(x[i]) * float64(y[i])
-			size += math.Abs(float64(x[i]) * float64(y[i]))
-		}
-		if got := float64(Dot(x, y)); math.Abs(got-want) > size*float64(n)/(1<<23) {
-			t.Errorf("product of %d components is %v, want %v", n, got, want)
-		}
-	}
-}

@@ -94,7 +94,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 	switch {
 	case now == f.Table:
 		return then
-	case len(now.Segs) < n || !slices.Equal(now.Segs[:n], f.Table.Segs):
+	case now.origin != f.Table.origin || len(now.Segs) < n || !slices.Equal(now.Segs[:n], f.Table.Segs):
 		return now // it began anew
 	}
 	t := *now

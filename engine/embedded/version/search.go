@@ -18,6 +18,8 @@ type searches struct {
 	mu   sync.Mutex
 	made map[int]*search         // by property
 	past map[int]*index.TextView // of an earlier state, by property
+
+	orders orders
 }
 
 // search is the index of one property.
@@ -99,6 +101,7 @@ func (s *searches) next(typ *Type) *searches {
 	if s == nil || s.typ != typ {
 		return n
 	}
+	n.orders.follow(&s.orders)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.past) > 0 {

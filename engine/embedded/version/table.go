@@ -30,7 +30,12 @@ type Table struct {
 	in   index.Adjacency
 
 	texts *searches
+
+	origin *origin
 }
+
+// origin tells tables that go on with one another's rows from those that began anew.
+type origin struct{ _ byte }
 
 // Row is one state of an entity, as a commit wrote it.
 type Row struct {
@@ -50,7 +55,7 @@ type Segment struct {
 }
 
 func newTable(t *Type) *Table {
-	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}}
+	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}, origin: new(origin)}
 }
 
 // Live returns the number of entities.

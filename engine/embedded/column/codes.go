@@ -1,0 +1,91 @@
+package column
+
+import "math"
+
+// CodeStep is what the number of codes of a vector is a multiple of.
+const CodeStep = 32
+
+// Codes are the directions of a column's vectors with a byte a component. With u a vector
+// over its length, |u − Scale·codes| ≤ Error.
+type Codes struct {
+	Rows   []uint32 // of the vectors that have a direction or are zero, ascending
+	Bytes  []int8   // Stride codes for each of Rows, the last of them 0
+	Stride int      // a multiple of CodeStep
+	Scale  []float32
+	Error  []float32
+	Worst  float32  // the greatest error
+	Odd    []uint32 // rows of vectors that are not finite
+}
+
+// codesTick is how many components are coded between two looks at whether to go on.
+const codesTick = 1 << 20
+
+// Codes returns the codes of a column of vectors, which are computed once. The error is
+// that of proceed, which is asked now and then.
+func (c *Column) Codes(proceed func() error) (*Codes, error) {
+	if known := c.codes.Load(); known != nil {
+		return known, nil
+	}
+	dim := c.typ.Dim
+	x := &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
+	n := 0
+	for i := range c.n {
+		if !c.IsNull(uint32(i)) {
+			n++
+		}
+	}
+	x.Rows, x.Scale, x.Error = make([]uint32, 0, n), make([]float32, 0, n), make([]float32, 0, n)
+	x.Bytes = make([]int8, 0, n*x.Stride)
+	left := 0
+	for i := range uint32(c.n) {
+		if left -= dim; left < 0 {
+			left = codesTick
+			if err := proceed(); err != nil {
+				return nil, err
+			}
+		}
+		if !c.IsNull(i) {
+			x.add(i, c.vector(i))
+		}
+	}
+	c.codes.Store(x)
+	return x, nil
+}
+
+func (x *Codes) add(row uint32, v []float32) {
+	var sum, most float64
+	for _, y := range v {
+		f := float64(y)
+		sum += f * f
+		most = max(most, math.Abs(f))
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		x.Odd = append(x.Odd, row)
+		return
+	}
+	at := len(x.Bytes)
+	x.Rows = append(x.Rows, row)
+	x.Bytes = x.Bytes[:at+x.Stride]
+	codes := x.Bytes[at:]
+	if sum == 0 {
+		clear(codes)
+		x.Scale, x.Error = append(x.Scale, 0), append(x.Error, 0)
+		return
+	}
+	inverse := 1 / math.Sqrt(sum)
+	scale := float32(most * inverse / 127)
+	var lack float64
+	for k, y := range v {
+		u := float64(y) * inverse
+		code := math.RoundToEven(u / float64(scale))
+		code = max(-127, min(127, code))
+		codes[k] = int8(code)
+		d := u - float64(scale)*code
+		lack += d * d
+	}
+	clear(codes[len(v):])
+	// Rounded up by more than the arithmetic can have lost.
+	err := float32(math.Sqrt(lack)*(1+1e-6) + 1e-9)
+	err = math.Nextafter32(err, float32(math.Inf(1)))
+	x.Scale, x.Error, x.Worst = append(x.Scale, scale), append(x.Error, err), max(x.Worst, err)
+}

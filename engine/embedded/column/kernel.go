@@ -1,0 +1,398 @@
+package column
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Kernel compares the values of one column with a constant, 64 at a time. Its memory is
+// used again by the next Prepare.
+type Kernel struct {
+	col  *Column
+	kind kernelKind
+	not  bool // keeps what does not lie between the bounds
+
+	lo, width  uint64  // integers: x-lo ≤ width, in the arithmetic of their width
+	from, upto float64 // floats, both included
+	op         plan.Op // texts
+	text       string
+	truth      engine.Bitmap // by dictionary code
+}
+
+type kernelKind uint8
+
+const (
+	keepNone kernelKind = iota
+	keepAll             // that is not null
+	keepBits            // of a Bool: those that are set
+	keepInts32
+	keepInts64
+	keepFloats32
+	keepFloats64
+	keepCodes // integers that are dictionary codes
+	keepTruth
+	keepTexts
+)
+
+// HasKernel reports whether there is a kernel that compares values of one type with a
+// constant of another.
+func HasKernel(op plan.Op, t, constant value.Type) bool {
+	switch {
+	case t.List || constant.List:
+		return false
+	case t.Kind == value.String:
+		return constant.Kind == value.String
+	case op == plan.Contains || op == plan.StartsWith:
+		return false
+	case t.Kind.IsFloat():
+		return constant.Kind.IsFloat()
+	case t.Kind == value.U64:
+		return constant.Kind == value.U64
+	}
+	return integral(t.Kind) && (t.Kind == constant.Kind || t.Kind.IsInteger() && constant.Kind.IsInteger() && integral(constant.Kind))
+}
+
+// integral reports whether values of a kind compare as their int64 payloads do.
+func integral(k value.Kind) bool {
+	switch k {
+	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
+		return true
+	case value.Invalid, value.String, value.U64, value.F32, value.F64, value.Blob, value.Vector:
+	}
+	return false
+}
+
+// Prepare makes the kernel compare the values of c with v, for whose types HasKernel
+// holds. v is not null.
+func (k *Kernel) Prepare(c *Column, op plan.Op, v value.Value) {
+	k.col, k.op, k.not = c, op, op == plan.Ne
+	switch {
+	case c.typ.Kind == value.String:
+		k.prepareText(v.Str())
+	case c.typ.Kind.IsFloat():
+		k.prepareFloat(v.Float())
+	case c.typ.Kind == value.U64:
+		k.prepareUint(v.Bits())
+	default:
+		k.prepareInt(int64(v.Bits()))
+	}
+}
+
+// Forget drops what the kernel holds of a column and a constant, and keeps its memory.
+func (k *Kernel) Forget() { k.col, k.text = nil, "" }
+
+// Cost orders kernels: the lower ones come first in a conjunction.
+func (k *Kernel) Cost() int {
+	cost := 2
+	switch k.kind {
+	case keepNone, keepAll, keepBits:
+		return 0
+	case keepInts32, keepCodes:
+	case keepInts64, keepFloats32, keepFloats64, keepTruth:
+		cost = 4
+	case keepTexts:
+		cost = 8
+	}
+	if k.op == plan.Eq {
+		cost--
+	}
+	return cost
+}
+
+func (k *Kernel) prepareInt(x int64) {
+	lowest, greatest := int64(math.MinInt64), int64(math.MaxInt64)
+	switch k.kind = keepInts64; k.col.typ.Kind {
+	case value.Bool:
+		k.kind, lowest, greatest = keepBits, 0, 1
+	case value.I32, value.Date:
+		k.kind, lowest, greatest = keepInts32, math.MinInt32, math.MaxInt32
+	case value.U32:
+		k.kind, lowest, greatest = keepInts32, 0, math.MaxUint32
+	}
+	lo, hi, some := lowest, greatest, true
+	switch k.op {
+	case plan.Eq, plan.Ne:
+		lo, hi = x, x
+	case plan.Lt:
+		hi, some = x-1, x > math.MinInt64
+	case plan.Le:
+		hi = x
+	case plan.Gt:
+		lo, some = x+1, x < math.MaxInt64
+	case plan.Ge:
+		lo = x
+	case plan.Contains, plan.StartsWith:
+	}
+	lo, hi = max(lo, lowest), min(hi, greatest)
+	if !k.bounded(some && lo <= hi) {
+		return
+	}
+	k.lo, k.width = uint64(lo), uint64(hi)-uint64(lo)
+	if k.kind == keepBits {
+		switch {
+		case lo < hi:
+			k.kind = keepAll
+			if k.not {
+				k.kind = keepNone
+			}
+		case lo == 0:
+			k.not = !k.not
+		}
+	}
+}
+
+func (k *Kernel) prepareUint(x uint64) {
+	k.kind = keepInts64
+	lo, hi, some := uint64(0), uint64(math.MaxUint64), true
+	switch k.op {
+	case plan.Eq, plan.Ne:
+		lo, hi = x, x
+	case plan.Lt:
+		hi, some = x-1, x > 0
+	case plan.Le:
+		hi = x
+	case plan.Gt:
+		lo, some = x+1, x < math.MaxUint64
+	case plan.Ge:
+		lo = x
+	case plan.Contains, plan.StartsWith:
+	}
+	if k.bounded(some) {
+		k.lo, k.width = lo, hi-lo
+	}
+}
+
+// bounded settles a comparison whose bounds leave nothing between them.
+func (k *Kernel) bounded(some bool) bool {
+	switch {
+	case some:
+	case k.not:
+		k.kind = keepAll
+	default:
+		k.kind = keepNone
+	}
+	return some
+}
+
+func (k *Kernel) prepareFloat(x float64) {
+	if k.kind = keepFloats64; k.col.typ.Kind == value.F32 {
+		k.kind = keepFloats32
+	}
+	k.from, k.upto = math.Inf(-1), math.Inf(1)
+	switch k.op {
+	case plan.Eq, plan.Ne:
+		k.from, k.upto = x, x
+	case plan.Lt:
+		if k.upto = math.Nextafter(x, math.Inf(-1)); math.IsInf(x, -1) {
+			k.kind = keepNone
+		}
+	case plan.Le:
+		k.upto = x
+	case plan.Gt:
+		if k.from = math.Nextafter(x, math.Inf(1)); math.IsInf(x, 1) {
+			k.kind = keepNone
+		}
+	case plan.Ge:
+		k.from = x
+	case plan.Contains, plan.StartsWith:
+	}
+	if math.IsNaN(x) {
+		k.kind = keepNone // not even unequal
+	}
+}
+
+func (k *Kernel) prepareText(s string) {
+	c := k.col
+	k.text, k.kind = s, keepTexts
+	if c.code == nil {
+		return
+	}
+	entries := len(c.off) - 1
+	if k.op == plan.Eq || k.op == plan.Ne {
+		for i := range entries {
+			if a, b := c.off[i], c.off[i+1]; int(b-a) == len(s) && string(c.data[a:b]) == s {
+				k.kind, k.lo, k.width = keepCodes, uint64(i), 0
+				return
+			}
+		}
+		k.bounded(false)
+		return
+	}
+	k.kind = keepTruth
+	k.truth = resize(k.truth, (entries+63)/64)
+	clear(k.truth)
+	for i := range entries {
+		if TextHolds(k.op, unsafeText(c.data[c.off[i]:c.off[i+1]]), s) {
+			k.truth.Set(i)
+		}
+	}
+}
+
+// KernelRows is the most rows that Narrow looks at.
+const KernelRows = 4096
+
+// Narrow clears the bits of rows for which the comparison is not true: bit i is that of
+// row first+i. first is a multiple of 64, and the bits of rows past the column's end are
+// clear.
+func (k *Kernel) Narrow(first uint32, sel []uint64) {
+	c := k.col
+	if k.kind == keepNone {
+		clear(sel)
+		return
+	}
+	if c.valid != nil {
+		for i, w := range c.valid[first/64:][:len(sel)] {
+			sel[i] &= w
+		}
+	}
+	n := min(len(sel)*64, c.n-int(first))
+	switch k.kind {
+	case keepNone, keepAll:
+	case keepBits:
+		flip := uint64(0)
+		if k.not {
+			flip = ^flip
+		}
+		for i, w := range c.bits[first/64:][:len(sel)] {
+			sel[i] &= w ^ flip
+		}
+	case keepInts32:
+		k.narrow32(c.w32[first:][:n], sel)
+	case keepCodes:
+		k.narrow32(signed(c.code[first:][:n]), sel)
+	case keepInts64:
+		k.narrow64(c.w64[first:][:n], sel)
+	case keepFloats32:
+		k.narrowFloats(sel, func(i int) float64 { return float64(c.f32[int(first)+i]) })
+	case keepFloats64:
+		k.narrowFloats(sel, func(i int) float64 { return c.f64[int(first)+i] })
+	case keepTruth:
+		code := c.code[first:][:n]
+		eachBit(sel, func(i int) bool { return k.truth.Get(int(code[i])) })
+	case keepTexts:
+		k.narrowTexts(int(first), sel)
+	}
+}
+
+func (k *Kernel) narrow32(x []int32, sel []uint64) {
+	var found [KernelRows / 64]uint64
+	words := len(x) / 64
+	lo, width := uint32(k.lo), uint32(k.width)
+	between32(found[:words], x[:words*64], lo, width)
+	for i, v := range x[words*64:] {
+		if uint32(v)-lo <= width {
+			found[words] |= 1 << i
+		}
+	}
+	flip := uint64(0)
+	if k.not {
+		flip = ^flip
+	}
+	for i := range sel {
+		sel[i] &= found[i] ^ flip
+	}
+}
+
+// narrowFloats keeps no NaN, whatever is asked.
+func (k *Kernel) narrowFloats(sel []uint64, at func(i int) float64) {
+	from, upto, not := k.from, k.upto, k.not
+	eachBit(sel, func(i int) bool {
+		x := at(i)
+		return x == x && (x >= from && x <= upto) != not
+	})
+}
+
+func (k *Kernel) narrowTexts(first int, sel []uint64) {
+	c := k.col
+	off := c.off[first:]
+	if k.op != plan.Eq && k.op != plan.Ne {
+		eachBit(sel, func(i int) bool { return TextHolds(k.op, c.Str(uint32(first+i)), k.text) })
+		return
+	}
+	eachBit(sel, func(i int) bool {
+		a, b := off[i], off[i+1]
+		return (int(b-a) == len(k.text) && string(c.data[a:b]) == k.text) != k.not
+	})
+}
+
+func (k *Kernel) narrow64(x []int64, sel []uint64) {
+	lo, width := k.lo, k.width
+	for w := range sel {
+		if sel[w] == 0 {
+			continue
+		}
+		found := uint64(0)
+		for i, v := range x[w*64 : min(w*64+64, len(x))] {
+			bit := uint64(0)
+			if uint64(v)-lo <= width {
+				bit = 1
+			}
+			found |= bit << i
+		}
+		if k.not {
+			found = ^found
+		}
+		sel[w] &= found
+	}
+}
+
+// eachBit clears the set bits for which keep does not hold.
+func eachBit(sel []uint64, keep func(i int) bool) {
+	for w, left := range sel {
+		for ; left != 0; left &= left - 1 {
+			if b := bits.TrailingZeros64(left); !keep(w*64 + b) {
+				sel[w] &^= 1 << b
+			}
+		}
+	}
+}
+
+// TextHolds reports whether a comparison of two texts is true.
+func TextHolds(op plan.Op, a, b string) bool {
+	switch op {
+	case plan.Eq:
+		return a == b
+	case plan.Ne:
+		return a != b
+	case plan.Contains:
+		return strings.Contains(a, b)
+	case plan.StartsWith:
+		return strings.HasPrefix(a, b)
+	case plan.Lt:
+		return a < b
+	case plan.Le:
+		return a <= b
+	case plan.Gt:
+		return a > b
+	case plan.Ge:
+		return a >= b
+	}
+	return false
+}
+
+// between32Go sets the bits of values x for which x-lo ≤ width, 64 values a word.
+func between32Go(found []uint64, x []int32, lo, width uint32) {
+	for w := range found {
+		word := uint64(0)
+		for i, v := range x[w*64:][:64] {
+			bit := uint64(0)
+			if uint32(v)-lo <= width {
+				bit = 1
+			}
+			word |= bit << i
+		}
+		found[w] = word
+	}
+}
+
+func unsafeText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+func signed(x []uint32) []int32 {
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}

@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// degrees stands for the whole match of a read that groups the ends of one traversal by
+// what is at one of them and counts the rows: how many those are for a node is how many
+// others its edges join it with.
+type degrees struct {
+	traverse
+	v plan.VarID // that the groups depend on, one end of the traversal
+}
+
+// degrees returns the step for a read, or nil.
+func (b *binder) degrees() *degrees {
+	r := b.read
+	if !r.Grouped || fuses(r) {
+		return nil
+	}
+	var walk *plan.Traverse
+	for _, c := range r.Match {
+		switch c := c.(type) {
+		case plan.Bind:
+		case plan.Traverse:
+			if walk != nil {
+				return nil
+			}
+			walk = &c
+		case plan.Filter, plan.Not:
+			return nil
+		}
+	}
+	if walk == nil || walk.Min != 1 || walk.Max != 1 || walk.EdgeVar != plan.NoVar || walk.Undirected || walk.From == walk.To {
+		return nil
+	}
+	// Every variable is bound by the traversal.
+	for _, c := range r.Match {
+		if c, ok := c.(plan.Bind); ok && c.Var != walk.From && c.Var != walk.To {
+			return nil
+		}
+	}
+	t := b.schema.Type(plan.Edge, walk.Edge)
+	if t == nil || b.types[walk.From].Index != t.From || b.types[walk.To].Index != t.To {
+		return nil
+	}
+	return &degrees{traverse: traverse{Traverse: *walk, edge: t.Index, vars: nil}, v: plan.NoVar}
+}
+
+// countsRows notes the end of the traversal that the groups depend on, and reports
+// whether the step may stand for the match: what is returned and ordered by depends on
+// that end alone or counts rows.
+func (s *degrees) countsRows(p *Program) bool {
+	s.v = plan.NoVar
+	depends := func(e *expr) bool {
+		switch e.kind {
+		case exprConst:
+			return true
+		case exprProp, exprID:
+			if s.v == plan.NoVar {
+				s.v = e.v
+			}
+			return s.v == e.v
+		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+		}
+		return false
+	}
+	for i := range p.aggs {
+		if !p.aggs[i].rows {
+			return false
+		}
+	}
+	for i := range p.columns {
+		if c := &p.columns[i]; c.agg < 0 && !depends(c.ex) {
+			return false
+		}
+	}
+	for _, o := range p.order {
+		if o.agg < 0 && !depends(o.ex) {
+			return false
+		}
+	}
+	if s.v == plan.NoVar {
+		s.v = s.From // one group of all
+	}
+	return s.v == s.From || s.v == s.To
+}
+
+func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
+	edges := st.snap.Edges(s.edge)
+	adj := edges.Out()
+	other := s.To
+	if s.v == s.To {
+		adj, other = edges.In(), s.From
+	}
+	out := st.frame(s.id, nil)
+	st.room(out, s.v)
+	nodes := st.table(s.v)
+	plain := adj.Simple() && edges.AllLive()
+	weights := st.weights[:0]
+	flush := func() error {
+		st.weights = weights
+		err := st.groupWeighted(out, weights)
+		out.n, weights = 0, weights[:0]
+		return err
+	}
+	for next := uint32(0); next < nodes.Ordinals(); {
+		if err := st.tick(frameSize); err != nil {
+			return err
+		}
+		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
+		next = more
+		for _, node := range out.cols[s.v][:n] {
+			var d uint32
+			if plain {
+				d = adj.BaseDegree(node)
+			} else {
+				var err error
+				if d, err = s.others(st, edges, adj, node, other); err != nil {
+					return err
+				}
+			}
+			if d == 0 {
+				continue
+			}
+			out.cols[s.v][out.n] = node
+			out.n++
+			weights = append(weights, int64(d))
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// others counts the nodes that the edges of a node lead to.
+func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
+	list, to := adj.Base(node)
+	if err := st.tick(1 + len(list)/8); err != nil {
+		return 0, err
+	}
+	alive := edges.AllLive()
+	n := uint32(0)
+	last := version.NoOrd
+	over := adj.Over(node)
+	if over == nil {
+		// Those of the base are in the order of their other ends.
+		for i, e := range list {
+			if to[i] != last && (alive || edges.Alive(e)) {
+				n, last = n+1, to[i]
+			}
+		}
+		return n, nil
+	}
+	seen := &st.walks[s.id]
+	seen.begin(st.table(other).Ordinals())
+	for i, e := range list {
+		if (alive || edges.Alive(e)) && seen.visit(to[i]) {
+			n++
+		}
+	}
+	for ; over != nil; over = over.Next {
+		if (alive || edges.Alive(over.Edge)) && seen.visit(over.Other) {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,349 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// sorted binds a variable to the entities whose property lies between bounds, by the
+// property's sorted index. The filters stay, so that bounds may be left out. In order,
+// it stops when the rows of the limit are there.
+type sorted struct {
+	v       plan.VarID
+	prop    int
+	lower   []bound // what a value must not be below
+	upper   []bound // what it must not be beyond
+	ordered bool
+	desc    bool
+	share   float64 // that the bounds are guessed to keep
+	vars    []plan.VarID
+	id      int
+	instead step // for bounds that keep much, or without an index; nil when ordered
+}
+
+// bound is a comparison of the property with a constant.
+type bound struct {
+	op     plan.Op
+	src    plan.Expr
+	ex     *expr
+	unless int
+}
+
+const (
+	// Shares of the entities that bounds are guessed to keep, when the binder chooses.
+	rangeShare  = 0.1
+	halfShare   = 0.3
+	prefixShare = 0.03
+	// fewSorted is how many entities may be read in the order of an index whatever their
+	// share is; past it, they are rather read in the order of their rows when they are
+	// more than the share scanInstead.
+	fewSorted   = 64
+	scanInstead = 1.0 / 6
+	// orderShare is how large a share of the entities a read in order may be guessed to
+	// look at.
+	orderShare = 0.25
+)
+
+// sorted finds the filters that bound an indexed property of a variable; nil if there
+// are none.
+func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
+	var best *sorted
+	t := b.types[v]
+	for p, prop := range t.Props {
+		if !t.Sortable(p) {
+			continue
+		}
+		r := &sorted{v: v, prop: p}
+		for _, c := range s.filters {
+			r.take(b, c, propOf(v, prop.Name), prop.Type)
+		}
+		switch {
+		case len(r.lower) == 0 && len(r.upper) == 0:
+			continue
+		case len(r.lower) == 0 || len(r.upper) == 0:
+			r.share = halfShare
+		case slices.ContainsFunc(r.lower, func(b bound) bool { return b.op == plan.StartsWith || b.op == plan.Eq }):
+			r.share = prefixShare
+		default:
+			r.share = rangeShare
+		}
+		if best == nil || r.share < best.share {
+			best = r
+		}
+	}
+	return best
+}
+
+// take notes a filter that bounds the property.
+func (r *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value.Type) {
+	cmp, ok := c.(plan.Compare)
+	if !ok {
+		return
+	}
+	bd := bound{op: cmp.Op, src: cmp.Right, unless: cmp.Unless}
+	if !is(cmp.Left) {
+		if bd.op, ok = flip(cmp.Op); !ok || !is(cmp.Right) {
+			return
+		}
+		bd.src = cmp.Left
+	}
+	switch bd.src.(type) {
+	case plan.Lit, plan.ParamRef, plan.Now:
+	default:
+		return
+	}
+	if of := b.typeOf(bd.src); of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
+		return
+	}
+	switch bd.op {
+	case plan.Lt, plan.Le:
+		r.upper = append(r.upper, bd)
+	case plan.Gt, plan.Ge:
+		r.lower = append(r.lower, bd)
+	case plan.Eq:
+		r.lower, r.upper = append(r.lower, bd), append(r.upper, bd)
+	case plan.StartsWith:
+		if typ.Kind == value.String {
+			r.lower, r.upper = append(r.lower, bd), append(r.upper, bd)
+		}
+	case plan.Ne, plan.Contains:
+	}
+}
+
+// addSorted adds the step; the filters stay.
+func (b *binder) addSorted(s *scope, r *sorted) error {
+	r.id, r.vars = b.frame(), slices.Clone(s.vars)
+	for _, list := range [][]bound{r.lower, r.upper} {
+		for i := range list {
+			var err error
+			if list[i].ex, err = b.expr(list[i].src); err != nil {
+				return err
+			}
+		}
+	}
+	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
+	s.pipe.steps = append(s.pipe.steps, r)
+	s.bind(r.v)
+	return nil
+}
+
+// inOrder makes the first step of a read follow the index of its first sort key, when
+// the rows of the limit are likely to come from few entities.
+func (b *binder) inOrder() {
+	r := b.read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(b.body.steps) == 0 || fuses(r) {
+		return
+	}
+	key, ok := r.Order[0].Expr.(plan.Prop)
+	if !ok {
+		return
+	}
+	step := &sorted{v: key.Var, ordered: true, desc: r.Order[0].Desc, share: 1}
+	if step.prop, ok = b.types[key.Var].Prop(key.Name); !ok || !b.types[key.Var].Sortable(step.prop) {
+		return
+	}
+	switch first := b.body.steps[0].(type) {
+	case *scan:
+		if first.v != key.Var || len(first.vars) > 0 {
+			return
+		}
+		step.id = first.id
+	case *sorted:
+		if first.v != key.Var || len(first.vars) > 0 || first.prop != step.prop {
+			return
+		}
+		step.id, step.lower, step.upper, step.share = first.id, first.lower, first.upper, first.share
+	default:
+		return
+	}
+	live := float64(b.live(key.Var)) * step.share
+	if need := float64(r.Limit) / b.passing(step); need > max(fewSorted, live*orderShare) {
+		return
+	}
+	b.body.steps[0] = step
+}
+
+// passing guesses the share of a first step's rows that the steps after it keep; the
+// bounds of the step have been counted.
+func (b *binder) passing(first *sorted) float64 {
+	share := 1.0
+	for _, s := range b.body.steps[1:] {
+		switch s := s.(type) {
+		case *filter:
+			for _, c := range s.conds {
+				switch {
+				case c.text >= 0:
+					share *= textShare
+				case c.left.kind == exprProp && c.left.prop == first.prop && len(first.lower)+len(first.upper) > 0:
+				case c.op == plan.Eq:
+					share *= 0.05
+				default:
+					share *= 0.3
+				}
+			}
+		case *expand, *reach:
+		default:
+			share *= 0.3
+		}
+	}
+	return share
+}
+
+func (s *sorted) run(st *state, p *pipe, at int, f *frame) error {
+	table := st.table(s.v)
+	span, view, err := s.span(st, table)
+	if err != nil {
+		return err
+	}
+	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, scanInstead*float64(table.Live())) {
+		return s.scan(st, p, at, f)
+	}
+	out := st.frame(s.id, s.vars)
+	st.room(out, s.v)
+	for i := range f.n {
+		if f.settled(i) || span.Len() == 0 {
+			continue
+		}
+		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
+		if s.ordered {
+			return s.first(st, p, at, out, table, &walk)
+		}
+		for ord, _, ok := walk.Next(); ok && !f.settled(i); ord, _, ok = walk.Next() {
+			if err := st.tick(1); err != nil {
+				return err
+			}
+			out.copyRow(f, i, s.vars)
+			out.cols[s.v][out.n] = ord
+			if out.n++; out.n == frameSize {
+				if err := st.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return st.flush(p, at, out)
+}
+
+// scan runs the step without the index.
+func (s *sorted) scan(st *state, p *pipe, at int, f *frame) error {
+	if s.instead == nil {
+		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(st, p, at, f)
+	}
+	return s.instead.run(st, p, at, f)
+}
+
+// first walks in order until the limit's rows are there, and all that are equal to the
+// last of them by this key.
+func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
+	compare := table.CompareRows(s.prop)
+	// Few at first: the limit may be reached soon.
+	size := int(min(max(32, st.read.Limit), frameSize))
+	last := version.NoOrd
+	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
+		if err := st.tick(1); err != nil {
+			return err
+		}
+		if out.n >= size {
+			if err := st.flush(p, at, out); err != nil {
+				return err
+			}
+			st.room(out, s.v)
+			size = min(2*size, frameSize)
+		}
+		if out.n == 0 && int64(st.rows.n) >= st.read.Limit && last != version.NoOrd && compare(last, row) != 0 {
+			return nil
+		}
+		out.cols[s.v][out.n] = ord
+		out.n++
+		last = row
+	}
+	return st.flush(p, at, out)
+}
+
+// span finds the bounds of this run in the index. Without one, or with no bound left, the
+// index is nil, unless the step is in order.
+func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorted, error) {
+	bounded := s.ordered
+	values := func(list []bound) (out []value.Value, some bool) {
+		for _, b := range list {
+			if b.unless >= 0 && st.args[b.unless].IsNull() {
+				out = append(out, value.Null)
+				continue
+			}
+			bounded = true
+			v := st.constant(b.ex)
+			if v.IsNull() {
+				return nil, false
+			}
+			out = append(out, v)
+		}
+		return out, true
+	}
+	lower, ok := values(s.lower)
+	if !ok {
+		return index.Span{}, &index.Sorted{}, nil
+	}
+	upper, ok := values(s.upper)
+	if !ok {
+		return index.Span{}, &index.Sorted{}, nil
+	}
+	if !bounded {
+		return index.Span{}, nil, nil
+	}
+	view, err := table.SortedBy(st.ctx, s.prop, func(bytes int) bool {
+		if st.spend(bytes) == nil {
+			return true
+		}
+		st.spend(-bytes)
+		return false
+	})
+	if view == nil || err != nil {
+		return index.Span{}, nil, err
+	}
+	if len(lower)+len(upper) == 0 {
+		return view.All(), view, nil
+	}
+	below := func(row uint32) bool {
+		v := table.ValueAt(row, s.prop)
+		if v.IsNull() {
+			return true // no bound holds
+		}
+		for i, b := range s.lower {
+			if !lower[i].IsNull() && isBelow(b.op, v, lower[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	beyond := func(row uint32) bool {
+		v := table.ValueAt(row, s.prop)
+		for i, b := range s.upper {
+			if !upper[i].IsNull() && !v.IsNull() && isBeyond(b.op, v, upper[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	return view.Between(below, beyond), view, nil
+}
+
+// isBelow reports whether a value comes before all for which a comparison holds.
+func isBelow(op plan.Op, v, k value.Value) bool {
+	c, ok := value.Compare(v, k)
+	// NaN comes last: nothing holds for it, or nothing for what it is compared with.
+	return ok && (c < 0 || c == 0 && op == plan.Gt)
+}
+
+// isBeyond reports whether a value comes after all for which a comparison holds.
+func isBeyond(op plan.Op, v, k value.Value) bool {
+	if op == plan.StartsWith {
+		s, prefix := v.Str(), k.Str()
+		return s > prefix && !(len(s) >= len(prefix) && s[:len(prefix)] == prefix)
+	}
+	c, ok := value.Compare(v, k)
+	return !ok || c > 0 || c == 0 && op == plan.Lt
+}

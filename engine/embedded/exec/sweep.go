@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// sweep binds the first variable of a read to the entities of its type whose properties
+// compare with constants, block by block of the columns.
+type sweep struct {
+	v     plan.VarID
+	id    int
+	tests []sweepTest
+	slow  filter // the same conditions, for entities that lie in no block
+}
+
+// sweepTest is a comparison of a property with a constant.
+type sweepTest struct {
+	cond     *cond
+	prop     int
+	op       plan.Op
+	constant *expr
+}
+
+// sweeper is what the sweeps of a run work with.
+type sweeper struct {
+	block   version.Block
+	kernels []column.Kernel
+	order   []int // of the kernels, cheap ones first
+	rest    []uint32
+}
+
+// sweeps puts a sweep in place of a scan that a filter follows, and of what a sorted index
+// falls back to.
+func (b *binder) sweeps(p *pipe) {
+	if len(p.steps) < 2 || p.inner {
+		return
+	}
+	var v plan.VarID
+	var id int
+	var bounded *sorted
+	switch first := p.steps[0].(type) {
+	case *scan:
+		v, id = first.v, first.id
+		if len(first.vars) > 0 {
+			return
+		}
+	case *sorted:
+		v, id, bounded = first.v, first.id, first
+		if len(first.vars) > 0 {
+			return
+		}
+	default:
+		return
+	}
+	f, ok := p.steps[1].(*filter)
+	if !ok {
+		return
+	}
+	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
+	var left []*cond
+	for _, c := range f.conds {
+		if t, ok := b.sweepTest(c, v); ok {
+			s.tests = append(s.tests, t)
+			s.slow.conds = append(s.slow.conds, c)
+		} else {
+			left = append(left, c)
+		}
+	}
+	if len(s.tests) == 0 {
+		return
+	}
+	if bounded != nil {
+		// What the index finds is still to be filtered.
+		bounded.instead = s
+		return
+	}
+	p.steps[0] = s
+	if left == nil {
+		p.steps = append(p.steps[:1], p.steps[2:]...)
+		p.estimates = p.estimates[1:]
+	} else {
+		p.estimates[0] = p.estimates[1]
+		p.steps[1] = &filter{conds: left, vars: f.vars}
+	}
+}
+
+func (b *binder) sweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
+	t := sweepTest{cond: c, op: c.op}
+	if c.text >= 0 {
+		return t, false
+	}
+	left, right := c.left, c.right
+	if left.kind == exprConst {
+		var ok bool
+		if t.op, ok = flip(c.op); !ok {
+			return t, false
+		}
+		left, right = right, left
+	}
+	if left.kind != exprProp || left.v != v || right.kind != exprConst || !column.HasKernel(t.op, left.typ, right.typ) {
+		return t, false
+	}
+	t.prop, t.constant = left.prop, right
+	return t, true
+}
+
+func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
+	table := st.table(s.v)
+	out := st.frame(s.id, nil)
+	st.room(out, s.v)
+	w := &st.sweeper
+	if len(w.kernels) < len(s.tests) {
+		w.kernels = make([]column.Kernel, len(s.tests))
+	}
+	if w.rest == nil {
+		w.rest = make([]uint32, frameSize)
+	}
+	for _, t := range s.tests {
+		if t.applies(st) && st.constant(t.constant).IsNull() {
+			return nil
+		}
+	}
+	var segment *version.Segment
+	err := table.Sweep(&w.block, w.rest, func(b *version.Block) error {
+		if err := st.tick(column.KernelRows / 4); err != nil {
+			return err
+		}
+		if b.Segment != segment {
+			segment = b.Segment
+			s.prepare(st, segment)
+		}
+		for _, k := range w.order {
+			w.kernels[k].Narrow(b.First, b.Live)
+		}
+		for i, word := range b.Live {
+			for ; word != 0; word &= word - 1 {
+				out.cols[s.v][out.n] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
+				if out.n++; out.n < frameSize {
+					continue
+				}
+				if err := st.flush(p, at, out); err != nil {
+					return err
+				}
+				st.room(out, s.v)
+			}
+		}
+		return nil
+	}, func(ords []uint32) error {
+		if err := st.tick(frameSize); err != nil {
+			return err
+		}
+		if err := st.flush(p, at, out); err != nil {
+			return err
+		}
+		st.room(out, s.v)
+		out.n = copy(out.cols[s.v], ords)
+		if !s.slow.keep(st, out) {
+			out.n = 0
+		}
+		return nil
+	})
+	// A pooled state keeps no segment alive.
+	w.block.Segment = nil
+	for i := range w.kernels {
+		w.kernels[i].Forget()
+	}
+	if err != nil {
+		return err
+	}
+	return st.flush(p, at, out)
+}
+
+// applies reports whether a condition stands in this run.
+func (t *sweepTest) applies(st *state) bool {
+	return t.cond.unless < 0 || !st.args[t.cond.unless].IsNull()
+}
+
+// prepare makes the kernels for a segment.
+func (s *sweep) prepare(st *state, segment *version.Segment) {
+	w := &st.sweeper
+	w.order = w.order[:0]
+	for i := range s.tests {
+		t := &s.tests[i]
+		if !t.applies(st) {
+			continue
+		}
+		w.kernels[i].Prepare(segment.Props[t.prop], t.op, st.constant(t.constant))
+		w.order = append(w.order, i)
+		for k := len(w.order) - 1; k > 0 && w.kernels[i].Cost() < w.kernels[w.order[k-1]].Cost(); k-- {
+			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]
+		}
+	}
+}

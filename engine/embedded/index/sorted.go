@@ -1,0 +1,195 @@
+package index
+
+import (
+	"slices"
+	"sort"
+)
+
+// Sorted lists the entities of a table in the order of a property's values: a base, made
+// at once for one state, and those that have come or changed since. A hit of the base
+// counts only if the entity still lies in the row that it lay in then. It is immutable,
+// and shares its base with the states it came from.
+//
+// What the values of rows are it is told: compare orders two rows of any state so far.
+type Sorted struct {
+	base  []uint32 // ordinals
+	was   Rows     // of the base
+	later []uint32 // ordinals, in the same order
+	rows  Rows     // of this state
+	next  uint32
+	dead  int  // an upper bound of the hits of the base that do not count
+	fresh bool // all of them count
+}
+
+// NewSorted takes the ordinals of all entities alive in one state, in order; next is how
+// many ordinals that state has given out.
+func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
+	return &Sorted{base: ords, was: rows, rows: rows, next: next, fresh: true}
+}
+
+// Base returns the ordinals that NewSorted makes the same index of, if no entity has come
+// or changed since; else nil.
+func (s *Sorted) Base() []uint32 {
+	if !s.fresh {
+		return nil
+	}
+	return s.base
+}
+
+// Len returns an upper bound of how many entities there are.
+func (s *Sorted) Len() int { return len(s.base) + len(s.later) }
+
+// Update returns the index of a later state of the same table, whose rows have kept their
+// numbers. It costs what has changed since and what had changed since the base, which is
+// made anew when that becomes much.
+func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *Sorted {
+	u := &Sorted{base: s.base, was: s.was, rows: rows, next: next, dead: s.dead, fresh: s.fresh}
+	var changed []uint32
+	rows.changes(&s.rows, s.next, next, func(ord uint32) {
+		was, is := uint32(Dead), uint32(Dead)
+		if ord < s.next {
+			was = s.rows.Get(ord)
+		}
+		if ord < next {
+			is = rows.Get(ord)
+		}
+		if was == is {
+			return
+		}
+		if was != Dead {
+			u.dead++
+		}
+		u.fresh = false
+		if is != Dead {
+			changed = append(changed, ord)
+		}
+	})
+	byValue := func(a, b uint32) int { return compare(rows.Get(a), rows.Get(b)) }
+	slices.SortStableFunc(changed, byValue)
+	kept := make([]uint32, 0, len(s.later)+len(changed))
+	for _, ord := range s.later {
+		if rows.Get(ord) != s.rows.Get(ord) {
+			continue
+		}
+		for len(changed) > 0 && byValue(changed[0], ord) < 0 {
+			kept = append(kept, changed[0])
+			changed = changed[1:]
+		}
+		kept = append(kept, ord)
+	}
+	u.later = append(kept, changed...)
+	if n := len(u.later) + u.dead; n > 1024 && n > len(u.base)/8 {
+		return u.rebase(compare)
+	}
+	return u
+}
+
+// rebase makes one base of the base and what came later.
+func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
+	base := make([]uint32, 0, len(s.base)+len(s.later))
+	rest := s.base
+	keep := func(ords []uint32) {
+		for _, ord := range ords {
+			if s.counts(ord) {
+				base = append(base, ord)
+			}
+		}
+	}
+	for _, ord := range s.later {
+		row := s.rows.Get(ord)
+		n := sort.Search(len(rest), func(i int) bool { return compare(s.was.Get(rest[i]), row) > 0 })
+		keep(rest[:n])
+		rest, base = rest[n:], append(base, ord)
+	}
+	keep(rest)
+	return NewSorted(base, s.rows, s.next)
+}
+
+// counts reports whether a hit of the base does.
+func (s *Sorted) counts(ord uint32) bool {
+	if s.fresh {
+		return true
+	}
+	row := s.was.Get(ord)
+	return row != Dead && s.rows.Get(ord) == row
+}
+
+// Span is a range of an index.
+type Span struct{ from, upto, laterFrom, laterUpto int }
+
+// Len returns an upper bound of how many entities a span holds.
+func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.laterFrom) }
+
+// All is the span of all entities.
+func (s *Sorted) All() Span { return Span{0, len(s.base), 0, len(s.later)} }
+
+// Between returns the span of the rows that are neither below nor beyond; of rows in
+// order, first all that are below, and last all that are beyond.
+func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
+	find := func(ords []uint32, rows *Rows, f func(row uint32) bool) int {
+		return sort.Search(len(ords), func(i int) bool { return f(rows.Get(ords[i])) })
+	}
+	not := func(row uint32) bool { return !below(row) }
+	span := Span{from: find(s.base, &s.was, not), laterFrom: find(s.later, &s.rows, not)}
+	span.upto = max(span.from, find(s.base, &s.was, beyond))
+	span.laterUpto = max(span.laterFrom, find(s.later, &s.rows, beyond))
+	return span
+}
+
+// Walk goes through a span in ascending order, or in descending.
+type Walk struct {
+	s       *Sorted
+	left    Span
+	desc    bool
+	compare func(a, b uint32) int
+}
+
+// Walk returns a walk before its first entity.
+func (s *Sorted) Walk(span Span, desc bool, compare func(a, b uint32) int) Walk {
+	return Walk{s, span, desc, compare}
+}
+
+// Next returns the next entity and its row; ok is false at the end.
+func (w *Walk) Next() (ord, row uint32, ok bool) {
+	s, left := w.s, &w.left
+	for left.from < left.upto {
+		at := left.from
+		if w.desc {
+			at = left.upto - 1
+		}
+		ord = s.base[at]
+		if !s.counts(ord) {
+			w.step(at, &left.from, &left.upto)
+			continue
+		}
+		row = s.was.Get(ord)
+		if left.laterFrom < left.laterUpto {
+			if c := w.compare(s.rows.Get(s.later[w.laterAt()]), row); c != 0 && (c < 0) != w.desc {
+				break
+			}
+		}
+		w.step(at, &left.from, &left.upto)
+		return ord, row, true
+	}
+	if left.laterFrom >= left.laterUpto {
+		return 0, 0, false
+	}
+	at := w.laterAt()
+	w.step(at, &left.laterFrom, &left.laterUpto)
+	return s.later[at], s.rows.Get(s.later[at]), true
+}
+
+func (w *Walk) laterAt() int {
+	if w.desc {
+		return w.left.laterUpto - 1
+	}
+	return w.left.laterFrom
+}
+
+func (w *Walk) step(at int, from, upto *int) {
+	if w.desc {
+		*upto = at
+	} else {
+		*from = at + 1
+	}
+}

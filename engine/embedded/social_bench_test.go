@@ -1,0 +1,165 @@
+package embedded_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// BenchmarkSocial runs the works of the benchmark graph that scan, group and compare
+// vectors, at full size, until every value is read.
+func BenchmarkSocial(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it loads 1,620,000 rows")
+	}
+	ctx := context.Background()
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
+	if err := faults.Err(); err != nil {
+		b.Fatal(err)
+	}
+	queries := socialQueries(b, schema)
+	g := loadSocial(ctx, b, schema)
+	rng := rand.New(rand.NewPCG(42, 7))
+	works := []struct {
+		name string
+		args func() engine.Args
+	}{
+		{"w6", func() engine.Args { return nil }},
+		{"w7", func() engine.Args {
+			low := int32(18 + rng.IntN(60))
+			return engine.Args{value.OfString(social.City(rng.IntN(100))), value.OfI32(low), value.OfI32(low + 10)}
+		}},
+		{"w9", func() engine.Args {
+			v := make([]float32, social.Dim)
+			social.FillVector(v, rng)
+			return engine.Args{value.OfVector(v)}
+		}},
+	}
+	for _, w := range works {
+		b.Run(w.name, func(b *testing.B) {
+			q := queries[w.name]
+			args := make([]engine.Args, 256)
+			for i := range args {
+				args[i] = w.args()
+			}
+			b.ReportAllocs()
+			rows := 0
+			for i := 0; b.Loop(); i++ {
+				rows += readAll(ctx, b, g, q, args[i%len(args)])
+			}
+			if rows == 0 {
+				b.Fatal("no query found a row")
+			}
+		})
+	}
+}
+
+func socialQueries(b *testing.B, schema *catalog.Schema) map[string]*plan.Query {
+	b.Helper()
+	texts, err := social.Queries()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var sources []gq.Source
+	for name, text := range texts {
+		sources = append(sources, gq.Source{Name: name, Text: text})
+	}
+	queries, faults := gq.CompileQueries(schema, sources...)
+	if err := faults.Err(); err != nil {
+		b.Fatal(err)
+	}
+	out := map[string]*plan.Query{}
+	for _, q := range queries {
+		out[q.Plan.Name] = q.Plan
+	}
+	return out
+}
+
+func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embedded.Graph {
+	b.Helper()
+	dir := b.TempDir()
+	made, err := social.New(1, 42)
+	if err != nil {
+		b.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(dir, "graph.ndjson"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if err := made.WriteNDJSON(file); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := file.Seek(0, 0); err != nil {
+		b.Fatal(err)
+	}
+	g, err := embedded.Create(ctx, fs.OS(), filepath.Join(dir, "graph"), social.Schema, schema, embedded.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	if _, err := g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append}); err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+// readAll runs a query and reads every value; it returns the number of rows.
+func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, args engine.Args) int {
+	res, err := g.Query(ctx, q, args, engine.Target{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Close()
+	rows := 0
+	for {
+		batch, err := res.Next(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if batch == nil {
+			return rows
+		}
+		rows += batch.Len
+		for k := range batch.Columns {
+			for i := range batch.Len {
+				batchSink += touched(&batch.Columns[k], i)
+			}
+		}
+	}
+}
+
+// batchSink keeps the compiler from dropping what is only read.
+var batchSink int64
+
+func touched(c *engine.Column, i int) int64 {
+	switch {
+	case c.IsNull(i):
+	case c.Strings != nil:
+		s := c.Strings[i]
+		if s == "" {
+			return 0
+		}
+		return int64(len(s)) + int64(s[0]) + int64(s[len(s)-1])
+	case c.Ints != nil:
+		return c.Ints[i]
+	case c.Floats != nil:
+		return int64(c.Floats[i])
+	}
+	return 0
+}

@@ -1,0 +1,289 @@
+package version
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// orders holds the sorted indexes of one state of a table, built when they are first
+// asked for.
+type orders struct {
+	mu   sync.Mutex
+	made map[int]*order        // by property
+	past map[int]*index.Sorted // of an earlier state, by property
+}
+
+// order is the index of one property.
+type order struct {
+	turn chan struct{} // held by who builds it
+	view *index.Sorted // guarded by turn until it is set in known
+	set  chan struct{} // closed when view is there
+}
+
+// sortBytes is what an entity takes while its index is built: a key, an ordinal, and a
+// text's length.
+const sortBytes = 24
+
+// Sortable reports whether property p has a sorted index: it is a key, unique or indexed,
+// by itself, and of a kind with an order.
+func (t *Type) Sortable(p int) bool {
+	switch typ := t.Props[p].Type; typ.Kind {
+	case value.Invalid, value.Blob, value.Vector:
+		return false
+	default:
+		if typ.List {
+			return false
+		}
+	}
+	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
+	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
+}
+
+// SortedBy returns the sorted index of property p, which is Sortable. The first call builds
+// it, from that of an earlier state if there is one; calls meanwhile wait for it. It is nil
+// when afford does not grant the bytes that building takes. The error is the context's.
+func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil, nil
+	}
+	o, past := t.texts.orders.of(p)
+	select {
+	case <-o.set:
+		return o.view, nil
+	default:
+	}
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if o.view != nil {
+		return o.view, nil
+	}
+	var view *index.Sorted
+	if past != nil {
+		view = past.Update(t.next, t.rows, t.CompareRows(p))
+	} else {
+		bytes := int(t.live) * sortBytes
+		if !afford(bytes) {
+			return nil, nil
+		}
+		defer afford(-bytes)
+		ords, err := t.sortOrdinals(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		view = index.NewSorted(ords, t.rows, t.next)
+	}
+	o.view = view
+	close(o.set)
+	t.texts.orders.drop(p)
+	return view, nil
+}
+
+// CompareRows returns the order of rows by property p: nulls first, NaN last.
+func (t *Table) CompareRows(p int) func(a, b uint32) int {
+	return func(a, b uint32) int { return CompareValues(t.valueAt(a, p), t.valueAt(b, p)) }
+}
+
+// ValueAt returns property p of a row, which need not be an entity's present one.
+func (t *Table) ValueAt(row uint32, p int) value.Value { return t.valueAt(row, p) }
+
+// CompareValues orders two values of one type that is no list: nulls first, NaN last.
+func CompareValues(a, b value.Value) int {
+	switch x, y := a.IsNull(), b.IsNull(); {
+	case x && y:
+		return 0
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	if c, ok := value.Compare(a, b); ok {
+		return c
+	}
+	return cmp.Compare(nan(a), nan(b))
+}
+
+func nan(v value.Value) int {
+	if v.Kind().IsFloat() && math.IsNaN(v.Float()) {
+		return 1
+	}
+	return 0
+}
+
+// sortOrdinals lists the entities alive by property p, then by ordinal.
+func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
+	type text struct {
+		s   string
+		ord uint32
+	}
+	type number struct{ key, ord uint64 }
+	var (
+		texts   []text
+		numbers []number
+		ords    = make([]uint32, 0, t.live)
+		vec     column.Vec
+		scratch []uint32
+		batch   [1024]uint32
+	)
+	for next := uint32(0); next < t.next; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, more := t.Scan(next, batch[:])
+		next = more
+		t.Gather(p, batch[:n], &vec, &scratch)
+		for i, ord := range batch[:n] {
+			switch {
+			case vec.IsNull(i):
+				ords = append(ords, ord) // first
+			case vec.Type.Kind == value.String:
+				texts = append(texts, text{vec.Strings[i], ord})
+			default:
+				numbers = append(numbers, number{orderedKey(&vec, i), uint64(ord)})
+			}
+		}
+	}
+	// Comparisons look at the context now and then; once it has ended they say that all
+	// is equal, and the sort ends soon.
+	left, failed := sortTick, error(nil)
+	ended := func() bool {
+		if left--; left < 0 {
+			left, failed = sortTick, ctx.Err()
+		}
+		return failed != nil
+	}
+	slices.SortFunc(texts, func(a, b text) int {
+		if ended() {
+			return 0
+		}
+		if c := cmp.Compare(a.s, b.s); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ord, b.ord)
+	})
+	slices.SortFunc(numbers, func(a, b number) int {
+		if ended() {
+			return 0
+		}
+		if c := cmp.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ord, b.ord)
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	for _, x := range texts {
+		ords = append(ords, x.ord)
+	}
+	for _, x := range numbers {
+		ords = append(ords, uint32(x.ord))
+	}
+	return ords, nil
+}
+
+// sortTick is how many comparisons go by between two looks at the context.
+const sortTick = 1 << 14
+
+// orderedKey maps a number so that the keys are ordered as unsigned integers.
+func orderedKey(vec *column.Vec, i int) uint64 {
+	switch vec.Type.Kind {
+	case value.F32, value.F64:
+		f := vec.Floats[i]
+		switch {
+		case math.IsNaN(f):
+			return math.MaxUint64
+		case f == 0:
+			f = 0 // −0 is equal
+		}
+		bits := math.Float64bits(f)
+		if bits>>63 != 0 {
+			return ^bits
+		}
+		return bits | 1<<63
+	case value.U64:
+		return uint64(vec.Ints[i])
+	}
+	return uint64(vec.Ints[i]) ^ 1<<63
+}
+
+func (o *orders) of(p int) (*order, *index.Sorted) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := o.made[p]
+	if m == nil {
+		if o.made == nil {
+			o.made = map[int]*order{}
+		}
+		m = &order{turn: make(chan struct{}, 1), set: make(chan struct{})}
+		o.made[p] = m
+	}
+	return m, o.past[p]
+}
+
+// drop forgets the earlier index of a property that has a later one.
+func (o *orders) drop(p int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.past, p)
+}
+
+// follow makes the indexes of the state before the ones that these are derived from.
+func (o *orders) follow(before *orders) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if len(before.past) > 0 {
+		o.past = maps.Clone(before.past)
+	}
+	for p, m := range before.made {
+		select {
+		case <-m.set:
+			if o.past == nil {
+				o.past = map[int]*index.Sorted{}
+			}
+			o.past[p] = m.view
+		default:
+		}
+	}
+}
+
+// SortedBase returns the ordinals of an index that is there already, in order, for a
+// store to keep; nil if there is none, or entities have come or changed since its base.
+func (t *Table) SortedBase(p int) []uint32 {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	o, _ := t.texts.orders.of(p)
+	select {
+	case <-o.set:
+		return o.view.Base()
+	default:
+		return nil
+	}
+}
+
+// SetSortedBase gives the index of property p the ordinals that SortedBase returned for
+// the same state. A table that has one already keeps it.
+func (t *Table) SetSortedBase(p int, ords []uint32) {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return
+	}
+	o, _ := t.texts.orders.of(p)
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
+	if o.view == nil {
+		o.view = index.NewSorted(ords, t.rows, t.next)
+		close(o.set)
+	}
+}

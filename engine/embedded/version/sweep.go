@@ -1,0 +1,103 @@
+package version
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+)
+
+// Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set
+// if row First+i of the segment holds the entity with ordinal Ord+i, which is alive.
+type Block struct {
+	Segment *Segment
+	First   uint32 // in the segment; a multiple of 64
+	Ord     uint32
+	Live    []uint64
+	live    [column.KernelRows / 64]uint64
+}
+
+// Sweep hands out every entity that is alive once: those that lie in the rows of their
+// own numbers by blocks of rows, the others as lists of ordinals. b is the memory of the
+// blocks, and so is scratch of the lists; both are used again after each call.
+func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
+	for _, s := range t.Segs {
+		b.Segment = s
+		for first := uint32(0); first < s.N && s.Start+first < t.next; first += column.KernelRows {
+			b.First, b.Ord = first, s.Start+first
+			t.live64(b, min(column.KernelRows, s.N-first, t.next-b.Ord))
+			if err := block(b); err != nil {
+				return err
+			}
+		}
+	}
+	return t.Moved(scratch, rest)
+}
+
+// live64 marks the entities among n rows of a block that lie in their own rows.
+func (t *Table) live64(b *Block, n uint32) {
+	b.Live = b.live[:(n+63)/64]
+	for i := range b.Live {
+		b.Live[i] = ^uint64(0)
+	}
+	if n%64 != 0 {
+		b.Live[n/64] = 1<<(n%64) - 1
+	}
+	if t.rows.Dense() {
+		return
+	}
+	for at := b.Ord; at < b.Ord+n; at = at&^255 + 256 {
+		page := t.rows.Page(at &^ 255)
+		if page == nil {
+			continue
+		}
+		for ord := at; ord < min(at&^255+256, b.Ord+n); ord++ {
+			if page[ord&255] != ord {
+				b.Live[(ord-b.Ord)/64] &^= 1 << ((ord - b.Ord) % 64)
+			}
+		}
+	}
+}
+
+// Home returns the entity that is alive and lies in a row of a segment, if the row has
+// the entity's own number.
+func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
+	ord = s.Start + row
+	return ord, ord < t.next && t.rows.Get(ord) == ord
+}
+
+// Moved hands out the entities that lie in rows of other numbers than their own, or in
+// the tail, as lists of ordinals in scratch.
+func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
+	n := 0
+	add := func(ord uint32) error {
+		scratch[n] = ord
+		if n++; n < len(scratch) {
+			return nil
+		}
+		n = 0
+		return f(scratch)
+	}
+	for first, page := range t.rows.All {
+		for i, row := range page {
+			ord := first + uint32(i)
+			if ord >= t.next || row == index.Dead || row == ord && row < t.base {
+				continue
+			}
+			if err := add(ord); err != nil {
+				return err
+			}
+		}
+	}
+	for ord := t.base; ord < t.next; ord++ {
+		if t.rows.Page(ord&^255) != nil {
+			ord |= 255
+			continue
+		}
+		if err := add(ord); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return f(scratch[:n])
+}

@@ -47,7 +47,11 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test ./gq ./gq/syntax -run '^TestHuge$$'
 	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
 	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
-	$(GO) test -tags fault_tombstone ./engine/embedded -run TestFaultIsFound
+	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
+	@for fault in fault_hops fault_overlay fault_tombstone; do \
+		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \
+		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
+	done
 
 test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
@@ -57,6 +61,14 @@ fuzz: ## run every fuzz target for FUZZTIME each
 	while read -r pkg target; do \
 		echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
 	done
+
+# The same SEED draws the same statements. A difference prints its own seed, and a script
+# that shows it.
+CASES ?= 1000000
+SEED ?= 1
+fuzz-engine: ## compare the engine with the reference model on CASES random statements from SEED on
+	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
+		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
 bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
@@ -82,4 +94,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz bench bench-peers lint docs golden clean
+.PHONY: help run reindex generate build test test-clients fuzz fuzz-engine bench bench-peers lint docs golden clean

@@ -315,7 +315,7 @@ func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
 
 // breadthFirst appends the nodes whose distance from a node lies within the bounds.
 func (st *state) breadthFirst(s *traverse, from uint32, w *walk, reached []uint32) ([]uint32, error) {
-	most := s.Max
+	most := s.Max - hopsLost
 	if s.From != s.To && st.types[s.From] != st.types[s.To] {
 		most = min(most, 1) // an edge of the type never follows another
 	}

@@ -78,6 +78,9 @@ SIZE ?= 1
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
 	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) bench/peers/run.sh
 
+bench-branches: ## measure branches, their first commits and merges by the size of the graph
+	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
+
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
@@ -98,4 +101,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz fuzz-engine bench bench-peers bench-writers lint docs golden clean
+.PHONY: help run reindex generate build test test-clients fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean

@@ -53,6 +53,11 @@ test: ## regenerate and fail on a difference, then run every test
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done
 
+# The peers are a module of their own, with SQLite compiled in; DuckDB is tested where a
+# run of bench-peers has fetched it.
+test-peers: ## vet and test the comparison with other databases (needs a C compiler)
+	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
+
 test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
 
@@ -74,9 +79,10 @@ bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
 SIZE ?= 1
-# PROFILE names a folder for CPU profiles of this engine, one a work.
+# PROFILE names a folder for CPU profiles of this engine, one a work. CODE=1 leaves all
+# but the code of this repository out.
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
-	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) bench/peers/run.sh
+	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) bench/peers/run.sh
 
 bench-branches: ## measure branches, their first commits and merges by the size of the graph
 	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
@@ -101,4 +107,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean
+.PHONY: help run reindex generate build test test-peers test-clients fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean

@@ -47,7 +47,16 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test ./gq ./gq/syntax -run '^TestHuge$$'
 	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
 	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
-	$(GO) test -tags fault_tombstone ./engine/embedded -run TestFaultIsFound
+	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
+	@for fault in fault_hops fault_overlay fault_tombstone; do \
+		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \
+		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
+	done
+
+# The peers are a module of their own, with SQLite compiled in; DuckDB is tested where a
+# run of bench-peers has fetched it.
+test-peers: ## vet and test the comparison with other databases (needs a C compiler)
+	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
 
 test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
@@ -58,13 +67,29 @@ fuzz: ## run every fuzz target for FUZZTIME each
 		echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
 	done
 
+# The same SEED draws the same statements. A difference prints its own seed, and a script
+# that shows it.
+CASES ?= 1000000
+SEED ?= 1
+fuzz-engine: ## compare the engine with the reference model on CASES random statements from SEED on
+	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
+		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
+
 bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
 SIZE ?= 1
-# PROFILE names a folder for CPU profiles of this engine, one a work.
+# PROFILE names a folder for CPU profiles of this engine, one a work. CODE=1 leaves all
+# but the code of this repository out.
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
-	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) bench/peers/run.sh
+	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) bench/peers/run.sh
+
+bench-branches: ## measure branches, their first commits and merges by the size of the graph
+	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
+
+bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
+	@mkdir -p $(DATA)
+	@$(GO) run ./bench/cmd/writers -dir $(DATA)
 
 lint: ## vet, formatting, stale generated code
 	$(GO) vet ./...
@@ -82,4 +107,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz bench bench-peers lint docs golden clean
+.PHONY: help run reindex generate build test test-peers test-clients fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean

@@ -56,7 +56,8 @@ var imports = []struct {
 	// Commands wire everything; nobody imports them.
 	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "server", "server/**", "source/**"}},
 	{"bench/social", nil},
-	{"bench/cmd/**", []string{"bench/social"}},
+	{"bench/contention", []string{"engine", "gq", "gq/**"}},
+	{"bench/cmd/**", []string{"bench/**", "engine/**"}},
 	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "server", "server/**"}},
 	{"internal/**", nil},
 }

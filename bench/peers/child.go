@@ -29,7 +29,7 @@ type outcome struct {
 
 // child says what such a process does.
 type child struct {
-	task    string // load or open
+	task    string // load or open; index or load-code
 	peer    string
 	dir     string
 	profile string // file for a CPU profile, or empty
@@ -41,7 +41,8 @@ func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
 		return o, err
 	}
 	cmd := exec.CommandContext(ctx, self, childArg, "-task", c.task, "-peer", c.peer, "-dir", c.dir, "-file", b.file,
-		"-size", strconv.FormatFloat(b.size, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile)
+		"-size", strconv.FormatFloat(b.size, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile,
+		"-root", b.root, "-deps="+strconv.FormatBool(b.deps()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -61,6 +62,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&from.file, "file", "", "")
 	size := flags.Float64("size", 1, "")
 	seed := flags.Uint64("seed", 42, "")
+	root, deps := flags.String("root", "", ""), flags.Bool("deps", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -87,8 +89,18 @@ func runChild(ctx context.Context, args []string) (err error) {
 		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
 	case "open":
 		o.Seconds, err = openAndAnswer(ctx, p, c.dir)
+	case "index":
+		stop := watchMemory(ownMemory)
+		start := time.Now()
+		err = indexCode(ctx, *root, c.dir, *deps)
+		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
+	case "load-code":
+		stop := watchMemory(ownMemory)
+		start := time.Now()
+		err = loadCode(ctx, *root, c.dir)
+		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
 	default:
-		err = fmt.Errorf("task %q: want load or open", c.task)
+		err = fmt.Errorf("task %q: want load, open, index or load-code", c.task)
 	}
 	if err != nil {
 		return err

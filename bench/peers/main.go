@@ -38,6 +38,8 @@ type options struct {
 	dir     string
 	budget  time.Duration
 	profile string
+	root    string
+	code    bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -48,6 +50,8 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.dir, "dir", "", "folder to work in, emptied afterwards; a temporary one without it")
 	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for one database and one work")
 	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one a work")
+	flags.StringVar(&o.root, "root", "", "folder of this repository, whose code is indexed and queried; left out without it")
+	flags.BoolVar(&o.code, "code", false, "measure the code of this repository alone")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -86,6 +90,12 @@ type bench struct {
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
+	if b.code {
+		if err := b.head(ctx); err != nil {
+			return err
+		}
+		return b.realGraph(ctx)
+	}
 	b.file = filepath.Join(b.dir, "graph.ndjson")
 	if err := b.writeFile(); err != nil {
 		return err
@@ -130,6 +140,9 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	if err := b.commits(ctx, sessions); err != nil {
+		return err
+	}
+	if err := b.realGraph(ctx); err != nil {
 		return err
 	}
 	fmt.Printf("Load averages at the end: %s.\n", loadAverages())

@@ -47,6 +47,10 @@ func (b *bench) head(context.Context) error {
 	g := b.graph
 	fmt.Printf("%s, %s, %d processors (%s), load averages at the start %s.\n", time.Now().UTC().Format("2006-01-02 15:04 MST"),
 		runtime.Version(), runtime.NumCPU(), cpu, loadAverages())
+	if b.code {
+		fmt.Println()
+		return nil
+	}
 	fmt.Printf("%d persons, %d companies, %d posts (%d with a vector), %d knows, %d works at, %d authored; seed %d.\n\n",
 		g.Persons, g.Companies, g.Posts, g.Vectors, g.Knows, g.WorksAt, g.Authored, g.Seed)
 	return nil

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and runs the comparison with the peers. DuckDB's shared library comes from its
 # npm package; without npm, or without the package, DuckDB is left out. SIZE is a factor
-# of the full graph, PROFILE a folder for CPU profiles.
+# of the full graph, PROFILE a folder for CPU profiles; with CODE the code of this
+# repository is measured alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${WORK:?a folder to build in}
@@ -44,4 +45,4 @@ fi
 # The product's requirements change without this module: its own follow.
 cd "$here"
 CGO_ENABLED=1 CGO_CFLAGS="$cflags" CGO_LDFLAGS="$ldflags" go build -mod=mod -tags "$tags" -o "$work/peers" .
-exec "$work/peers" -size "${SIZE:-1}" ${PROFILE:+-profile "$PROFILE"}
+exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code}

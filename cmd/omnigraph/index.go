@@ -28,17 +28,22 @@ func newIndex() *cobra.Command {
 
 func newIndexGo() *cobra.Command {
 	var dir, out string
+	var deps bool
 	cmd := &cobra.Command{
 		Use:   "go [PATTERN…]",
 		Short: "Read a Go module: its modules, packages, files, symbols and calls",
 		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code.
 
 The packages must compile. Tests are left out. Patterns are the go command's; the
-default is ./...`,
-		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
+default is ./...
+
+With --deps, what the packages depend on is read like them, the standard library
+included: with it, calls lead out of the module. Type-checking all of that takes
+gigabytes of memory for a large module.`,
+		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := newProgress(cmd.ErrOrStderr())
-			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Progress: bar.show})
+			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Progress: bar.show})
 			bar.done()
 			if err != nil {
 				return err
@@ -47,6 +52,7 @@ default is ./...`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "the module's folder (default: the current one)")
+	cmd.Flags().BoolVar(&deps, "deps", false, "read dependencies and the standard library too")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	return cmd
 }

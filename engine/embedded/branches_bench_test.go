@@ -3,10 +3,12 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // benchSizes are numbers of edges: there are a tenth as many persons.
@@ -21,30 +23,132 @@ func benchEdges(b *testing.B, edges int) *Graph {
 	return g
 }
 
-// BenchmarkBranch makes a branch and its first commit, of a node and an edge: time and
-// memory are those of what they change, whatever the size of the graph.
+// branched is a graph of which branches are made.
+type branched struct {
+	*Graph
+	made int
+}
+
+// fork makes one more branch, with a commit of a node and an edge if it is to have one.
+func (g *branched) fork(t testing.TB, commit bool) (name string) {
+	name = fmt.Sprint("b", g.made)
+	g.made++
+	if _, err := g.CreateBranch(t.Context(), name, engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	if commit {
+		g.commit(t, name)
+	}
+	return name
+}
+
+// addTwo adds a node and an edge in one commit.
+var addTwo = &plan.Query{Params: connect.Params, Mutation: &plan.Mutation{Statements: []plan.Statement{
+	plan.Insert{Type: "Person", Set: []plan.Assign{{Name: "name", Type: nameOf.Type, Value: plan.ParamRef{Index: 0}}}},
+	connect.Mutation.Statements[0],
+}}}
+
+func (g *branched) commit(t testing.TB, branch string) {
+	if _, err := g.Mutate(t.Context(), addTwo, engine.Args{str("ann"), str("p000001"), str("k")}, engine.WriteOptions{Branch: branch}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// walk reads whom the person of the commit leads to over two hops: the row that is new,
+// and rows that are shared.
+func (g *branched) walk(t testing.TB, branch string) {
+	r, err := g.Query(t.Context(), twoHops, engine.Args{str("ann")}, engine.Target{Branch: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := drain(t.Context(), r); n == 0 || err != nil {
+		t.Fatalf("%d rows, error %v", n, err)
+	}
+}
+
+var twoHops = walkFrom(2)
+
+// BenchmarkBranch makes a branch, its first commit, of a node and an edge, and the first
+// read of it: time and memory are those of what they change, whatever the size of the
+// graph.
 func BenchmarkBranch(b *testing.B) {
-	ctx := context.Background()
 	for _, edges := range benchSizes {
-		b.Run(fmt.Sprint(edges), func(b *testing.B) {
-			g := benchEdges(b, edges)
+		g := &branched{Graph: benchEdges(b, edges)}
+		// Each has one branch at a time, so that all find the same.
+		bench := func(name string, committed bool, op func(b *testing.B, branch string)) {
+			b.Run(fmt.Sprint(edges, "/", name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					branch := g.fork(b, committed)
+					b.StartTimer()
+					op(b, branch)
+					b.StopTimer()
+					if err := g.DeleteBranch(b.Context(), branch); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+			})
+		}
+		b.Run(fmt.Sprint(edges, "/create"), func(b *testing.B) {
 			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				opts := engine.WriteOptions{Branch: fmt.Sprint("b", i)}
-				if _, err := g.CreateBranch(ctx, opts.Branch, engine.Target{}); err != nil {
+			for b.Loop() {
+				branch := g.fork(b, false)
+				b.StopTimer()
+				if err := g.DeleteBranch(b.Context(), branch); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, opts); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := g.Mutate(ctx, connect, engine.Args{str("ann"), str("p000001"), str("k")}, opts); err != nil {
-					b.Fatal(err)
-				}
-				if err := g.DeleteBranch(ctx, opts.Branch); err != nil {
-					b.Fatal(err)
-				}
+				b.StartTimer()
 			}
 		})
+		bench("first-commit", false, func(b *testing.B, branch string) { g.commit(b, branch) })
+		bench("first-read", true, func(b *testing.B, branch string) { g.walk(b, branch) })
+		b.Run(fmt.Sprint(edges, "/kept"), func(b *testing.B) { g.reportKept(b) })
+	}
+}
+
+// reportKept measures the memory that branches with a commit each keep.
+func (g *branched) reportKept(b *testing.B) {
+	n := 0
+	before := heapInUse()
+	for b.Loop() {
+		g.fork(b, true)
+		n++
+	}
+	b.ReportMetric(float64(heapInUse()-before)/float64(n), "kept-B/branch")
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestBranchCostsWhatItChanges compares what a branch, a commit and a read of it allocate
+// on a small graph and on a large one.
+func TestBranchCostsWhatItChanges(t *testing.T) {
+	var bytes [2]uint64
+	for i, persons := range []int{100, 4000} {
+		g := &branched{Graph: create(t, fs.NewMem(), Options{quiet: true})}
+		if err := loadText(g.Graph, engine.Merge, benchText(persons)); err != nil {
+			t.Fatal(err)
+		}
+		op := func() { g.walk(t, g.fork(t, true)) }
+		op()
+		var before, after runtime.MemStats
+		const times = 50
+		runtime.ReadMemStats(&before)
+		for range times {
+			op()
+		}
+		runtime.ReadMemStats(&after)
+		bytes[i] = (after.TotalAlloc - before.TotalAlloc) / times
+	}
+	t.Logf("%d bytes with 1,000 edges, %d with 40,000", bytes[0], bytes[1])
+	if bytes[1] > 2*bytes[0] {
+		t.Errorf("a branch, a commit and a read allocate %d bytes on a graph of 1,000 edges and %d on one of 40,000", bytes[0], bytes[1])
 	}
 }
 

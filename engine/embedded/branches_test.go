@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// dumpAll writes every branch: its entities, its commits by number, and the numbers of
-// its common ancestors with the others.
+// dumpAll writes every branch: its entities, its commits by number, the numbers of its
+// common ancestors with the others, and its receipts. No call may be under way.
 func dumpAll(g *Graph) string {
 	ctx := context.Background()
 	var b strings.Builder
@@ -50,149 +50,15 @@ func dumpAll(g *Graph) string {
 		if err != nil {
 			return err.Error()
 		}
+		var keys []string
+		for k, r := range line.receipts {
+			keys = append(keys, fmt.Sprintf("%s/%s=%d", k.actor, k.key, r.Commit.Seq))
+		}
+		slices.Sort(keys)
+		fmt.Fprintf(&b, " | keys %s", strings.Join(keys, " "))
 		fmt.Fprintf(&b, "\n%s\n", dump(line.head.Load().snap))
 	}
 	return b.String()
-}
-
-// branchHistory is what the crash test does to branches; see history.
-func branchHistory() []func(g *Graph) error {
-	ctx := context.Background()
-	insert := func(branch, name string, age int) func(g *Graph) error {
-		return func(g *Graph) error {
-			_, err := g.Mutate(ctx, insertPerson, engine.Args{str(name), num(age)}, engine.WriteOptions{Branch: branch})
-			return err
-		}
-	}
-	remove := func(branch, name string) func(g *Graph) error {
-		return func(g *Graph) error {
-			_, err := g.Mutate(ctx, deletePerson, engine.Args{str(name)}, engine.WriteOptions{Branch: branch})
-			return err
-		}
-	}
-	load := func(branch string, mode engine.LoadMode, text string) func(g *Graph) error {
-		return func(g *Graph) error {
-			_, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: mode, WriteOptions: engine.WriteOptions{Branch: branch}})
-			return err
-		}
-	}
-	create := func(name, from string) func(g *Graph) error {
-		return func(g *Graph) error { _, err := g.CreateBranch(ctx, name, engine.Target{Branch: from}); return err }
-	}
-	drop := func(name string) func(g *Graph) error {
-		return func(g *Graph) error { return g.DeleteBranch(ctx, name) }
-	}
-	merge := func(source, target string) func(g *Graph) error {
-		return func(g *Graph) error { _, err := g.Merge(ctx, source, target, engine.MergeOptions{}); return err }
-	}
-	checkpoint := func(g *Graph) error { return g.checkpoint(ctx) }
-	return []func(g *Graph) error{
-		load("", engine.Merge, manyPeople(0, 12)),
-		insert("", "ann", 30),
-		create("side", ""),
-		insert("side", "bob", 31),
-		insert("", "cat", 32),
-		checkpoint,
-		remove("side", "p000003"),
-		create("deep/er", "side"),
-		load("deep/er", engine.Merge, manyPeople(20, 30)), // as segments
-		insert("", "dan", 33),
-		merge("side", "main"),
-		insert("side", "ann", 99),
-		checkpoint,
-		merge("deep/er", "main"), // spilled
-		drop("side"),
-		create("side", "deep/er"),
-		insert("side", "eve", 5),
-		checkpoint,
-		drop("deep/er"),
-		merge("side", "main"),
-		merge("main", "side"),
-		insert("main", "fay", 6),
-	}
-}
-
-// TestBranchCrash cuts the power at every durable operation of a history of branches.
-func TestBranchCrash(t *testing.T) {
-	ctx := context.Background()
-	mem := fs.NewMem()
-	g, err := Create(ctx, mem, dir, "// people", people(), crashOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	states := []string{dumpAll(g)}
-	for i, step := range branchHistory() {
-		if err := step(g); err != nil {
-			t.Fatalf("step %d: %v", i, err)
-		}
-		states = append(states, dumpAll(g))
-	}
-	if last := states[len(states)-1]; strings.Contains(last, "BUT") {
-		t.Errorf("%s", last)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ops := mem.Ops()
-	t.Logf("%d durable operations", ops)
-	for n := 0; n < ops; n++ {
-		if testing.Short() && n%5 != 0 {
-			continue
-		}
-		mem := fs.NewMem()
-		mem.CrashAfter(n)
-		acked := -1
-		if g, err := Create(ctx, mem, dir, "// people", people(), crashOptions); err == nil {
-			acked = 0
-			for _, step := range branchHistory() {
-				if step(g) != nil {
-					break
-				}
-				acked++
-			}
-			g.Close()
-		}
-		for seed := range uint64(2) {
-			checkBranchCrash(t, mem.Crash(seed), states, acked, fmt.Sprintf("crash at operation %d, seed %d", n, seed))
-		}
-	}
-}
-
-func checkBranchCrash(t *testing.T, fsys *fs.Mem, states []string, acked int, what string) {
-	t.Helper()
-	ctx := context.Background()
-	g, err := Open(ctx, fsys, dir, crashOptions)
-	var missing *engine.NotFound
-	if acked < 0 && errors.As(err, &missing) {
-		return
-	}
-	if err != nil {
-		t.Fatalf("%s, after step %d: %v", what, acked, err)
-	}
-	got := dumpAll(g)
-	if (acked < 0 || got != states[acked]) && (acked+1 >= len(states) || got != states[acked+1]) {
-		t.Fatalf("%s: after step %d the graph is\n%s\nwant\n%s\nor the state after the next step", what, acked, got, states[max(acked, 0)])
-	}
-	if _, err := g.CreateBranch(ctx, "later", engine.Target{}); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "later"}); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	if err := g.checkpoint(ctx); err != nil {
-		t.Fatalf("%s: checkpoint: %v", what, err)
-	}
-	want := dumpAll(g)
-	if err := errors.Join(g.Verify(ctx), g.Close()); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	if g, err = Open(ctx, fsys, dir, crashOptions); err != nil {
-		t.Fatalf("%s: opened again: %v", what, err)
-	}
-	defer g.Close()
-	if got := dumpAll(g); got != want {
-		t.Fatalf("%s: opened again the graph is\n%s\nwant\n%s", what, got, want)
-	}
 }
 
 // TestBranchesConcurrently runs a writer on each of many branches beside forks, merges
@@ -410,11 +276,13 @@ func TestIDsAscend(t *testing.T) {
 	}
 }
 
-// withoutAncestors leaves out of a dump what only writers know: the common ancestors
-// after the last record, durable or not.
-func withoutAncestors(dump string) string {
-	return regexp.MustCompile(` \| with .*`).ReplaceAllString(dump, "")
+// toReaders leaves out of a dump what only writers know: the common ancestors and the
+// receipts after the last record, durable or not.
+func toReaders(dump string) string {
+	return writersOnly.ReplaceAllString(dump, "")
 }
+
+var writersOnly = regexp.MustCompile(` \| (with|keys) .*`)
 
 // TestBranchFailedSync fails the sync of each kind of record about branches: the outcome
 // is unknown, nobody sees it, and what was durable can be read on.
@@ -443,13 +311,13 @@ func TestBranchFailedSync(t *testing.T) {
 			if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{Branch: "side"}); err != nil {
 				t.Fatal(err)
 			}
-			before := withoutAncestors(dumpAll(g))
+			before := toReaders(dumpAll(g))
 			failing = true
 			if err, lost := c.step(g), (*engine.Indeterminate)(nil); !errors.As(err, &lost) {
 				t.Errorf("%v, want *engine.Indeterminate", err)
 			}
 			failing = false
-			if after := withoutAncestors(dumpAll(g)); after != before {
+			if after := toReaders(dumpAll(g)); after != before {
 				t.Errorf("readers see\n%s\nwant\n%s", after, before)
 			}
 			for _, again := range []func() error{

@@ -1,8 +1,9 @@
-//go:build fault_tombstone
+//go:build fault_tombstone || fault_hops || fault_overlay
 
 package embedded_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,20 +13,22 @@ import (
 // overheard is a test whose failures are looked at instead of counted.
 type overheard struct {
 	testing.TB
-	failed bool
+	heard string
 }
 
 func (o *overheard) Errorf(format string, args ...any) {
-	o.failed = true
-	o.TB.Logf(strings.ReplaceAll(format, "%s", "%.2000s"), args...)
+	o.heard += fmt.Sprintf(format, args...)
 }
 
 // TestFaultIsFound expects the random comparison to find the fault that the build tag
-// seeds: go test -tags fault_tombstone -run TestFaultIsFound ./engine/embedded.
+// seeds: go test -tags fault_hops -run TestFaultIsFound ./engine/embedded. The tags are
+// fault_hops, fault_overlay and fault_tombstone.
 func TestFaultIsFound(t *testing.T) {
 	o := &overheard{TB: t}
 	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: 10_000})
-	if !o.failed {
-		t.Errorf("not found in %d statements", n)
+	if o.heard == "" {
+		t.Fatalf("not found in %d statements", n)
 	}
+	difference, _, _ := strings.Cut(o.heard, "\nschema:")
+	t.Logf("found after %d statements: %.400s", n, difference)
 }

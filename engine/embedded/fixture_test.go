@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -162,20 +163,10 @@ func dump(s *version.Snapshot) string {
 				src, dst := t.Ends(ord)
 				from, to := s.Nodes(t.Type.From), s.Nodes(t.Type.To)
 				line += " " + from.ID(src) + " -> " + to.ID(dst)
-				listed := 0
-				for o := t.Out().Over(src); o != nil; o = o.Next {
-					if o.Edge == ord {
-						listed++
+				for end, n := range map[string]int{"FROM": listings(t.Out(), src, ord), "TO": listings(t.In(), dst, ord)} {
+					if n != 1 {
+						line += fmt.Sprintf(" LISTED %d TIMES %s ITS NODE", n, end)
 					}
-				}
-				edges, _ := t.Out().Base(src)
-				for _, e := range edges {
-					if e == ord {
-						listed++
-					}
-				}
-				if listed != 1 {
-					line += fmt.Sprintf(" LISTED %d TIMES", listed)
 				}
 			}
 			for p := range t.Type.Props {
@@ -196,4 +187,21 @@ func dump(s *version.Snapshot) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// listings counts how often an edge is listed at a node.
+func listings(a *index.Adjacency, node, edge uint32) int {
+	n := 0
+	for o := a.Over(node); o != nil; o = o.Next {
+		if o.Edge == edge {
+			n++
+		}
+	}
+	edges, _ := a.Base(node)
+	for _, e := range edges {
+		if e == edge {
+			n++
+		}
+	}
+	return n
 }

@@ -3,11 +3,9 @@ package enginetest
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -16,69 +14,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Options say how long a random comparison runs. It ends with the first of Cases and
-// Duration, and with the last of Differences.
-type Options struct {
-	Seed  uint64 // of the first graph; each graph adds one
-	Cases int    // statements to compare, 0 for no bound
-	// Duration is the time after which no further graph is begun, 0 for no bound.
-	Duration time.Duration
-	// Differences is how many graphs may differ before the comparison gives up; 0 is 1.
-	Differences int
-}
-
-var (
-	seedFlag        = flag.Uint64("enginetest.seed", 1, "seed of the first random graph")
-	casesFlag       = flag.Int("enginetest.cases", 0, "random statements to compare, 0 for no bound")
-	durationFlag    = flag.Duration("enginetest.duration", 20*time.Second, "time for the random comparison")
-	differencesFlag = flag.Int("enginetest.differences", 1, "differing random graphs before giving up")
-)
-
-// FromFlags returns the options that the test's flags -enginetest.seed, .cases,
-// .duration and .differences give.
-func FromFlags() Options {
-	return Options{Seed: *seedFlag, Cases: *casesFlag, Duration: *durationFlag, Differences: *differencesFlag}
-}
-
-// stepsPerGraph is how many statements a random graph sees.
-const stepsPerGraph = 60
-
-// RunRandom draws schemas, data and statements, runs each statement on an engine and on
-// the reference model, and fails the test where they differ, with a shrunken script and
-// the seed that draws it. It returns the number of compared statements.
-func RunRandom(t testing.TB, open Opener, o Options) int {
-	t.Helper()
-	begin := time.Now()
-	cases, differences := 0, 0
-	for seed := o.Seed; ; seed++ {
-		if o.Cases > 0 && cases >= o.Cases || o.Duration > 0 && time.Since(begin) >= o.Duration {
-			break
-		}
-		d := newDrawer(seed)
-		openBoth := func() *pair {
-			return &pair{ctx: context.Background(), schema: d.schema, engine: open(t, sourceText, d.schema),
-				model: naive.New(sourceText, d.schema, naive.Sound)}
-		}
-		n, script, difference := compareGraph(d, openBoth)
-		cases += n
-		if difference == "" {
-			continue
-		}
-		script, difference = shrink(openBoth, script, difference)
-		t.Errorf("the engine and the model differ (-enginetest.seed=%d):\n%s\nschema:\n%s\nscript:\n%s",
-			seed, difference, schemaText(d.schema), scriptText(script))
-		if differences++; differences >= max(1, o.Differences) {
-			break
-		}
-	}
-	t.Logf("%d statements compared in %s", cases, time.Since(begin).Round(time.Millisecond))
-	return cases
-}
-
 // compareGraph draws and compares the statements of one graph up to the first
 // difference.
 func compareGraph(d *drawer, open func() *pair) (cases int, script []step, difference string) {
+	return countGraph(d, open, tally{})
+}
+
+// countGraph is compareGraph that keeps count of what comes of the statements.
+func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []step, difference string) {
 	p := open()
+	p.seen = seen
 	defer func() {
 		if err := p.close(); err != nil && difference == "" {
 			difference = err.Error()
@@ -87,16 +32,28 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 	for i := range stepsPerGraph {
 		s := step{branch: d.drawBranch(p.branches())}
 		p.branch = s.branch
-		d.see(p.modelIDs())
+		d.see(p.knownIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
 		case d.branching && d.percent(2):
 			s.export = true
-		case d.branching && d.percent(20):
+		case d.branching && d.percent(28):
 			s.branching = d.drawBranching(p.branches())
+			for range 3 { // so that few merges have nothing to do
+				if d.percent(30) || !p.upToDate(s.branching) {
+					break
+				}
+				s.branching = d.drawBranching(p.branches())
+			}
 		case draw < 66:
 			s.query, s.args = d.drawRead()
+			for range 3 { // most drawn reads have no row, and teach little
+				if d.percent(30) || p.answers(s) {
+					break
+				}
+				s.query, s.args = d.drawRead()
+			}
 			s.held = d.percent(6)
 		case draw < 88:
 			s.query, s.args, s.unnamed = d.drawMutation()
@@ -186,6 +143,11 @@ func (s step) String() string {
 	return text
 }
 
+// writes reports whether the step may change something.
+func (s step) writes() bool {
+	return !s.export && (s.query == nil || s.query.Read == nil)
+}
+
 func scriptText(script []step) string {
 	var b strings.Builder
 	for i, s := range script {
@@ -202,7 +164,9 @@ type pair struct {
 	model  *naive.Graph
 	branch string // of the step under way
 	held   []heldRead
-	reads  int // compared
+	reads  int                            // compared
+	seen   tally                          // nil where nobody counts
+	known  map[string]map[string][]string // the model's ids by branch, until a write
 }
 
 // heldRead is a result that is to be read after the next write.
@@ -225,8 +189,12 @@ func (p *pair) run(s step) (difference string) {
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
 	p.branch = s.branch
+	if s.writes() {
+		p.known = nil
+	}
 	switch {
 	case s.export:
+		p.seen.add("export", "written")
 		return p.runExport(ctx)
 	case s.branching != nil:
 		difference = p.runBranching(ctx, s)
@@ -235,7 +203,9 @@ func (p *pair) run(s step) (difference string) {
 	case s.query.Read != nil && s.held:
 		return p.hold(ctx, s)
 	case s.query.Read != nil:
-		return p.runRead(ctx, s.query, s.args)
+		rows, difference := p.runRead(ctx, s.query, s.args)
+		p.seen.read("read", rows)
+		return difference
 	default:
 		difference = p.runMutation(ctx, s)
 	}
@@ -248,32 +218,39 @@ func (p *pair) run(s step) (difference string) {
 	return difference
 }
 
-func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) string {
+// runRead returns the number of rows that the model answers with.
+func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (rows int, difference string) {
 	if absent, difference := p.missing(ctx); absent {
-		return difference
+		return 0, difference
 	}
 	want, err := queryAt(ctx, p.model, q, args, p.target())
 	if err != nil {
-		return "the model fails: " + err.Error()
+		return 0, "the model fails: " + err.Error()
 	}
 	got, err := queryAt(ctx, p.engine, q, args, p.target())
 	if err != nil {
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+		return 0, fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
 	if difference := compareRows(want, got); difference != "" {
-		return difference
+		return len(want), difference
 	}
 	if p.reads++; p.reads%explainEach != 0 {
-		return ""
+		return len(want), ""
 	}
 	e, err := p.engine.Explain(ctx, q, args, p.target(), true)
 	if err != nil {
-		return fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
+		return len(want), fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
 	}
 	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
-		return fmt.Sprintf("an explanation whose root has not %d rows:\n%s", len(want), e)
+		return len(want), fmt.Sprintf("an explanation whose root has not %d rows:\n%s", len(want), e)
 	}
-	return ""
+	return len(want), ""
+}
+
+// answers reports whether the model has a row for a read.
+func (p *pair) answers(s step) bool {
+	rows, err := queryAt(p.ctx, p.model, s.query, s.args, p.target())
+	return err != nil || len(rows) > 0
 }
 
 // explainEach is of how many reads one is explained.
@@ -294,6 +271,7 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if err != nil {
 		return "the model fails: " + err.Error()
 	}
+	p.seen.read("read over a write", len(want))
 	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
@@ -329,6 +307,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 		p.adopt(ctx, s.unnamed, before[s.unnamed])
 	}
 	want, wantErr := p.model.Mutate(ctx, s.query, s.args, p.options(s, p.model))
+	p.seen.write("mutation", want.Commit, wantErr)
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
 		return difference
 	}
@@ -350,6 +329,7 @@ func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 
 func (p *pair) runLoad(ctx context.Context, s step) string {
 	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
+	p.seen.load(want, wantErr)
 	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.engine)})
 	if outOfTurn(wantErr) && gotErr != nil {
 		return "" // the engine may read the input, and find it bad, before it looks at the branch
@@ -381,7 +361,7 @@ func compareCommits(want, got *engine.Commit) string {
 // compareState compares everything that the graphs hold, blobs aside.
 func (p *pair) compareState(ctx context.Context) string {
 	for _, q := range dumps(p.schema) {
-		if difference := p.runRead(ctx, q, nil); difference != "" {
+		if _, difference := p.runRead(ctx, q, nil); difference != "" {
 			return "after the write, " + difference + "\nof\n" + planText(q)
 		}
 	}
@@ -424,6 +404,19 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 
 // modelIDs lists the ids of the model's entities; see drawer.
 func (p *pair) modelIDs() map[string][]string { return p.listIDs(p.ctx, p.model) }
+
+// knownIDs is modelIDs, listed again only after a write.
+func (p *pair) knownIDs() map[string][]string {
+	ids, ok := p.known[p.branch]
+	if !ok {
+		ids = p.modelIDs()
+		if p.known == nil {
+			p.known = map[string]map[string][]string{}
+		}
+		p.known[p.branch] = ids
+	}
+	return ids
+}
 
 func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string {
 	ids := map[string][]string{}

@@ -67,15 +67,32 @@ func (d *drawer) drawBranch(branches []string) string {
 
 // drawBranching draws a step that is about branches.
 func (d *drawer) drawBranching(branches []string) *branching {
+	create := 20
+	if len(branches) > len(d.names) {
+		create = 5 // is refused: there are branches of all names
+	}
 	switch draw := d.IntN(100); {
-	case len(branches) < 2 || draw < 20:
-		return &branching{create: pick(d, branchNames), from: pick(d, branches)}
-	case draw < 27:
+	case len(branches) < 2 || draw < create:
+		return &branching{create: pick(d, d.names), from: pick(d, branches)}
+	case draw < create+6:
 		return &branching{remove: pick(d, branches)}
-	case draw < 30:
+	case draw < create+8:
 		return &branching{source: pick(d, branchNames), target: pick(d, branches)}
 	}
-	return &branching{source: pick(d, branches), target: pick(d, branches)}
+	b := &branching{source: pick(d, branches), target: pick(d, branches)}
+	for b.source == b.target && d.percent(95) { // is refused, whatever the branches hold
+		b.target = pick(d, branches)
+	}
+	return b
+}
+
+// upToDate reports whether a step is a merge that would bring nothing.
+func (p *pair) upToDate(b *branching) bool {
+	if b.source == "" {
+		return false
+	}
+	res, err := p.model.Merge(p.ctx, b.source, b.target, engine.MergeOptions{DryRun: true})
+	return err == nil && res.Outcome == engine.AlreadyUpToDate
 }
 
 // drawOptions draws one condition of a write.
@@ -157,6 +174,7 @@ func (p *pair) runBranching(ctx context.Context, s step) string {
 		}
 		difference, wantErr, gotErr = p.runMerge(ctx, s)
 	}
+	p.seen.branch(b, wantErr)
 	if difference == "" {
 		difference = compareBranchErrors(wantErr, gotErr)
 	}
@@ -176,6 +194,9 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 	}
 	want, wantErr := merge(p.model)
 	got, gotErr := merge(p.engine)
+	if wantErr == nil {
+		p.seen.add("merge", fmt.Sprint(want.Outcome))
+	}
 	if wantErr == nil && gotErr == nil {
 		w, g := fmt.Sprint(want.Outcome, want.Nodes, want.Edges), fmt.Sprint(got.Outcome, got.Nodes, got.Edges)
 		if w != g {

@@ -206,10 +206,27 @@ func (d *drawer) loadLines(n, badPercent int) []string {
 }
 
 func (d *drawer) loadLine() string {
-	if d.percent(45) {
-		return d.nodeLine(pick(d, d.schema.Nodes))
+	if e := d.edgeType(); d.percent(55) && (d.linked(e) || d.percent(15)) {
+		return d.edgeLine(e)
 	}
-	return d.edgeLine(pick(d, d.schema.Edges))
+	return d.nodeLine(pick(d, d.schema.Nodes))
+}
+
+// edgeType draws an edge type, mostly one between types that have nodes.
+func (d *drawer) edgeType() *catalog.Edge {
+	e := pick(d, d.schema.Edges)
+	for range 3 {
+		if d.linked(e) {
+			break
+		}
+		e = pick(d, d.schema.Edges)
+	}
+	return e
+}
+
+// linked reports whether both ends of an edge type have nodes.
+func (d *drawer) linked(e *catalog.Edge) bool {
+	return len(d.ids[key(plan.Node, e.From)]) > 0 && len(d.ids[key(plan.Node, e.To)]) > 0
 }
 
 func (d *drawer) nodeLine(n *catalog.Node) string {

@@ -416,6 +416,9 @@ func (r *readDraw) aggregate() plan.Expr {
 		}
 		if p.Type.Kind.IsNumeric() {
 			funcs = append(funcs, plan.Sum, plan.Avg)
+			if r.wild[declared.Type+"."+p.Name] {
+				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // they must not round
+			}
 		}
 		return agg(pick(r.drawer, funcs), prop)
 	}

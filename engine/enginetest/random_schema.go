@@ -23,12 +23,13 @@ type drawer struct {
 	ids map[string][]string
 	// branching graphs have branches, merges and writes with conditions.
 	branching bool
+	names     []string // that branches are given
 }
 
 func newDrawer(seed uint64) *drawer {
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}}
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2}
 	d.schema = d.drawSchema()
-	d.branching = seed%5 < 2
+	d.names = branchNames[:d.between(1, len(branchNames))]
 	return d
 }
 
@@ -135,7 +136,7 @@ func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 	if d.percent(10) {
 		e.Unique = append(e.Unique, []string{"src", "dst"})
 	}
-	if d.percent(25) {
+	if d.percent(d.ruleChance()) {
 		e.Card = &catalog.Cardinality{Min: d.between(0, 1), Max: pick(d, []int{-1, 1, 2, 4})}
 	}
 	return e
@@ -149,7 +150,7 @@ func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 			names = append(names, p.Name)
 		}
 	}
-	if len(names) == 0 || !d.percent(25) {
+	if len(names) == 0 || !d.percent(d.ruleChance()) {
 		return nil
 	}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -166,6 +167,15 @@ func someIndex(props []*catalog.Property) (index [][]string) {
 		}
 	}
 	return index
+}
+
+// ruleChance is how many types in a hundred have a rule about several entities. Two
+// sides of a merge may keep one that its outcome breaks: graphs with branches have more.
+func (d *drawer) ruleChance() int {
+	if d.branching {
+		return 50
+	}
+	return 25
 }
 
 // comparable reports whether values of a type can stand in a comparison.

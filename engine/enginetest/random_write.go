@@ -50,7 +50,7 @@ func (w *writeDraw) drawChange() {
 		}
 		w.insert(n.Name, props)
 	case draw < 70:
-		e := pick(w.drawer, w.drawer.schema.Edges)
+		e := w.edgeType()
 		props := w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name))
 		if !w.leavesID(plan.Edge, e.Name) {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)

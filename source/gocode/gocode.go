@@ -21,6 +21,11 @@ type Options struct {
 	Patterns []string // package patterns as the go command takes them; none for ./...
 	Env      []string // environment of the go command; nil for this process's
 
+	// Deps reads the packages that the patterns' depend on as well, directly or through
+	// others, those of the standard library included: all is type-checked from source,
+	// which takes some hundred times the memory that the text of the graph does.
+	Deps bool
+
 	// Progress, if set, is called as stages begin and advance. Total is 0 where the
 	// amount of work is not known.
 	Progress func(stage string, done, total int)
@@ -49,8 +54,8 @@ type Module struct {
 	Main    bool
 }
 
-// Package is a package of the module, or one that such a package imports directly;
-// the symbols of the latter are left out.
+// Package is a package of the module, or one that such a package imports directly. The
+// symbols of the latter are left out, unless dependencies are read.
 type Package struct {
 	Path  string
 	Name  string
@@ -59,9 +64,11 @@ type Package struct {
 	Lines int // of those files
 }
 
-// File is a source file of the module.
+// File is a source file that was read.
 type File struct {
-	Path  string // relative to the module's root, with slashes
+	// Path is relative to the module's root, with slashes. Of a dependency it is that
+	// of the package and the file's name, for the standard library behind std/.
+	Path  string
 	Lines int
 }
 
@@ -142,9 +149,17 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 		}
 	}
 	opts.Progress("type-checking packages", 0, 0)
-	pkgs, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}, opts.Patterns...)
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}
+	if opts.Deps {
+		cfg.Mode |= packages.NeedDeps
+	}
+	pkgs, err := packages.Load(cfg, opts.Patterns...)
 	if err != nil {
 		return nil, fmt.Errorf("reading packages: %w", err)
+	}
+	own := slices.DeleteFunc(slices.Clone(pkgs), foreign)
+	if opts.Deps {
+		pkgs = slices.Collect(packages.Postorder(pkgs))
 	}
 	var faults LoadError
 	for _, p := range pkgs {
@@ -153,9 +168,11 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 	if len(faults.Problems) > 0 {
 		return nil, &faults
 	}
-	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return p.Module == nil || !p.Module.Main })
-	if len(pkgs) == 0 {
+	if len(own) == 0 {
 		return nil, errors.New("no package of a Go module matches; run it inside a module, with patterns such as ./...")
+	}
+	if !opts.Deps {
+		pkgs = own
 	}
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 

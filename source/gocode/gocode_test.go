@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,54 @@ func TestReadGolden(t *testing.T) {
 		stable = append(stable, line)
 	}
 	golden.Check(t, "testdata/shop.ndjson", []byte(strings.Join(stable, "")))
+}
+
+// TestReadDeps reads the dependencies too: what there is without them stays as it is,
+// and calls lead on into the standard library and within it.
+func TestReadDeps(t *testing.T) {
+	own, err := Read(t.Context(), Options{Dir: "testdata/shop", Env: env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(t.Context(), Options{Dir: "testdata/shop", Env: env(), Deps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range own.Symbols {
+		if !slices.Contains(all.Symbols, s) {
+			t.Errorf("symbol %+v is another with dependencies", s)
+		}
+	}
+	for _, f := range own.Files {
+		if !slices.Contains(all.Files, f) {
+			t.Errorf("file %+v is another with dependencies", f)
+		}
+	}
+	for _, c := range own.Calls {
+		if !slices.Contains(all.Calls, c) {
+			t.Errorf("call %+v is another with dependencies", c)
+		}
+	}
+	from := func(c Calls, prefix string) bool { return strings.HasPrefix(c.From, prefix) }
+	if !slices.ContainsFunc(all.Calls, func(c Calls) bool { return from(c, "example.com/") && !strings.HasPrefix(c.To, "example.com/") }) {
+		t.Error("no call leads out of the module")
+	}
+	if !slices.ContainsFunc(all.Calls, func(c Calls) bool { return from(c, "fmt.") && c.To == "unicode/utf8.RuneCountInString" }) {
+		t.Error("fmt calls nothing of unicode/utf8")
+	}
+	if !slices.ContainsFunc(all.Files, func(f File) bool { return f.Path == "std/fmt/print.go" }) {
+		t.Error("there is no file std/fmt/print.go")
+	}
+	paths := map[string]bool{}
+	for _, s := range all.Symbols {
+		if paths[s.Path] {
+			t.Errorf("two symbols are %s", s.Path)
+		}
+		paths[s.Path] = true
+	}
+	if len(all.Packages) < len(own.Packages)+10 || len(paths) < 1000 {
+		t.Errorf("%d packages, %d symbols: dependencies are missing", len(all.Packages), len(paths))
+	}
 }
 
 func TestReadProgress(t *testing.T) {

@@ -38,7 +38,9 @@ func (r *reader) readModules() error {
 			node.Lines += lines
 		}
 		r.graph.Packages = append(r.graph.Packages, node)
-		if p.Module != nil && r.hasModule(p.Module.Path) {
+	}
+	for _, p := range r.packages {
+		if p.Module != nil && foreign(p) && r.hasModule(p.Module.Path) {
 			r.graph.Provides = append(r.graph.Provides, Link{p.Module.Path, p.PkgPath})
 		}
 	}

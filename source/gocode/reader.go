@@ -18,7 +18,7 @@ import (
 
 // reader collects a graph from type-checked packages.
 type reader struct {
-	own   map[string]bool // import paths of the packages whose symbols are read
+	read  map[string]bool // import paths of the packages whose symbols are read
 	graph Graph
 
 	paths    map[types.Object]string // of the symbols that were read
@@ -32,7 +32,7 @@ type reader struct {
 
 func newReader(pkgs []*packages.Package) *reader {
 	r := &reader{
-		own:      map[string]bool{},
+		read:     map[string]bool{},
 		paths:    map[types.Object]string{},
 		calls:    map[Link]int{},
 		imports:  map[Link]bool{},
@@ -40,18 +40,23 @@ func newReader(pkgs []*packages.Package) *reader {
 		modules:  map[string]*packages.Module{},
 	}
 	for _, p := range pkgs {
-		r.own[p.PkgPath] = true
+		r.read[p.PkgPath] = true
 		r.packages[p.PkgPath] = p
-		r.modules[p.Module.Path] = p.Module
+		if !foreign(p) {
+			r.modules[p.Module.Path] = p.Module
+		}
 	}
 	return r
 }
+
+// foreign reports whether a package belongs to no main module.
+func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Main }
 
 // readPackage reads the package itself, its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
 	node := Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles)}
 	for _, name := range p.GoFiles {
-		rel, err := r.relative(p.Module, name)
+		rel, err := r.filePath(p, name)
 		if err != nil {
 			return err
 		}
@@ -69,7 +74,9 @@ func (r *reader) readPackage(p *packages.Package) error {
 		r.readFile(p, f)
 	}
 	r.graph.Packages = append(r.graph.Packages, node)
-	r.graph.Provides = append(r.graph.Provides, Link{p.Module.Path, p.PkgPath})
+	if !foreign(p) {
+		r.graph.Provides = append(r.graph.Provides, Link{p.Module.Path, p.PkgPath})
+	}
 	for _, dep := range p.Imports {
 		r.packages[dep.PkgPath] = dep
 		r.imports[Link{p.PkgPath, dep.PkgPath}] = true
@@ -116,7 +123,7 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 		return
 	}
 	pos := p.Fset.Position(id.Pos())
-	file, err := r.relative(p.Module, pos.Filename)
+	file, err := r.filePath(p, pos.Filename)
 	if err != nil || !slices.Contains(p.GoFiles, pos.Filename) {
 		return
 	}
@@ -272,7 +279,15 @@ func (r *reader) readSatisfies() {
 	}
 }
 
-func (r *reader) relative(m *packages.Module, name string) (string, error) {
+// filePath returns the path of a file as it stands in the graph.
+func (r *reader) filePath(p *packages.Package, name string) (string, error) {
+	m := p.Module
+	switch {
+	case m == nil:
+		return "std/" + p.PkgPath + "/" + filepath.Base(name), nil
+	case foreign(p):
+		return p.PkgPath + "/" + filepath.Base(name), nil
+	}
 	rel, err := filepath.Rel(m.Dir, name)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", fmt.Errorf("file %s lies outside its module %s", filepath.Base(name), m.Path)
@@ -320,11 +335,11 @@ func (r *reader) finish() *Graph {
 
 func compareLinks(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 
-// imported returns the packages that are not the module's own, by import path.
+// imported returns the packages whose symbols are not read, by import path.
 func (r *reader) imported() []*packages.Package {
 	var out []*packages.Package
 	for _, path := range slices.Sorted(maps.Keys(r.packages)) {
-		if !r.own[path] {
+		if !r.read[path] {
 			out = append(out, r.packages[path])
 		}
 	}

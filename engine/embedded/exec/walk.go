@@ -118,7 +118,7 @@ func (st *state) trail(w *walk, h hop, nodes []uint32) error {
 // breadthFirst returns the nodes whose distance from a node lies within the bounds.
 // They are the walk's own memory.
 func (st *state) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
-	most := s.Max
+	most := s.Max - hopsLost
 	if s.From != s.To && st.types[s.From] != st.types[s.To] {
 		most = min(most, 1) // an edge of the type never follows another
 	}

@@ -50,6 +50,9 @@ func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
 		x.grow(owner)
 	}
 	slot := x.over.edit(owner, uint32(hash>>32)&x.mask)
+	if staleOverlay && *slot != nil {
+		return
+	}
 	*slot = &entry{hash, ord, *slot}
 	x.count++
 }

@@ -1,0 +1,271 @@
+// Package contention has many writers raise counters of one graph while many readers
+// look on, and holds the engine to what it told them.
+//
+// A raise is a read, and a write of what was read plus one: two that overlap must not
+// both be acknowledged. The counter, its mirror and its entries change in one commit:
+// no reader may see one without the others.
+package contention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Options say who does what for how long. The run ends with the first of Duration and
+// Most.
+type Options struct {
+	Writers, Readers, Counters int
+
+	// Branches is the number of branches that are made; the writers share them evenly.
+	// 0 for main alone.
+	Branches int
+	// IfCommit has each write ask for the head that the read saw. Without it, the id of
+	// the entry is what two raises to one value collide on.
+	IfCommit bool
+
+	Duration time.Duration
+	Most     int64 // acknowledged raises, about
+	Seed     uint64
+}
+
+// Report is what a run did.
+type Report struct {
+	Options
+	Elapsed time.Duration
+
+	Raises  int64           // acknowledged
+	Refused int64           // for another raise that came in between, and tried again
+	Writes  []time.Duration // of each acknowledged write, without the read before it
+	Reads   []time.Duration // of each pair of reads that is compared
+
+	run *run
+}
+
+// Compare compares a graph, such as the same one opened again, with what was
+// acknowledged.
+func (r *Report) Compare(ctx context.Context, g engine.Graph) error {
+	again := *r.run
+	again.graph = g
+	return again.compare(ctx)
+}
+
+// Run fills an empty graph of [Schema], lets writers and readers at it, and compares. The
+// error says what was lost or seen half, or which call failed.
+func Run(ctx context.Context, g engine.Graph, o Options) (*Report, error) {
+	if err := fill(ctx, g, o.Counters); err != nil {
+		return nil, err
+	}
+	r := &run{Options: o, graph: g, plans: compiled(), branches: []string{engine.MainBranch}, total: new(atomic.Int64), refused: new(atomic.Int64)}
+	if o.Branches > 0 {
+		r.branches = nil
+		for i := range o.Branches {
+			name := fmt.Sprintf("line/%02d", i)
+			if _, err := g.CreateBranch(ctx, name, engine.Target{}); err != nil {
+				return nil, err
+			}
+			r.branches = append(r.branches, name)
+		}
+	}
+	r.acked = make([][]atomic.Int64, len(r.branches))
+	for i := range r.acked {
+		r.acked[i] = make([]atomic.Int64, o.Counters)
+	}
+	return r.run(ctx)
+}
+
+type run struct {
+	Options
+	graph    engine.Graph
+	plans    *plans
+	branches []string
+	acked    [][]atomic.Int64 // raises by branch and counter
+	total    *atomic.Int64
+	refused  *atomic.Int64
+}
+
+func (r *run) run(ctx context.Context) (*Report, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	writes, reads := make([][]time.Duration, r.Writers), make([][]time.Duration, r.Readers)
+	begin := time.Now()
+	var writers, readers sync.WaitGroup
+	fail := func(err error) {
+		if err != nil {
+			cancel(err) // the first counts
+		}
+	}
+	for w := range r.Writers {
+		writers.Go(func() {
+			times, err := r.write(ctx, w, begin)
+			writes[w] = times
+			fail(err)
+		})
+	}
+	done := make(chan struct{})
+	for n := range r.Readers {
+		readers.Go(func() {
+			times, err := r.read(ctx, n, done)
+			reads[n] = times
+			fail(err)
+		})
+	}
+	writers.Wait()
+	elapsed := time.Since(begin)
+	close(done)
+	readers.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	rep := &Report{Options: r.Options, Elapsed: elapsed, Raises: r.total.Load(), Refused: r.refused.Load(), run: r}
+	for _, t := range writes {
+		rep.Writes = append(rep.Writes, t...)
+	}
+	for _, t := range reads {
+		rep.Reads = append(rep.Reads, t...)
+	}
+	return rep, r.compare(ctx)
+}
+
+// write raises counters until the run is over.
+func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []time.Duration, err error) {
+	rng := rand.New(rand.NewPCG(r.Seed, uint64(writer)))
+	line := writer % len(r.branches)
+	last := make([]int64, r.Counters) // what this writer was told
+	for time.Since(begin) < r.Duration && r.total.Load() < r.Most {
+		n := rng.IntN(r.Counters)
+		name := value.OfString(counterName(n))
+		read, commit, err := row(ctx, r.graph, r.plans.counter, engine.Args{name}, engine.Target{Branch: r.branches[line]})
+		if err != nil {
+			return nil, err
+		}
+		if len(read) != 1 || read[0] < last[n] {
+			return nil, fmt.Errorf("writer %d, %s on %s: reads %v after its own write of %d was acknowledged", writer, counterName(n), r.branches[line], read, last[n])
+		}
+		next := read[0] + 1
+		opts := engine.WriteOptions{Branch: r.branches[line], Actor: fmt.Sprint("writer-", writer)}
+		entry := fmt.Sprintf("%s-%d", counterName(n), next)
+		if r.IfCommit {
+			opts.IfCommit = commit
+			entry = fmt.Sprintf("%s-by-%d", entry, writer) // collides with nobody's
+		}
+		start := time.Now()
+		_, err = r.graph.Mutate(ctx, r.plans.raise, engine.Args{name, value.OfI64(next), value.OfString(entry), value.OfI64(int64(writer))}, opts)
+		var stale *engine.PreconditionFailed
+		var taken *engine.KeyConflict
+		switch {
+		case err == nil:
+			times = append(times, time.Since(start))
+			r.acked[line][n].Add(1)
+			r.total.Add(1)
+			last[n] = next
+		case errors.As(err, &stale) && r.IfCommit, errors.As(err, &taken) && !r.IfCommit:
+			r.refused.Add(1)
+			// The other raise is seen once it is durable: until then all goes the same way.
+			if !wait(ctx, time.Duration(rng.Int64N(int64(time.Millisecond)))) {
+				return nil, ctx.Err()
+			}
+		default:
+			return nil, fmt.Errorf("writer %d: %w", writer, err)
+		}
+	}
+	return times, nil
+}
+
+// read compares what commits leave together until the run is over.
+func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times []time.Duration, err error) {
+	rng := rand.New(rand.NewPCG(r.Seed, 1<<32+uint64(reader)))
+	last := make([]int64, len(r.branches))
+	for {
+		select {
+		case <-done:
+			return times, nil
+		default:
+		}
+		line := rng.IntN(len(r.branches))
+		start := time.Now()
+		sum, err := r.look(ctx, line, rng.IntN(r.Counters))
+		if err != nil {
+			return nil, fmt.Errorf("reader %d: %w", reader, err)
+		}
+		times = append(times, time.Since(start))
+		if sum < last[line] {
+			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, and did to %d before", reader, r.branches[line], sum, last[line])
+		}
+		last[line] = sum
+		// A reader behind a connection waits for its next call. One that never does
+		// would keep its processor for the 10 ms that the scheduler gives it.
+		runtime.Gosched()
+	}
+}
+
+// wait reports whether a time passed before the run was over.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// look reads the head of a branch twice: all counters, and all about one.
+func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error) {
+	branch := r.branches[line]
+	sums, commit, err := row(ctx, r.graph, r.plans.sums, nil, engine.Target{Branch: branch})
+	if err != nil {
+		return 0, err
+	}
+	if len(sums) != 3 || sums[0] != sums[1] || sums[2] != int64(r.Counters) {
+		return 0, fmt.Errorf("%s at %s: counters, mirrors and their number are %v; want the same twice, and %d", branch, commit, sums, r.Counters)
+	}
+	one, commit, err := row(ctx, r.graph, r.plans.entries, engine.Args{value.OfString(counterName(counter))}, engine.Target{Branch: branch})
+	if err != nil {
+		return 0, err
+	}
+	if len(one) > 0 && (one[0] != one[1] || one[0] != one[2]) {
+		return 0, fmt.Errorf("%s at %s: %s, its mirror and its entries are %v; want the same", branch, commit, counterName(counter), one)
+	}
+	return sums[0], nil
+}
+
+// compare compares each counter with the raises of it that were acknowledged.
+func (r *run) compare(ctx context.Context) error {
+	for line, branch := range r.branches {
+		var all int64
+		for n := range r.Counters {
+			read, _, err := row(ctx, r.graph, r.plans.counter, engine.Args{value.OfString(counterName(n))}, engine.Target{Branch: branch})
+			if err != nil {
+				return err
+			}
+			want := r.acked[line][n].Load()
+			if len(read) != 1 || read[0] != want {
+				return fmt.Errorf("%s on %s is %v after %d acknowledged raises", counterName(n), branch, read, want)
+			}
+			all += want
+		}
+		snap, err := r.graph.Snapshot(ctx, engine.Target{Branch: branch})
+		if err != nil {
+			return err
+		}
+		for _, c := range append(snap.Nodes, snap.Edges...) {
+			if (c.Type == "Entry" || c.Type == "Raises") && c.Count != all {
+				return fmt.Errorf("%s has %d of %s after %d acknowledged raises", branch, c.Count, c.Type, all)
+			}
+		}
+		for n := range r.Counters {
+			if _, err := r.look(ctx, line, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

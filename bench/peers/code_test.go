@@ -1,0 +1,61 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+)
+
+// TestStoredQueriesHaveRows loads a small module and runs every stored read on it with
+// arguments that are drawn: each finds something, but that there are neither notes nor
+// functions that nothing calls.
+func TestStoredQueriesHaveRows(t *testing.T) {
+	dir := t.TempDir()
+	for k, v := range map[string]string{"GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off"} {
+		t.Setenv(k, v) // as the tests of the indexer read the same module
+	}
+	if err := indexCode(t.Context(), "../../source/gocode/testdata/shop", dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := loadCode(t.Context(), "../..", dir); err != nil {
+		t.Fatal(err)
+	}
+	names, err := readNames(codeFile(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.Open(t.Context(), fs.OS(), graphDir(dir), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	small, err := social.New(0.005, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{graph: small}
+	for _, q := range code.Catalog().Queries {
+		if q.Plan().Read == nil {
+			continue
+		}
+		times, rows, err := b.timeStored(t.Context(), g, q.Plan(), names)
+		if err != nil {
+			t.Errorf("%s: %v", q.Plan().Name, err)
+			continue
+		}
+		most := 0
+		for _, n := range rows {
+			most = max(most, n)
+		}
+		if len(times.times) != leastRuns || len(rows) != leastRuns {
+			t.Errorf("%s: %d times, %d counts of rows, want %d", q.Plan().Name, len(times.times), len(rows), leastRuns)
+		}
+		none := q.Plan().Name == "notes_about" || q.Plan().Name == "unused_functions"
+		if (most == 0) != none {
+			t.Errorf("%s: %d rows at the most", q.Plan().Name, most)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+// diskFaults are ways in which a disk fails, from its n-th operation on.
+var diskFaults = []struct {
+	name   string
+	inject func(op fs.Op, n int) *fs.Fault
+}{
+	{"an operation fails", func(op fs.Op, n int) *fs.Fault {
+		if op.N != n {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.EIO}
+	}},
+	{"a reply is lost", func(op fs.Op, n int) *fs.Fault {
+		if op.N != n {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.EIO, Apply: true}
+	}},
+	{"a write is torn", func(op fs.Op, n int) *fs.Fault {
+		if op.N != n || op.Kind != fs.OpWrite {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.EIO, Write: op.Len / 2}
+	}},
+	{"a sync loses what was written", func(op fs.Op, n int) *fs.Fault {
+		if op.N != n || op.Kind != fs.OpSync {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.EIO, Lose: true}
+	}},
+	{"the disk is full for a while", func(op fs.Op, n int) *fs.Fault {
+		if op.N < n || op.N > n+6 || op.Kind != fs.OpWrite && op.Kind != fs.OpCreate {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+	}},
+	{"the disk stays full", func(op fs.Op, n int) *fs.Fault {
+		if op.N < n || op.Kind != fs.OpWrite && op.Kind != fs.OpCreate {
+			return nil
+		}
+		return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+	}},
+}
+
+// TestDiskFaults lets the disk fail at every operation of the scripts. A deed that fails
+// leaves nothing behind, unless its error says that the outcome is unknown; whoever
+// reads sees what was durable; and what is found later, with or without a power failure,
+// is one of the states that the replies allow. With the race detector each operation
+// fails in one way.
+func TestDiskFaults(t *testing.T) {
+	for _, s := range scripts() {
+		states := s.states(t)
+		_, ops := s.ops()
+		for k, fault := range diskFaults {
+			t.Run(s.name+"/"+fault.name, func(t *testing.T) {
+				for _, op := range ops {
+					n := op.N
+					if fault.inject(op, n) == nil || (testing.Short() || raced) && n%len(diskFaults) != k {
+						continue
+					}
+					mem := fs.NewMem()
+					faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault { return fault.inject(op, n) })
+					what := fmt.Sprintf("operation %d", n)
+					found := s.runOn(t, faulty, states, what)
+					crashed := mem.Crash(uint64(n))
+					checkReopened(t, mem, found, what)
+					checkReopened(t, crashed, found, what+", then a crash")
+				}
+			})
+		}
+	}
+}
+
+// runOn does the deeds on a disk that may fail, and those that fail once more, as long
+// as the graph is usable. It returns the states that a reopen may find.
+func (s script) runOn(t *testing.T, fsys fs.FS, states []string, what string) []string {
+	t.Helper()
+	g, err := Create(context.Background(), fsys, dir, "// people", people(), crashOptions)
+	if err != nil {
+		return allowed(states, -1)
+	}
+	defer g.Close()
+	for i, d := range s.deeds {
+		err := d.do(g)
+		for range 2 {
+			if err == nil {
+				break
+			}
+			if got := dumpAll(g); toReaders(got) != toReaders(states[i]) {
+				t.Fatalf("%s: %s, deed %d, fails (%v), and readers see\n%s\nwant\n%s", what, d.call, i+1, err, got, states[i])
+			}
+			var typed engine.Error
+			if !errors.As(err, &typed) && d.call != checkpoint.call {
+				t.Errorf("%s: %s, deed %d: %v (%T) is no error of an engine", what, d.call, i+1, err, err)
+			}
+			if unknown := (*engine.Indeterminate)(nil); errors.As(err, &unknown) {
+				return states[i : i+2]
+			}
+			err = d.do(g)
+		}
+		if err != nil {
+			return states[i : i+1]
+		}
+	}
+	return states[len(states)-1:]
+}

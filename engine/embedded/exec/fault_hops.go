@@ -1,0 +1,5 @@
+//go:build fault_hops
+
+package exec
+
+const hopsLost = 1

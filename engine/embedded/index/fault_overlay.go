@@ -1,0 +1,5 @@
+//go:build fault_overlay
+
+package index
+
+const staleOverlay = true

@@ -1,0 +1,151 @@
+package embedded
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// script is what the tests of crashes and failures do to a graph. Every id is given, so
+// that a deed always makes the same state.
+type script struct {
+	name  string
+	deeds []deed
+	made  func(t *testing.T, g *Graph) // looks at what a whole run made; may be nil
+}
+
+// deed is one call. It is acknowledged when it returns nil.
+type deed struct {
+	call string // the method of the engine
+	do   func(g *Graph) error
+}
+
+// reads are the methods of an engine that make nothing durable.
+var reads = []string{"Bind", "Branches", "Close", "Commit", "Commits", "Export", "Query", "Schema", "Snapshot"}
+
+// TestScriptsDoEverything wants every method of an engine that writes in a script.
+func TestScriptsDoEverything(t *testing.T) {
+	var calls []string
+	for _, s := range scripts() {
+		for _, d := range s.deeds {
+			calls = append(calls, d.call)
+		}
+	}
+	for m := range reflect.TypeFor[engine.Graph]().Methods() {
+		if !slices.Contains(reads, m.Name) && !slices.Contains(calls, m.Name) {
+			t.Errorf("no script calls %s: no test cuts the power in the midst of it; add a deed to scripts", m.Name)
+		}
+	}
+}
+
+var checkpoint = deed{"checkpoint", func(g *Graph) error { return g.checkpoint(context.Background()) }}
+
+func mutation(q *plan.Query, opts engine.WriteOptions, args ...any) deed {
+	var values engine.Args
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			values = append(values, str(a))
+		case int:
+			values = append(values, num(a))
+		}
+	}
+	return deed{"Mutate", func(g *Graph) error {
+		_, err := g.Mutate(context.Background(), q, values, opts)
+		return err
+	}}
+}
+
+func on(branch string) engine.WriteOptions { return engine.WriteOptions{Branch: branch} }
+
+func insert(branch, name string, age int) deed {
+	return mutation(insertPerson, on(branch), name, age)
+}
+
+func loading(branch string, mode engine.LoadMode, text string) deed {
+	return deed{"Load", func(g *Graph) error {
+		_, err := g.Load(context.Background(), strings.NewReader(text), engine.LoadOptions{Mode: mode, WriteOptions: on(branch)})
+		return err
+	}}
+}
+
+func forking(name, from string) deed {
+	return deed{"CreateBranch", func(g *Graph) error {
+		_, err := g.CreateBranch(context.Background(), name, engine.Target{Branch: from})
+		return err
+	}}
+}
+
+func dropping(name string) deed {
+	return deed{"DeleteBranch", func(g *Graph) error { return g.DeleteBranch(context.Background(), name) }}
+}
+
+func merging(source, target string, opts engine.MergeOptions) deed {
+	return deed{"Merge", func(g *Graph) error {
+		_, err := g.Merge(context.Background(), source, target, opts)
+		return err
+	}}
+}
+
+func scripts() []script {
+	return []script{
+		{name: "one branch", deeds: []deed{
+			mutation(insertPerson, engine.WriteOptions{Actor: "tester", IdempotencyKey: "first"}, "ann", 30),
+			insert("", "bob", 31),
+			mutation(connect, on(""), "ann", "bob", "k1"),
+			loading("", engine.Merge, `{"type":"Person","data":{"name":"cat","tags":["a","b"]}}`+"\n"+`{"type":"Note","data":{"id":"n1","text":"hello"}}`+"\n"+`{"edge":"About","from":"n1","to":"cat","data":{"id":"a1"}}`),
+			checkpoint,
+			loading("", engine.Append, manyPeople(0, 40)), // as segments
+			insert("", "dan", 40),
+			mutation(birthday, on(""), 77, 3),
+			checkpoint,
+			loading("", engine.Merge, manyPeople(20, 40)),
+			mutation(deletePerson, on(""), "p000010"),
+			checkpoint,
+			insert("", "ann", 99),
+			loading("", engine.Overwrite, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"k9"}}`),
+			loading("", engine.Overwrite, manyPeople(100, 30)+`{"type":"Person","data":{"name":"cat"}}`),
+			insert("", "eve", 5),
+			checkpoint,
+			insert("", "fay", 6),
+			loading("", engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
+			checkpoint, // a rewrite: most numbers are those of the dead
+			insert("", "gus", 7),
+			loading("", engine.Merge, manyPeople(10, 30)),
+			mutation(connect, on(""), "gus", "p000011", "k2"),
+		}, made: func(t *testing.T, g *Graph) {
+			if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
+				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+			}
+		}},
+		{name: "branches", deeds: []deed{
+			loading("", engine.Merge, manyPeople(0, 12)),
+			insert("", "ann", 30),
+			forking("side", ""),
+			mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "tester", IdempotencyKey: "bob"}, "bob", 31),
+			insert("", "cat", 32),
+			checkpoint,
+			mutation(deletePerson, on("side"), "p000003"),
+			forking("deep/er", "side"),
+			loading("deep/er", engine.Merge, manyPeople(20, 30)), // as segments
+			insert("", "dan", 33),
+			merging("side", "main", engine.MergeOptions{Actor: "tester", IdempotencyKey: "once"}),
+			insert("side", "ann", 99),
+			checkpoint,
+			merging("deep/er", "main", engine.MergeOptions{}), // spilled
+			dropping("side"),
+			forking("side", "deep/er"),
+			insert("side", "eve", 5),
+			checkpoint,
+			dropping("deep/er"),
+			merging("side", "main", engine.MergeOptions{}),
+			merging("main", "side", engine.MergeOptions{}),
+			insert("main", "fay", 6),
+		}},
+	}
+}

@@ -1,0 +1,137 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+)
+
+// tally counts compared statements by kind and by what came of them on the model, so
+// that dull draws show: reads without a row, writes that are always refused. Nothing is
+// counted in a nil one.
+type tally map[outcome]int
+
+type outcome struct{ kind, result string }
+
+func (t tally) add(kind, result string) {
+	if t != nil {
+		t[outcome{kind, result}]++
+	}
+}
+
+func (t tally) read(kind string, rows int) {
+	switch {
+	case rows == 0:
+		t.add(kind, "no row")
+	case rows == 1:
+		t.add(kind, "1 row")
+	case rows < 10:
+		t.add(kind, "2 to 9 rows")
+	default:
+		t.add(kind, "10 rows and more")
+	}
+}
+
+func (t tally) write(kind string, commit *engine.Commit, err error) {
+	switch {
+	case err != nil:
+		t.add(kind, "refused: "+refusal(err))
+	case commit == nil:
+		t.add(kind, "no commit")
+	default:
+		t.add(kind, "commit")
+	}
+}
+
+func (t tally) load(res *engine.LoadResult, err error) {
+	if err != nil {
+		t.add("load", "refused: "+refusal(err))
+		return
+	}
+	t.write("load", res.Commit, nil)
+}
+
+func (t tally) branch(b *branching, err error) {
+	kind := "merge"
+	switch {
+	case b.create != "":
+		kind = "branch"
+	case b.remove != "":
+		kind = "delete of a branch"
+	}
+	switch {
+	case err != nil:
+		t.add(kind, "refused: "+refusal(err))
+	case kind != "merge": // a merge that is made is counted by its outcome
+		t.add(kind, "made")
+	}
+}
+
+// refusal names the first reason of an error, or that a load has bad lines.
+func refusal(err error) string {
+	var conflicts *engine.MergeConflicts
+	if errors.As(err, &conflicts) {
+		return "conflicts"
+	}
+	var failure *naive.Failure
+	if errors.As(err, &failure) {
+		var line *engine.LineError
+		if len(failure.Errs) > 0 && errors.As(failure.Errs[0], &line) {
+			return "lines"
+		}
+	}
+	list := reasons(err)
+	if len(list) == 0 {
+		return fmt.Sprintf("%T", err)
+	}
+	return strings.TrimSpace(list[0].kind + " " + list[0].rule)
+}
+
+// merge adds the counts of another.
+func (t tally) merge(o tally) {
+	for k, n := range o {
+		t[k] += n
+	}
+}
+
+// String is a line for each kind, the most frequent results first.
+func (t tally) String() string {
+	all, kinds := 0, map[string]int{}
+	for k, n := range t {
+		all += n
+		kinds[k.kind] += n
+	}
+	byCount := func(count func(string) int) func(a, b string) int {
+		return func(a, b string) int {
+			if n := count(b) - count(a); n != 0 {
+				return n
+			}
+			return strings.Compare(a, b)
+		}
+	}
+	var b strings.Builder
+	for _, kind := range slices.SortedFunc(maps.Keys(kinds), byCount(func(k string) int { return kinds[k] })) {
+		fmt.Fprintf(&b, "%s, %d (%s):", kind, kinds[kind], percent(kinds[kind], all))
+		results := map[string]int{}
+		for k, n := range t {
+			if k.kind == kind {
+				results[k.result] = n
+			}
+		}
+		for i, r := range slices.SortedFunc(maps.Keys(results), byCount(func(r string) int { return results[r] })) {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			fmt.Fprintf(&b, " %s %s", r, percent(results[r], kinds[kind]))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func percent(n, of int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of)) }

@@ -55,9 +55,10 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 			break
 		}
 		d := newDrawer(seed)
+		first := d.schema
 		openBoth := func() *pair {
-			return &pair{ctx: context.Background(), schema: d.schema, engine: open(t, sourceText, d.schema),
-				model: naive.New(sourceText, d.schema, naive.Sound)}
+			return &pair{ctx: context.Background(), schema: first, engine: open(t, sourceText, first),
+				model: naive.New(sourceText, first, naive.Sound)}
 		}
 		n, script, difference := compareGraph(d, openBoth)
 		cases += n
@@ -66,7 +67,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 		}
 		script, difference = shrink(openBoth, script, difference)
 		t.Errorf("the engine and the model differ (-enginetest.seed=%d):\n%s\nschema:\n%s\nscript:\n%s",
-			seed, difference, schemaText(d.schema), scriptText(script))
+			seed, difference, schemaText(first), scriptText(script))
 		if differences++; differences >= max(1, o.Differences) {
 			break
 		}
@@ -87,12 +88,16 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 	for i := range stepsPerGraph {
 		s := step{branch: d.drawBranch(p.branches())}
 		p.branch = s.branch
+		p.follow()
+		d.schema = p.schema
 		d.see(p.modelIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
 		case d.branching && d.percent(2):
 			s.export = true
+		case d.evolving && d.percent(12):
+			s.migration = d.drawMigration()
 		case d.branching && d.percent(20):
 			s.branching = d.drawBranching(p.branches())
 		case draw < 66:
@@ -150,6 +155,7 @@ func (d *drawer) seedData() string {
 type step struct {
 	branch    string     // empty for main
 	branching *branching // instead of a statement
+	migration *migration // instead of a statement
 	export    bool       // instead of a statement: an export of the branch
 	ifCommit  condition  // of a write
 	key       string
@@ -168,6 +174,9 @@ func (s step) String() string {
 	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
+	}
+	if s.migration != nil {
+		return "on branch " + s.branch + s.options() + ": " + s.migration.String() + "\n"
 	}
 	where := s.options()
 	if s.branch != "" {
@@ -224,9 +233,12 @@ func (p *pair) run(s step) (difference string) {
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
 	p.branch = s.branch
+	p.follow()
 	switch {
 	case s.export:
 		return p.runExport(ctx)
+	case s.migration != nil:
+		difference = p.runMigration(ctx, s)
 	case s.branching != nil:
 		difference = p.runBranching(ctx, s)
 	case s.query == nil:
@@ -242,6 +254,7 @@ func (p *pair) run(s step) (difference string) {
 		difference = p.release(ctx)
 	}
 	if difference == "" {
+		p.follow()
 		difference = p.compareState(ctx)
 	}
 	return difference
@@ -251,11 +264,14 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) str
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, err := queryAt(ctx, p.model, q, args, p.target())
-	if err != nil {
-		return "the model fails: " + err.Error()
-	}
+	want, wantErr := queryAt(ctx, p.model, q, args, p.target())
 	got, err := queryAt(ctx, p.engine, q, args, p.target())
+	if unfit, difference := unfit(wantErr, err); unfit {
+		return difference
+	}
+	if wantErr != nil {
+		return "the model fails: " + wantErr.Error()
+	}
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
@@ -273,11 +289,14 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, err := queryAt(ctx, p.model, s.query, s.args, p.target())
-	if err != nil {
-		return "the model fails: " + err.Error()
-	}
+	want, wantErr := queryAt(ctx, p.model, s.query, s.args, p.target())
 	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
+	if unfit, difference := unfit(wantErr, err); unfit {
+		return difference
+	}
+	if wantErr != nil {
+		return "the model fails: " + wantErr.Error()
+	}
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}

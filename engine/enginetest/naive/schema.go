@@ -2,6 +2,7 @@ package naive
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -201,7 +202,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	body := "schema " + source + string(catalog.Encode(schema))
+	body := fmt.Sprint("schema ", opts.AllowDataLoss, opts.Hard, source, string(catalog.Encode(schema)))
 	t, first, err := g.begin(opts.WriteOptions, body)
 	if err != nil {
 		return nil, err

@@ -69,6 +69,16 @@ var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse:
 // TestCrash cuts the power at every durable operation of the history. What was
 // acknowledged is there, and the step under way is there whole or not at all.
 func TestCrash(t *testing.T) {
+	g := crashEverywhere(t, history())
+	if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
+		t.Errorf("%d numbers are given out: nothing was rewritten", n)
+	}
+}
+
+// crashEverywhere does the steps with the power cut at every durable operation, and once
+// without, which it returns.
+func crashEverywhere(t *testing.T, history []func(g *Graph) error) *Graph {
+	t.Helper()
 	ctx := context.Background()
 	states := []string{}
 	mem := fs.NewMem()
@@ -77,7 +87,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	states = append(states, dump(g.main.head.Load().snap))
-	for i, step := range history() {
+	for i, step := range history {
 		if err := step(g); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
@@ -85,9 +95,6 @@ func TestCrash(t *testing.T) {
 	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
-	}
-	if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
-		t.Errorf("%d numbers are given out: nothing was rewritten", n)
 	}
 	ops := mem.Ops()
 	t.Logf("%d durable operations", ops)
@@ -100,7 +107,7 @@ func TestCrash(t *testing.T) {
 		acked := -1 // the graph is made
 		if g, err := Create(ctx, mem, dir, "// people", people(), crashOptions); err == nil {
 			acked = 0
-			for _, step := range history() {
+			for _, step := range history {
 				if step(g) != nil {
 					break
 				}
@@ -112,6 +119,7 @@ func TestCrash(t *testing.T) {
 			checkCrash(t, mem.Crash(seed), states, acked, fmt.Sprintf("crash at operation %d, seed %d", n, seed))
 		}
 	}
+	return g
 }
 
 func checkCrash(t *testing.T, fsys *fs.Mem, states []string, acked int, what string) {

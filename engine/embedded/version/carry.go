@@ -213,7 +213,7 @@ func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 // stay where they are. The error is a *engine.Corrupt when the way does not lead from
 // the state's schema to the other one.
 func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
-	if ch.Carry == nil {
+	if ch.Carry == nil { // it has the schema
 		return s, nil
 	}
 	if err := ch.Carry.fits(s.Schema, ch.Schema); err != nil {
@@ -415,7 +415,8 @@ func (t *Type) rulesOf(p int) string {
 	return b.String()
 }
 
-// Migrate puts a schema in force, as the first thing that a transaction does.
+// Migrate puts a schema in force that has a way from the one there is, as the first thing
+// that a transaction does.
 func (tx *Txn) Migrate(ch Change) error {
 	base, err := tx.base.Carried(ch)
 	if err != nil {
@@ -433,7 +434,7 @@ func (tx *Txn) Change() *Change { return tx.change }
 // strictness returns what the schema that the transaction puts in force wants of a type's
 // entities beyond what they kept.
 func (tx *Txn) strictness(t *Type) strict {
-	if tx.change == nil || tx.change.Carry == nil {
+	if tx.change == nil {
 		return strict{}
 	}
 	carries, olds := tx.change.Carry.Nodes, tx.from.Nodes

@@ -217,11 +217,7 @@ func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = append(dst, ChangeFormat)
 	dst = appendSchema(dst, tx.change.Schema, encoded(tx.change.Schema))
 	dst = appendAncestors(dst, tx.change.Schema)
-	carry := tx.change.Carry
-	if carry == nil {
-		carry = identity(tx.change.Schema)
-	}
-	return tx.AppendOps(appendCarry(dst, carry))
+	return tx.AppendOps(appendCarry(dst, tx.change.Carry))
 }
 
 // ReadChange reads what AppendChange wrote, and returns the operations.
@@ -237,21 +233,6 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	r.ancestors(ch.Schema)
 	ch.Carry = r.carry()
 	return ch, r.b, r.err
-}
-
-// identity is the way from a schema to itself.
-func identity(s *Schema) *Carry {
-	list := func(types []*Type) (out []TypeCarry) {
-		for i, t := range types {
-			tc := TypeCarry{From: i, Props: make([]int, len(t.Props))}
-			for p := range tc.Props {
-				tc.Props[p] = p
-			}
-			out = append(out, tc)
-		}
-		return out
-	}
-	return &Carry{Nodes: list(s.Nodes), Edges: list(s.Edges)}
 }
 
 func appendAncestors(dst []byte, s *Schema) []byte {

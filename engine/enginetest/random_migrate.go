@@ -248,4 +248,3 @@ func unfit(want, got error) (unfit bool, difference string) {
 	}
 	return true, ""
 }
-

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -36,6 +38,13 @@ type SchemaChange struct {
 	From, To    string  // the digests of the schemas
 	Commit      *Commit // nil when nothing changed, and of a dry run
 	Head        Commit  // the branch head afterwards
+}
+
+// Digest identifies what is to be done: sha256: and the hash of the two schemas and the
+// steps in hex. What was approved is what is applied when the digests agree.
+func (c *SchemaChange) Digest() string {
+	sum := sha256.Sum256([]byte(c.From + "\n" + c.To + stepLines(c.Steps)))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // UnsupportedMigration says that steps to a schema cannot be taken. Each step's Reason

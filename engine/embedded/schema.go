@@ -46,7 +46,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 		if w.receipt != nil {
 			w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
 		}
-		return nil, migrate(tx, to, opts, out)
+		return nil, migrate(ctx, tx, to, opts, out)
 	})
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 }
 
 // migrate does to a transaction what leads to a schema, and reports it.
-func migrate(tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
+func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
@@ -83,9 +83,13 @@ func migrate(tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out
 	if err := tx.Migrate(version.Change{Schema: to, Carry: carry}); err != nil {
 		return err
 	}
-	if broken := tx.Broken(maxViolations + 1); len(broken) > maxViolations {
+	broken, err := tx.Broken(ctx, maxViolations+1)
+	switch {
+	case err != nil:
+		return err
+	case len(broken) > maxViolations:
 		return &engine.ConstraintViolations{Violations: broken[:maxViolations], More: true}
-	} else if len(broken) > 0 {
+	case len(broken) > 0:
 		return &engine.ConstraintViolations{Violations: broken}
 	}
 	return nil

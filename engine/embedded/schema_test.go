@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -330,4 +332,50 @@ func TestTextAcrossSchemas(t *testing.T) {
 	search("town", "house", 3)
 	search("town", "red", 1)
 	search("mail", "house", 1)
+}
+
+// TestSchemaLeavesRows adds, renames and drops properties of many rows, and wants work
+// for the schema and not for the rows.
+func TestSchemaLeavesRows(t *testing.T) {
+	ctx := context.Background()
+	mem := fs.NewMem()
+	g := create(t, mem, Options{quiet: true})
+	const rows = 20000
+	if err := loadText(g, engine.Merge, manyPeople(0, rows)); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	segments := func() (names []string) {
+		for _, table := range g.main.head.Load().snap.Tables() {
+			for _, s := range table.Segs {
+				names = append(names, s.Name)
+			}
+		}
+		return names
+	}
+	stored := segments()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := applySchema("", townsfolk(), false)(g); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 10*rows {
+		t.Errorf("the schema took %d bytes of memory over %d rows", bytes, rows)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if now := segments(); !slices.Equal(now, stored) {
+		t.Errorf("the rows lie in segments %v, before in %v", now, stored)
+	}
+	r, err := g.Query(ctx, personByName, engine.Args{str("p000007")}, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := drain(ctx, r); n != 1 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
 }

@@ -379,6 +379,10 @@ func schemaCases() []testCase {
 			if err != nil || out.Commit != nil || out.Supported || !out.Destructive || len(out.Steps) != 2 || out.From == out.To || out.Head.ID != head.ID {
 				s.Errorf("%+v, %v; want two steps, one unsupported, and no commit", out, err)
 			}
+			again, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(dropProperty("age"), retype("big", stringType.Optional())), dry)
+			if err != nil || again.Digest() != out.Digest() {
+				s.Errorf("%s, %v; want %s again", again.Digest(), err, out.Digest())
+			}
 			_, err = s.graph.ApplySchema(s.ctx, sourceText, s.evolved(retype("age", i32Type)), dry)
 			s.expectViolations(err, `node Person required dan`)
 			if s.head().ID != head.ID {
@@ -415,6 +419,29 @@ func schemaCases() []testCase {
 			main, err := s.graph.Schema(s.ctx, engine.Target{})
 			if err != nil || main.Digest != catalog.Digest(before) {
 				s.Errorf("the schema of main is %s, %v", main.Digest, err)
+			}
+		},
+		"an older commit keeps its schema": func(s *session) {
+			head := s.head()
+			s.fork("kept", "")
+			p := s.read()
+			a := p.bind("a", "Person")
+			old := p.ret(id(a), p.prop(a, "age")).done()
+			want := s.rows(old)
+			digest := catalog.Digest(s.schema)
+			s.apply("", dropProperty("age"), dropNode("City"))
+			at := engine.Target{Commit: head.ID}
+			rows, err := queryAt(s.ctx, s.graph, old, nil, at)
+			if err != nil || !slices.Equal(formatRows(rows), want) {
+				s.Errorf("rows %v, %v; want %v", formatRows(rows), err, want)
+			}
+			schema, err := s.graph.Schema(s.ctx, at)
+			if err != nil || schema.Digest != digest || schema.Catalog.Node("City") == nil {
+				s.Errorf("schema %+v, %v; want %s", schema, err, digest)
+			}
+			commits, err := s.graph.Commits(s.ctx, "", engine.CommitRange{Limit: 2})
+			if err != nil || commits[0].Schema != catalog.Digest(s.schema) || commits[1].Schema != digest {
+				s.Errorf("commits %+v, %v", commits, err)
 			}
 		},
 		"an open result stays as it is": func(s *session) {

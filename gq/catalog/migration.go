@@ -69,8 +69,9 @@ const (
 // DropMode says what becomes of the values of a type or property that is dropped.
 type DropMode string
 
-// The drop modes. After a soft drop older commits still show the values, until a
-// cleanup; a hard drop reclaims them at once.
+// The drop modes. After either older commits still show the values, for as long as they
+// are kept. A soft drop leaves them in the files besides until their rows are written
+// anew, a hard drop takes them from what is stored of the branch's head without delay.
 const (
 	SoftDrop DropMode = "soft"
 	HardDrop DropMode = "hard"

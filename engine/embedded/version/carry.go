@@ -124,7 +124,7 @@ func (c *Carry) then(next *Carry) *Carry {
 		}
 		return out
 	}
-	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges)}
+	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
 // fits checks that the way leads from one schema to another. The error is a

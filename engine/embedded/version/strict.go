@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,14 +29,17 @@ func (tx *Txn) strictness(t *Type) strict {
 }
 
 // Broken lists up to limit rules of the schema which the transaction puts in force that
-// the entities break which it took over.
-func (tx *Txn) Broken(limit int) (out []*engine.ConstraintViolation) {
+// the entities break which it took over. The error is the context's.
+func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.strictness(t.Type)
 		if s.props == nil && s.tuples == nil && !s.card {
 			continue
 		}
 		for ord := range t.next {
+			if err := ctx.Err(); ord%4096 == 0 && err != nil {
+				return nil, err
+			}
 			if !t.Alive(ord) {
 				continue
 			}
@@ -52,7 +56,7 @@ func (tx *Txn) Broken(limit int) (out []*engine.ConstraintViolation) {
 				}
 			}
 			if len(out) >= limit {
-				return out[:limit]
+				return out[:limit], nil
 			}
 		}
 		if s.card {
@@ -60,13 +64,13 @@ func (tx *Txn) Broken(limit int) (out []*engine.ConstraintViolation) {
 			for _, src := range t.sources(nodes) {
 				if v := checkDegree(t, nodes, src); v != nil {
 					if out = append(out, v); len(out) == limit {
-						return out
+						return out, nil
 					}
 				}
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // sources lists the nodes alive that edges alive lead from, in order.

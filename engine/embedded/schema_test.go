@@ -379,3 +379,35 @@ func TestSchemaLeavesRows(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
+
+// TestMergeOfStoredSegments merges a branch whose tables have the segments of the base,
+// and one of their columns no longer: rows in one segment need not be the same.
+func TestMergeOfStoredSegments(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), crashOptions)
+	if err := loadText(g, engine.Merge, manyPeople(0, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.CreateBranch(ctx, "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	dropped := changed(func(s *catalog.Schema) { s.Nodes[0].Properties = without(s.Nodes[0].Properties, "city") })
+	for _, schema := range []*catalog.Schema{dropped, people()} {
+		if err := applySchema("side", schema, false)(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	res, err := g.Merge(ctx, "side", "main", engine.MergeOptions{})
+	if err != nil || res.Nodes != 5 {
+		t.Fatalf("%+v, %v; want five nodes changed", res, err)
+	}
+	if got := dump(g.main.head.Load().snap); strings.Contains(got, " c1") {
+		t.Errorf("a dropped city is there:\n%s", got)
+	}
+}

@@ -518,6 +518,21 @@ func schemaMergeCases() []testCase {
 				s.Errorf("error %+v (%T), want a *engine.SchemasDiverge", err, err)
 			}
 		},
+		"a schema that came back has lost what was dropped": func(s *session) {
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", dropProperty("age"))
+			s.schema = before
+			_, err := s.graph.ApplySchema(s.ctx, sourceText, before, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "side"}})
+			if err != nil {
+				s.Fatalf("apply: %v", err)
+			}
+			res := s.merged("side", "main", engine.FastForward)
+			if res.Nodes != 4 {
+				s.Errorf("%d nodes change, want 4", res.Nodes)
+			}
+			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
+		},
 		"the same schema on both sides": func(s *session) {
 			s.fork("side", "")
 			before := s.schema

@@ -18,6 +18,14 @@ const maxPrograms = 1024
 type programs struct {
 	mu sync.RWMutex
 	of map[*plan.Query]*exec.Program
+	// others are the programs for schemas that a plan ran on before the last one, as of
+	// plans that are read on branches with different schemas.
+	others map[programKey]*exec.Program
+}
+
+type programKey struct {
+	q *plan.Query
+	s *version.Schema
 }
 
 func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
@@ -27,17 +35,27 @@ func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, er
 	if prog != nil && prog.Fits(snap) {
 		return prog, nil
 	}
-	prog, err := exec.Bind(q, snap)
-	if err != nil {
-		return nil, err
+	key := programKey{q, snap.Schema}
+	p.mu.RLock()
+	found := p.others[key]
+	p.mu.RUnlock()
+	if found == nil || !found.Fits(snap) {
+		var err error
+		if found, err = exec.Bind(q, snap); err != nil {
+			return nil, err
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of == nil || len(p.of) >= maxPrograms {
-		p.of = make(map[*plan.Query]*exec.Program)
+	if p.of == nil || len(p.of) >= maxPrograms || len(p.others) >= maxPrograms {
+		p.of, p.others = make(map[*plan.Query]*exec.Program), make(map[programKey]*exec.Program)
 	}
-	p.of[q] = prog
-	return prog, nil
+	if last := p.of[q]; last != nil && last.Schema() != snap.Schema {
+		p.others[programKey{q, last.Schema()}] = last
+	}
+	delete(p.others, key)
+	p.of[q] = found
+	return found, nil
 }
 
 // Bind checks that a plan fits the schema at the target.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -409,5 +410,40 @@ func TestMergeOfStoredSegments(t *testing.T) {
 	}
 	if got := dump(g.main.head.Load().snap); strings.Contains(got, " c1") {
 		t.Errorf("a dropped city is there:\n%s", got)
+	}
+}
+
+// TestProgramsOfSchemas reads one plan on branches with different schemas, and wants it
+// bound once for each.
+func TestProgramsOfSchemas(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), crashOptions)
+	if err := loadText(g, engine.Merge, manyPeople(0, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.CreateBranch(ctx, "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := applySchema("side", townsfolk(), false)(g); err != nil {
+		t.Fatal(err)
+	}
+	bound := map[string]*exec.Program{}
+	for i := range 6 {
+		branch := []string{"main", "side"}[i%2]
+		snap, err := g.snapshot(engine.Target{Branch: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, err := g.programs.get(personByName, snap)
+		if err != nil || !prog.Fits(snap) {
+			t.Fatalf("%v; it fits: %t", err, err == nil)
+		}
+		if was := bound[branch]; was != nil && was != prog {
+			t.Errorf("round %d: the plan is bound again for %s", i, branch)
+		}
+		bound[branch] = prog
+	}
+	if bound["main"] == bound["side"] {
+		t.Error("one program serves two schemas")
 	}
 }

@@ -47,9 +47,21 @@ type Graph interface {
 	// Merge brings what the source branch changed since its lowest common ancestor with
 	// the target into the target, as one commit with two parents. Of several such
 	// ancestors, the one with the greatest id counts. Entities are matched by type and
-	// id and merged property by property. The error is a *MergeConflicts with every
-	// conflict there is, a *BadArgument when source and target are one.
+	// id and merged property by property. Of the two schemas, if they differ, one has to
+	// descend from the other, and is the outcome's: the other side and the ancestor are
+	// first brought along to it, and lose what it has dropped. An entity that the other
+	// side changed and whose type is dropped is a DeleteVsUpdate. The error is a
+	// *MergeConflicts with every conflict there is, a *SchemasDiverge, a *BadArgument when
+	// source and target are one.
 	Merge(ctx context.Context, source, target string, opts MergeOptions) (*MergeResult, error)
+
+	// ApplySchema makes a schema the one in force on a branch, as one commit, and brings
+	// the stored data along: what has the same name, or is renamed with @rename_from,
+	// keeps its values. source is kept as the schema's text and never parsed; when it is
+	// all that differs it is a change too. The error is an *UnsupportedMigration, a
+	// *DataLoss, or a *ConstraintViolations when stored data breaks a rule of the
+	// schema. A dry run reports all steps, and fails only for violations.
+	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
 	// Bind checks that a plan fits the schema at the target, without running it. The
 	// error is a *SchemaMismatch naming what does not fit.

@@ -171,7 +171,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: parent.Schema}
+	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 	}
@@ -253,6 +253,9 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 		}
 		rec.payload = version.AppendParts(payload, parts)
 		return rec, nil
+	}
+	if tx.Change() != nil {
+		return g.changeRecord(ctx, tx, payload)
 	}
 	header := len(payload)
 	payload = tx.AppendOps(payload)

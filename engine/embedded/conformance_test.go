@@ -122,6 +122,13 @@ func (r *reopening) Merge(ctx context.Context, source, target string, opts engin
 	return r.Graph.Merge(ctx, source, target, opts)
 }
 
+func (r *reopening) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.ApplySchema(ctx, source, schema, opts)
+}
+
 // reopen is called with the lock held.
 func (r *reopening) reopen() {
 	r.t.Helper()

@@ -11,6 +11,52 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
+// TestFormat2 opens a graph whose manifest and records are of format 2: those before
+// changes of schema. It goes on with one, and is opened once more.
+func TestFormat2(t *testing.T) {
+	ctx := context.Background()
+	home := filepath.Join(t.TempDir(), "graph")
+	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format2"))); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *Graph {
+		t.Helper()
+		g, err := Open(ctx, fs.OS(), home, crashOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := open()
+	golden.Check(t, filepath.Join("testdata", "format2.golden"), []byte(dumpAll(g)+"\n"))
+	again := engine.WriteOptions{IdempotencyKey: "k", Actor: "tester"}
+	before := g.main.head.Load().snap.Commit.ID
+	if c, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(31)}, again); err != nil || c.Head.ID != before {
+		t.Errorf("a call with a receipt of format 2 is answered %+v, %v", c, err)
+	}
+	if err := applySchema("side", townsfolk(), false).do(g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want := dumpAll(g)
+	if err := g.Verify(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g = open()
+	defer g.Close()
+	if got := dumpAll(g); got != want {
+		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestFormat1 opens a graph whose manifest and records are of format 1: those before
 // branches, history and receipts. It goes on with branches, and is opened once more.
 func TestFormat1(t *testing.T) {

@@ -64,11 +64,12 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 	w.source = tip.snap
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		if tip.snap.Schema != tx.Schema() || base.Schema != tx.Schema() {
-			return &engine.SchemaMismatch{Detail: fmt.Sprintf("branches %s and %s have different schemas", from.name, to.name)}
+		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx)
+		if err != nil {
+			return err
 		}
-		merged := tx.Merge(base, tip.snap)
-		if len(merged.Conflicts) > 0 {
+		merged := tx.Merge(base, source)
+		if merged.Conflicts = append(lost, merged.Conflicts...); len(merged.Conflicts) > 0 {
 			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}
 		out.Nodes, out.Edges = merged.Nodes, merged.Edges

@@ -17,26 +17,52 @@ const maxPrograms = 1024
 
 // programs keeps the programs of plans.
 type programs struct {
-	of    sync.Map // *exec.Program by *plan.Query
+	of    sync.Map // *exec.Program by *plan.Query: the last one that it ran
 	count atomic.Int64
+
+	// others are the programs for schemas that a plan ran on before the last one, as of
+	// plans that are read on branches with different schemas.
+	mu     sync.Mutex
+	others map[programKey]*exec.Program
+}
+
+type programKey struct {
+	q *plan.Query
+	s *version.Schema
 }
 
 func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
 	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
 		return prog.(*exec.Program), nil
 	}
-	prog, err := exec.Bind(q, snap)
-	if err != nil {
-		return nil, err
+	key := programKey{q, snap.Schema}
+	p.mu.Lock()
+	found := p.others[key]
+	p.mu.Unlock()
+	if found == nil || !found.Fits(snap) {
+		var err error
+		if found, err = exec.Bind(q, snap); err != nil {
+			return nil, err
+		}
 	}
 	if p.count.Load() >= maxPrograms {
 		p.of.Clear()
 		p.count.Store(0)
 	}
-	if _, had := p.of.Swap(q, prog); !had {
+	last, had := p.of.Swap(q, found)
+	if !had {
 		p.count.Add(1)
 	}
-	return prog, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.others, key)
+	if had && last.(*exec.Program).Schema() != snap.Schema {
+		if p.others == nil || len(p.others) >= maxPrograms {
+			p.others = map[programKey]*exec.Program{}
+		}
+		p.others[programKey{q, last.(*exec.Program).Schema()}] = last.(*exec.Program)
+	}
+	return found, nil
 }
 
 // Bind checks that a plan fits the schema at the target.

@@ -18,7 +18,9 @@ type opener func(t *version.Type, name string) (*version.Segment, error)
 func (g *Graph) opener(ctx context.Context) opener {
 	opened := map[string]*version.Segment{}
 	return func(t *version.Type, name string) (*version.Segment, error) {
-		s := opened[name]
+		// A segment of another schema is read as the type that it was stored as.
+		key := version.SegmentKey(t, name)
+		s := opened[key]
 		if s == nil {
 			err := g.segment(ctx, name, func(get func(string) ([]byte, error)) (err error) {
 				s, err = version.ReadSegment(t, name, get)
@@ -27,7 +29,7 @@ func (g *Graph) opener(ctx context.Context) opener {
 			if err != nil {
 				return nil, err
 			}
-			opened[name] = s
+			opened[key] = s
 		}
 		shared := *s // each table says where its rows begin
 		return &shared, nil
@@ -205,7 +207,6 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	if c.Seq != snap.Commit.Seq+1 || len(c.Parents) == 0 || c.Parents[0] != snap.Commit.ID {
 		return corruptRecord(r, "commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
-	c.Schema = snap.Commit.Schema
 	tx := version.Begin(snap)
 	switch r.Kind {
 	case version.KindRows:
@@ -229,12 +230,15 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 			}
 			return tx.ApplyOps(ops)
 		})
+	case version.KindSchema:
+		err = p.g.redoChange(ctx, tx, rest)
 	default:
 		return corruptRecord(r, "kind %d is unknown", r.Kind)
 	}
 	if err != nil {
 		return err
 	}
+	c.Schema = tx.Schema().Digest
 	b.advance(&commit{snap: tx.Commit(c), lsn: r.LSN})
 	b.keep(b.tip, receipt)
 	p.g.history.Add(c, r.LSN)

@@ -26,7 +26,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that make nothing durable.
-var reads = []string{"Bind", "Branches", "Close", "Commit", "Commits", "Export", "Query", "Schema", "Snapshot"}
+var reads = []string{"Bind", "Branches", "Close", "Commit", "Commits", "Explain", "Export", "Query", "Schema", "Snapshot"}
 
 // TestScriptsDoEverything wants every method of an engine that writes in a script.
 func TestScriptsDoEverything(t *testing.T) {
@@ -147,5 +147,6 @@ func scripts() []script {
 			merging("main", "side", engine.MergeOptions{}),
 			insert("main", "fay", 6),
 		}},
+		schemaScript(),
 	}
 }

@@ -28,7 +28,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
-	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, b.head.Load().snap.Schema, args)
+	schema := b.head.Load().snap.Schema
+	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	if err != nil {
 		return engine.Change{}, err
 	}
@@ -36,6 +37,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
 		if err := exec.BindMutation(q, tx.Schema()); err != nil {
 			return nil, err
+		}
+		if vectors != nil && tx.Schema() != schema {
+			return nil, &engine.SchemaMismatch{Detail: "the schema changed while texts were embedded; run it again"}
 		}
 		w.Tx = tx
 		err := w.Run(ctx, q)

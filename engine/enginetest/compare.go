@@ -57,6 +57,7 @@ func reasons(err error) []reason {
 	var list []reason
 	var failure *naive.Failure
 	var lines *engine.LoadErrors
+	var broken *engine.ConstraintViolations
 	switch {
 	case errors.As(err, &failure):
 		for _, e := range failure.Errs {
@@ -72,6 +73,10 @@ func reasons(err error) []reason {
 			r := reasonOf(l.Err)
 			r.line = l.Line
 			list = append(list, r)
+		}
+	case errors.As(err, &broken):
+		for _, v := range broken.Violations {
+			list = append(list, reasonOf(v))
 		}
 	default:
 		list = []reason{reasonOf(err)}

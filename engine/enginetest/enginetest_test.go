@@ -51,7 +51,7 @@ func TestScriptsFollowFromTheSeed(t *testing.T) {
 func TestShrinkKeepsADifference(t *testing.T) {
 	for seed := uint64(1); ; seed++ {
 		d := newDrawer(seed)
-		d.branching = false // what is looked for has no use of it
+		d.branching, d.evolving = false, false // what is looked for has no use of it
 		open := func() *pair {
 			return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, naive.ParallelRows),
 				model: naive.New(sourceText, d.schema, naive.Sound)}

@@ -32,12 +32,16 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 	for i := range stepsPerGraph {
 		s := step{branch: d.drawBranch(p.branches())}
 		p.branch = s.branch
+		p.follow()
+		d.schema = p.schema
 		d.see(p.knownIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
 		case d.branching && d.percent(2):
 			s.export = true
+		case d.evolving && d.percent(12):
+			s.migration = d.drawMigration()
 		case d.branching && d.percent(28):
 			s.branching = d.drawBranching(p.branches())
 			for range 3 { // so that few merges have nothing to do
@@ -107,6 +111,7 @@ func (d *drawer) seedData() string {
 type step struct {
 	branch    string     // empty for main
 	branching *branching // instead of a statement
+	migration *migration // instead of a statement
 	export    bool       // instead of a statement: an export of the branch
 	ifCommit  condition  // of a write
 	key       string
@@ -125,6 +130,9 @@ func (s step) String() string {
 	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
+	}
+	if s.migration != nil {
+		return "on branch " + s.branch + s.options() + ": " + s.migration.String() + "\n"
 	}
 	where := s.options()
 	if s.branch != "" {
@@ -192,10 +200,13 @@ func (p *pair) run(s step) (difference string) {
 	if s.writes() {
 		p.known = nil
 	}
+	p.follow()
 	switch {
 	case s.export:
 		p.seen.add("export", "written")
 		return p.runExport(ctx)
+	case s.migration != nil:
+		difference = p.runMigration(ctx, s)
 	case s.branching != nil:
 		difference = p.runBranching(ctx, s)
 	case s.query == nil:
@@ -213,6 +224,7 @@ func (p *pair) run(s step) (difference string) {
 		difference = p.release(ctx)
 	}
 	if difference == "" {
+		p.follow()
 		difference = p.compareState(ctx)
 	}
 	return difference
@@ -223,11 +235,14 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if absent, difference := p.missing(ctx); absent {
 		return 0, difference
 	}
-	want, err := queryAt(ctx, p.model, q, args, p.target())
-	if err != nil {
-		return 0, "the model fails: " + err.Error()
-	}
+	want, wantErr := queryAt(ctx, p.model, q, args, p.target())
 	got, err := queryAt(ctx, p.engine, q, args, p.target())
+	if unfit, difference := unfit(wantErr, err); unfit {
+		return 0, difference
+	}
+	if wantErr != nil {
+		return 0, "the model fails: " + wantErr.Error()
+	}
 	if err != nil {
 		return 0, fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}
@@ -267,12 +282,15 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, err := queryAt(ctx, p.model, s.query, s.args, p.target())
-	if err != nil {
-		return "the model fails: " + err.Error()
+	want, wantErr := queryAt(ctx, p.model, s.query, s.args, p.target())
+	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
+	if unfit, difference := unfit(wantErr, err); unfit {
+		return difference
+	}
+	if wantErr != nil {
+		return "the model fails: " + wantErr.Error()
 	}
 	p.seen.read("read over a write", len(want))
-	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
 	if err != nil {
 		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
 	}

@@ -24,12 +24,18 @@ type drawer struct {
 	// branching graphs have branches, merges and writes with conditions.
 	branching bool
 	names     []string // that branches are given
+	// evolving graphs have changes of schema; schemas are those that there were, and
+	// named is how many names were made up for them.
+	evolving bool
+	schemas  []*catalog.Schema
+	named    int
 }
 
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2}
 	d.schema = d.drawSchema()
 	d.names = branchNames[:d.between(1, len(branchNames))]
+	d.evolving = seed%5 == 1 || seed%5 == 2
 	return d
 }
 

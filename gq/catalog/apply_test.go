@@ -261,6 +261,8 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		}
 	case catalog.MakeNullable:
 		p.Type.Nullable = true
+	case catalog.WidenType:
+		p.Type.Kind = step.Element.(*catalog.Property).Type.Kind
 	case catalog.WidenEnum:
 		p.Type.Enum = step.Element.(catalog.Enum)
 	case catalog.Reorder:

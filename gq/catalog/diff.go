@@ -195,6 +195,7 @@ func (d *differ) notes(s Step, from, to Notes, renamed string) {
 func (d *differ) node(from, to *Node) {
 	at := Step{Kind: NodeType, Type: to.Name}
 	props := d.pairProperties(at, from.Properties, to.Properties)
+	props.key = to.Key
 	d.key(at, renameAll(from.Key, props.renamed), to.Key)
 
 	rename := func(name string) string { return renamedTo(name, props.renamed) }

@@ -11,6 +11,7 @@ import (
 type propertyPairing struct {
 	pairing[*Property]
 	renamed map[string]string // new names by the old ones, of those that are renamed
+	key     []string          // members of the key, by their new names
 }
 
 // pairProperties finds what became of the properties of a type, and renames them.
@@ -50,7 +51,7 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	for _, k := range p.kept {
 		s := at
 		s.Property = k.new.Name
-		d.propertyType(s, k.old.Type, k.new.Type)
+		d.propertyType(s, k.old.Type, k.new, slices.Contains(p.key, k.new.Name))
 		d.embed(s, k.old.Embed, k.new.Embed, p.renamed)
 		was := ""
 		if k.old.Name != k.new.Name {
@@ -60,13 +61,22 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	}
 }
 
-func (d *differ) propertyType(s Step, from, to value.Type) {
+// propertyType compares types. A member of the key may become a wider integer, whose text
+// is the same.
+func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) {
+	to := now.Type
 	unsupported := func(code StepCode, reason string) {
 		s := s
 		s.Code, s.From, s.To, s.Reason = code, from.String(), to.String(), reason
 		d.step(s)
 	}
-	if from.Kind != to.Kind || from.List != to.List || from.Dim != to.Dim {
+	switch {
+	case from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim:
+	case Widens(from, to) && (!key || to.Kind.IsInteger()):
+		s := s
+		s.Code, s.Element, s.From, s.To = WidenType, now, from.String(), to.String()
+		d.step(s)
+	default:
 		unsupported(ChangeType, "stored values are not converted; add a property of another name, and drop this one")
 		return
 	}
@@ -79,6 +89,23 @@ func (d *differ) propertyType(s Step, from, to value.Type) {
 		s.Code = MakeNullable
 		d.step(s)
 	}
+}
+
+// Widens reports whether every value of one type is a value of another one, numerically:
+// I32 of I64 and F64, U32 of I64, U64 and F64, F32 of F64, and lists of them.
+func Widens(from, to value.Type) bool {
+	if from.List != to.List {
+		return false
+	}
+	switch from.Kind {
+	case value.I32:
+		return to.Kind == value.I64 || to.Kind == value.F64
+	case value.U32:
+		return to.Kind == value.I64 || to.Kind == value.U64 || to.Kind == value.F64
+	case value.F32:
+		return to.Kind == value.F64
+	}
+	return false
 }
 
 func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, string)) {

@@ -31,6 +31,7 @@ const (
 	DropProperty    StepCode = "drop_property"
 	AddProperty     StepCode = "add_property"
 	MakeNullable    StepCode = "make_nullable"
+	WidenType       StepCode = "widen_type"
 	WidenEnum       StepCode = "widen_enum"
 	ChangeEmbed     StepCode = "change_embed"
 	DropIndex       StepCode = "drop_index"
@@ -42,7 +43,8 @@ const (
 	Reorder         StepCode = "reorder"
 )
 
-// The changes that no step makes; Step.Reason says why.
+// The changes that a schema alone does not show to be possible; Step.Reason says why. Who
+// has the data at hand may find that it permits one, and then takes the reason away.
 const (
 	AddRequired     StepCode = "add_required"
 	MakeRequired    StepCode = "make_required"
@@ -67,8 +69,9 @@ const (
 // DropMode says what becomes of the values of a type or property that is dropped.
 type DropMode string
 
-// The drop modes. After a soft drop older commits still show the values, until a
-// cleanup; a hard drop reclaims them at once.
+// The drop modes. After either older commits still show the values, for as long as they
+// are kept. A soft drop leaves them in the files besides until their rows are written
+// anew, a hard drop takes them from what is stored of the branch's head without delay.
 const (
 	SoftDrop DropMode = "soft"
 	HardDrop DropMode = "hard"
@@ -90,8 +93,8 @@ type Step struct {
 
 	Drop   DropMode `json:"drop,omitempty"`   // of a type or property that is dropped
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
-	From   string   `json:"from,omitempty"`   // what was there, as a schema spells it, of an unsupported change
-	To     string   `json:"to,omitempty"`     // what was wanted instead
+	From   string   `json:"from,omitempty"`   // what was there, as a schema spells it, of a change of type, enum, key or ends
+	To     string   `json:"to,omitempty"`     // what takes its place
 }
 
 // Element is a part of a schema: one of *Interface, *Node, *Edge, *Property, Unique,
@@ -155,7 +158,15 @@ func (m *Migration) Hard() *Migration {
 func (s Step) Destructive() bool { return s.Drop != "" }
 
 // Verifies reports whether the step fails when stored data does not fit.
-func (s Step) Verifies() bool { return s.Code == AddConstraint }
+func (s Step) Verifies() bool {
+	switch s.Code {
+	case AddConstraint:
+		return true
+	case AddRequired, MakeRequired, NarrowEnum:
+		return s.Reason == ""
+	}
+	return false
+}
 
 // String prints the migration for people, one step a line: + adds, - drops, ~ changes
 // and ! is unsupported.
@@ -192,7 +203,7 @@ func (s Step) String() string {
 		b.WriteString(" from " + s.Was)
 	case s.Order != nil:
 		b.WriteString(": " + s.List + " " + strings.Join(s.Order, ", "))
-	case s.Reason != "" && s.From+s.To != "":
+	case s.From+s.To != "":
 		b.WriteString(": " + orNothing(s.From) + " to " + orNothing(s.To))
 	case s.Element != nil:
 		if text := spell(s.Element); text != "" {
@@ -216,9 +227,12 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenEnum, ChangeEmbed, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, WidenEnum, ChangeEmbed, Implement, Annotate, Reorder:
 		return "~"
 	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
+		if s.Reason == "" {
+			return "~"
+		}
 		return "!"
 	}
 	panic("catalog: step of no code")

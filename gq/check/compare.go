@@ -20,8 +20,8 @@ var operators = func() map[string]plan.Op {
 
 // filter lowers a comparison of a match.
 func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Operand, optional bool, at diag.Span, sc *scope) (plan.Compare, bool) {
-	l, okL := c.operand(left, sc)
-	r, okR := c.operand(right, sc)
+	l, okL := c.compared(left, sc)
+	r, okR := c.compared(right, sc)
 	if !okL || !okR {
 		return plan.Compare{}, false
 	}
@@ -40,6 +40,16 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 	}
 	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
 	return cmp, true
+}
+
+// compared resolves an operand of a condition. A rank is one among the rows that the
+// conditions leave, so that none can ask for it.
+func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
+	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
+		c.fault(BadFusion, call.Span(), "return it, or order by it", "rrf in a condition")
+		return typed{}, false
+	}
+	return c.operand(o, sc)
 }
 
 // unless finds the parameter that an optional condition depends on.

@@ -78,6 +78,9 @@ func Explain(err error) *Fault {
 		unsupported *engine.Unsupported
 		tooLarge    *engine.TooLarge
 		load        *engine.LoadErrors
+		migration   *engine.UnsupportedMigration
+		dataLoss    *engine.DataLoss
+		diverge     *engine.SchemasDiverge
 		unavailable *engine.Unavailable
 		unsure      *engine.Indeterminate
 	)
@@ -118,7 +121,7 @@ func Explain(err error) *Fault {
 		f := callers(http.StatusConflict, Conflict, err)
 		f.Body.KeyConflict = wireKeyConflict(keyConflict)
 		return f
-	case errors.As(err, &conflict), errors.As(err, &mismatch):
+	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(http.StatusConflict, Conflict, err)
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
 		return callers(http.StatusBadRequest, BadRequest, err)

@@ -34,6 +34,8 @@ type Column struct {
 	data  []byte
 	code  []uint32
 	elem  *Column
+	// absent: every value is null, and there are no arrays beside valid.
+	absent bool
 
 	codes atomic.Pointer[Codes] // see Codes
 }
@@ -112,6 +114,10 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 			if !c.valid.Get(int(r)) {
 				dst.SetNull(at + i)
 			}
+		}
+		if c.absent {
+			forget(dst, at, len(rows))
+			return
 		}
 	}
 	if c.typ.List {

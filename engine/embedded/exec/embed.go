@@ -95,6 +95,9 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			continue
 		}
 		t := s.Type(insert.Entity, insert.Type)
+		if t == nil {
+			continue // the query does not fit, as the binding will say
+		}
 		for _, p := range t.Props {
 			text, ok := source(w, insert, p)
 			if !ok {

@@ -67,6 +67,9 @@ func Bind(q *plan.Query, snap *version.Snapshot) (*Program, error) {
 	return p, nil
 }
 
+// Schema returns the schema that the program is bound to.
+func (p *Program) Schema() *version.Schema { return p.schema }
+
 // Fits reports whether the program may run on a snapshot: it has the same schema, and
 // sizes not so different that another order of steps is to be tried.
 func (p *Program) Fits(snap *version.Snapshot) bool {

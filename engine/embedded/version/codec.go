@@ -78,6 +78,8 @@ func appendText(dst []byte, s string) []byte {
 type reader struct {
 	b   []byte
 	err error
+
+	manifest byte // the format of the manifest that it reads
 }
 
 func (r *reader) fail(what string) {

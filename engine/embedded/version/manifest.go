@@ -12,7 +12,7 @@ import (
 //
 //	format    1 byte
 //	schemas   uvarint count; of each its digest, source and catalog encoding, each a
-//	          text (uvarint length, bytes)
+//	          text (uvarint length, bytes), and its ancestors, as in a KindSchema record
 //	tables    uvarint count; of each:
 //	  schema      uvarint, which of the schemas
 //	  entity      1 byte, 0 node, 1 edge
@@ -20,7 +20,10 @@ import (
 //	  next, live  uvarint: ordinals given out, entities alive
 //	  sorted      1 byte: 1 when ids ascend with ordinals
 //	  last        text: the greatest id, while sorted
-//	  segments    uvarint count; of each its name (text) and rows (uvarint)
+//	  segments    uvarint count; of each its name (text), rows (uvarint) and origin:
+//	              0 when it is stored as the type names it, else 1, the name of its type
+//	              (text), and for each property of the table's type the stored name (text,
+//	              empty for none) and kind (1 byte, value.Kind)
 //	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
 //	states    uvarint count; of each:
@@ -33,9 +36,9 @@ import (
 //	          at their lowest common ancestor (uvarint)
 //	history   uvarint count of segments, each's name (text) and commits (uvarint)
 //
-// In format 1 there is one branch, and the format is followed by: uvarint 1, the header
+// In format 2 there are no ancestors and no origins. In format 1 there is one branch besides, and the format is followed by: uvarint 1, the header
 // of its head, the schema, the number of its tables and their contents.
-const ManifestFormat = 2
+const ManifestFormat = 3
 
 // Manifest is what a manifest holds: every state that has to be there without the
 // log, and what it is of.
@@ -94,7 +97,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = append(dst, ManifestFormat)
 	dst = binary.AppendUvarint(dst, uint64(len(schemas)))
 	for _, s := range schemas {
-		dst = appendSchema(dst, s, encoded(s))
+		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(tables)))
 	for i, t := range tables {
@@ -141,14 +144,19 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 		return nil, r.err
 	case f == 1:
 		return r.manifest1(decode, open)
-	case f != ManifestFormat:
+	case f < 1 || f > ManifestFormat:
 		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", f, ManifestFormat))
 		return nil, r.err
+	default:
+		r.manifest = f
 	}
 	m := &Manifest{}
 	var schemas []*Schema
 	for range r.count() {
 		s := readSchema(r, decode)
+		if r.err == nil && r.manifest > 2 {
+			r.ancestors(s)
+		}
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -305,6 +313,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 		}
 		dst = appendText(dst, s.Name)
 		dst = binary.AppendUvarint(dst, uint64(s.N))
+		dst = s.Origin.append(dst)
 	}
 	pages := 0
 	for range t.rows.All {
@@ -326,10 +335,14 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 	t.last = r.text()
 	for range r.count() {
 		name, n := r.text(), r.ordinal()
+		var from *Origin
+		if r.manifest > 2 {
+			from = r.origin(t.Type)
+		}
 		if r.err != nil {
 			return r.err
 		}
-		s, err := open(t.Type, name)
+		s, err := from.open(t.Type, name, open)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,12 @@ func (tx *Txn) Merge(base, source *Snapshot) *Merged {
 	}
 	m.apply()
 	m.check()
-	slices.SortStableFunc(m.out.Conflicts, func(a, b engine.MergeConflict) int {
+	sortConflicts(m.out.Conflicts)
+	return &m.out
+}
+
+func sortConflicts(all []engine.MergeConflict) {
+	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
 		if c := int(a.Kind) - int(b.Kind); c != 0 {
 			return c
 		}
@@ -39,7 +44,6 @@ func (tx *Txn) Merge(base, source *Snapshot) *Merged {
 		}
 		return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID)
 	})
-	return &m.out
 }
 
 type merge struct {
@@ -226,42 +230,89 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 
 // check finds the rules about more than one entity that the merge would break.
 func (m *merge) check() {
-	for _, list := range [][]*edit{m.tx.nodes, m.tx.edges} {
-		for _, e := range list {
-			if e == nil {
-				continue
-			}
-			for i := range e.Type.Unique {
-				for _, ord := range e.sortedTouched() {
-					if !e.Alive(ord) {
-						continue
-					}
-					if other, ok := e.twin(i, ord); ok {
-						v := e.uniqueViolation(i, ord, other)
-						m.conflict(engine.UniqueViolation, e.Type, v.ID, v.Property, "%s", v.Detail)
-					}
+	for i, before := range m.tx.base.Tables() {
+		e := slices.Concat(m.tx.nodes, m.tx.edges)[i]
+		rules := m.tx.strictness(before.Type)
+		m.carried(before.Type, e, rules)
+		if e == nil && rules.tuples == nil {
+			continue
+		}
+		t := m.tx.Table(before.Type)
+		for i := range t.Type.Unique {
+			for _, ord := range m.suspects(t, e, slices.Contains(rules.tuples, i)) {
+				if !t.Alive(ord) {
+					continue
+				}
+				if other, ok := t.twin(i, ord); ok {
+					v := t.uniqueViolation(i, ord, other)
+					m.conflict(engine.UniqueViolation, t.Type, v.ID, v.Property, "%s", v.Detail)
 				}
 			}
 		}
 	}
-	for _, e := range m.tx.edges {
-		if e == nil || e.Type.Card == nil {
+	for i, e := range m.tx.edges {
+		typ := m.tx.Schema().Edges[i]
+		if typ.Card == nil {
 			continue
 		}
-		nodes := m.tx.Table(m.tx.Schema().Nodes[e.Type.From])
-		sources := m.tx.sources(e)
-		for _, src := range m.lost[e.Type] {
+		nodes, edges := m.tx.Table(m.tx.Schema().Nodes[typ.From]), m.tx.Table(typ)
+		sources := map[uint32]uint32{}
+		if e != nil {
+			sources = m.tx.sources(e)
+		}
+		for _, src := range m.lost[typ] {
 			sources[src] = NoOrd
+		}
+		if m.tx.strictness(typ).card {
+			for _, src := range edges.sources(nodes) {
+				sources[src] = NoOrd
+			}
 		}
 		for _, src := range sortedKeys(sources) {
 			if !nodes.Alive(src) {
 				continue
 			}
-			if v := checkDegree(&e.Table, nodes, src); v != nil {
-				m.conflict(engine.CardinalityViolation, e.Type, nodes.ID(src), "", "%s", v.Detail)
+			if v := checkDegree(edges, nodes, src); v != nil {
+				m.conflict(engine.CardinalityViolation, typ, nodes.ID(src), "", "%s", v.Detail)
 			}
 		}
 	}
+}
+
+// carried finds entities that the merge took over from a schema with looser rules, and
+// did not put, whose values break a rule.
+func (m *merge) carried(typ *Type, e *edit, rules strict) {
+	if rules.props == nil {
+		return
+	}
+	t := m.tx.Table(typ)
+	for ord := range t.next {
+		if !t.Alive(ord) || e != nil && e.touched[ord] {
+			continue
+		}
+		for _, p := range rules.props {
+			if err := typ.CheckValue(p, t.Value(ord, p)); err != nil {
+				v := err.(*engine.ConstraintViolation)
+				m.conflict(engine.ValueConstraintViolation, typ, t.ID(ord), v.Property, "%s", v.Detail)
+			}
+		}
+	}
+}
+
+// suspects lists the entities that may break a unique rule: those that were put, or all
+// where the rule is one that they were not under before.
+func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
+	switch {
+	case all:
+		ords := make([]uint32, t.next)
+		for i := range ords {
+			ords[i] = uint32(i)
+		}
+		return ords
+	case e == nil:
+		return nil
+	}
+	return e.sortedTouched()
 }
 
 // state reads an entity.
@@ -338,7 +389,7 @@ func sharedRows(a, b *Table) uint32 {
 	end := uint32(0)
 	for i := range min(len(a.Segs), len(b.Segs)) {
 		x, y := a.Segs[i], b.Segs[i]
-		if x != y && (x.Name == "" || x.Name != y.Name) {
+		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.equal(y.Origin)) {
 			break
 		}
 		end = x.Start + x.N

@@ -3,6 +3,7 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 )
@@ -15,6 +16,7 @@ type Receipt struct {
 	Outcome          engine.MergeOutcome // of a merge
 	Nodes, Edges     int64
 	NodeIns, EdgeIns []engine.TypeCount // of a load
+	Schema           []byte             // of a change of schema: the encoding of the catalog before
 }
 
 // Receipted is a receipt with its commit.
@@ -31,6 +33,7 @@ type Receipted struct {
 //	nodes, edges   varints
 //	counts         of nodes, then of edges: uvarint count, of each its type (text) and
 //	               number (varint)
+//	schema         the rest; not in records of format 2
 func (c *Receipt) append(dst []byte) []byte {
 	if c == nil {
 		return dst
@@ -47,11 +50,11 @@ func (c *Receipt) append(dst []byte) []byte {
 			dst = binary.AppendVarint(dst, n.Count)
 		}
 	}
-	return dst
+	return append(dst, c.Schema...)
 }
 
-// receipt reads a text that holds a receipt, or nothing.
-func (r *reader) receipt() *Receipt {
+// receipt reads a text that holds a receipt, or nothing, in a record of a format.
+func (r *reader) receipt(format byte) *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {
 		return nil
@@ -64,6 +67,9 @@ func (r *reader) receipt() *Receipt {
 		for range in.count() {
 			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
 		}
+	}
+	if in.err == nil && format > 2 && len(in.b) > 0 {
+		c.Schema, in.b = slices.Clone(in.b), nil
 	}
 	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {
 		in.fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))

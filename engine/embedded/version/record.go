@@ -22,6 +22,9 @@ const (
 	KindSpilled uint8 = 3
 	// KindBranch makes or deletes a branch; see [Branching].
 	KindBranch uint8 = 4
+	// KindSchema is a commit that puts a schema in force: a header, then the change; see
+	// [ChangeFormat].
+	KindSchema uint8 = 5
 )
 
 // RecordFormat is the format number of the payloads of all kinds.
@@ -42,7 +45,7 @@ const (
 //
 // A put replaces the entity with its id or makes one; a skip gives out an ordinal that
 // nobody gets. Operations take effect in order.
-const RecordFormat = 2
+const RecordFormat = 3
 
 const (
 	opDeleteNode = 1 + iota
@@ -69,7 +72,7 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 }
 
 // Header reads the header of a record and returns the rest of the payload. The schema
-// digest is not in it: a commit keeps its parent's.
+// digest is not in it: a commit keeps its parent's, unless it puts another in force.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
 	c, receipt = r.header()
@@ -226,7 +229,7 @@ func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 		c.Parents = append(c.Parents, r.ulid())
 	}
 	if format > 1 {
-		receipt = r.receipt()
+		receipt = r.receipt(format)
 	}
 	return c, receipt
 }

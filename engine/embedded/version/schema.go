@@ -27,6 +27,8 @@ type Schema struct {
 	Catalog *catalog.Schema
 	Nodes   []*Type
 	Edges   []*Type
+	// Ancestors are the schemas that it descends from, the latest first.
+	Ancestors []Ancestor
 
 	nodes map[string]*Type
 	edges map[string]*Type

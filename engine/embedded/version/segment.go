@@ -219,7 +219,7 @@ func (s *Segment) columns(t *Type) (names []string, cols []*column.Column) {
 		names, cols = append(names, ""), append(cols, s.ID)
 	}
 	for p, c := range s.Props {
-		names, cols = append(names, t.Props[p].Name), append(cols, c)
+		names, cols = append(names, t.Props[p].Name), append(cols, c.Stored())
 	}
 	return names, cols
 }

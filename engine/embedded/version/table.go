@@ -52,6 +52,7 @@ type Segment struct {
 	ID       *column.Column // nil when a property is the id
 	Src, Dst []uint32
 	Props    []*column.Column
+	Origin   *Origin // nil when it is stored as the table's type names it
 }
 
 func newTable(t *Type) *Table {

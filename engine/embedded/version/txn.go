@@ -18,6 +18,9 @@ type Txn struct {
 	owner *index.Owner
 	nodes []*edit
 	edges []*edit
+
+	change *Change // the schema that it puts in force; nil for none
+	from   *Schema // the one before
 }
 
 // edit is a table under change.
@@ -33,7 +36,8 @@ func Begin(base *Snapshot) *Txn {
 	return &Txn{base: base, owner: new(index.Owner), nodes: make([]*edit, len(base.nodes)), edges: make([]*edit, len(base.edges))}
 }
 
-// Schema returns the schema of the snapshot.
+// Schema returns the schema of the snapshot, or the one that the transaction puts in
+// force.
 func (tx *Txn) Schema() *Schema { return tx.base.Schema }
 
 // Base returns the snapshot that the transaction began with.
@@ -110,6 +114,9 @@ func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
 
 // Changed reports whether the transaction would make another state than its base.
 func (tx *Txn) Changed() bool {
+	if tx.change != nil {
+		return true
+	}
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
 		for _, e := range list {
 			if e == nil {

@@ -253,7 +253,7 @@ func TestManifestRoundTrip(t *testing.T) {
 }
 
 var receipt = Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.Merged, Nodes: 3, Edges: 1 << 40,
-	NodeIns: []engine.TypeCount{{Type: "Pair", Count: 3}}, EdgeIns: []engine.TypeCount{{Type: "Joins", Count: 4}}}
+	NodeIns: []engine.TypeCount{{Type: "Pair", Count: 3}}, EdgeIns: []engine.TypeCount{{Type: "Joins", Count: 4}}, Schema: []byte("catalog")}
 
 func TestHeaderRoundTrip(t *testing.T) {
 	c := first

@@ -17,9 +17,9 @@ import (
 // properties lists the declared properties of a type.
 func (t *tx) properties(kind plan.Entity, typ string) []*catalog.Property {
 	if kind == plan.Edge {
-		return t.g.schema.Edge(typ).Properties
+		return t.after.schema.Edge(typ).Properties
 	}
-	return t.g.schema.Node(typ).Properties
+	return t.after.schema.Node(typ).Properties
 }
 
 func (t *tx) property(kind plan.Entity, typ, name string) *catalog.Property {
@@ -69,7 +69,7 @@ func (t *tx) build(kind plan.Entity, typ, id string, props map[string]value.Valu
 		e.props[p.Name] = v
 	}
 	if kind == plan.Node {
-		n := t.g.schema.Node(typ)
+		n := t.after.schema.Node(typ)
 		for _, r := range n.Ranges {
 			t.checkRange(e, r)
 		}
@@ -122,7 +122,7 @@ func (t *tx) endpoints(e *entity) {
 	if t.g.fault == EndpointUnchecked {
 		return
 	}
-	typ := t.g.schema.Edge(e.typ)
+	typ := t.after.schema.Edge(e.typ)
 	missing := func(field, node, id string) {
 		if t.after.nodes[node][id] == nil {
 			t.report(e, field, &engine.ConstraintViolation{Entity: "edge", Type: e.typ, ID: e.id, Property: field,
@@ -135,12 +135,12 @@ func (t *tx) endpoints(e *entity) {
 
 // check asks the constraints that concern more than one entity.
 func (t *tx) check() {
-	for _, n := range t.g.schema.Nodes {
+	for _, n := range t.after.schema.Nodes {
 		for _, u := range n.Unique {
 			t.checkUnique(plan.Node, n.Name, u)
 		}
 	}
-	for _, e := range t.g.schema.Edges {
+	for _, e := range t.after.schema.Edges {
 		for _, u := range e.Unique {
 			t.checkUnique(plan.Edge, e.Name, u)
 		}

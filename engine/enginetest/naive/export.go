@@ -22,10 +22,10 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		return engine.Commit{}, err
 	}
 	known := map[string]bool{}
-	for _, n := range g.schema.Nodes {
+	for _, n := range s.schema.Nodes {
 		known[n.Name] = true
 	}
-	for _, e := range g.schema.Edges {
+	for _, e := range s.schema.Edges {
 		known[e.Name] = true
 	}
 	for _, name := range opts.Types {
@@ -34,14 +34,14 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		}
 	}
 	wanted := func(typ string) bool { return len(opts.Types) == 0 || slices.Contains(opts.Types, typ) }
-	for _, n := range g.schema.Nodes {
+	for _, n := range s.schema.Nodes {
 		for _, e := range s.sorted(plan.Node, n.Name) {
 			if wanted(n.Name) {
 				g.export(w, e, n.Properties, n.Key == nil)
 			}
 		}
 	}
-	for _, t := range g.schema.Edges {
+	for _, t := range s.schema.Edges {
 		for _, e := range s.sorted(plan.Edge, t.Name) {
 			if wanted(t.Name) {
 				g.export(w, e, t.Properties, true)

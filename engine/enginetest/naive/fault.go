@@ -108,6 +108,11 @@ const (
 	ExportWithoutID   // an export names no entity that has no key
 	ExportEdgesFlip   // an export swaps the ends of edges
 
+	// Schemas.
+	RenameLoses     // a renamed property is one that is dropped and another that is added
+	SchemaUnchecked // rules that a schema adds are not asked of what is stored
+	DataLossAllowed // a schema that drops values needs no leave
+
 	faults // the number of faults
 )
 
@@ -147,6 +152,7 @@ var faultNames = [...]string{
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed",
 }
 
 // String returns the fault's name.

@@ -25,9 +25,7 @@ import (
 
 // Graph is a graph in maps. It implements [engine.Graph].
 type Graph struct {
-	source string
-	schema *catalog.Schema
-	fault  Fault
+	fault Fault
 
 	mu      sync.Mutex
 	ids     []string // to be given to the next entities without an id
@@ -50,16 +48,14 @@ type moment struct {
 	state  *state
 }
 
-// digest stands for that of a schema: the model never changes its schema.
-const digest = "sha256:naive"
-
 var _ engine.Graph = (*Graph)(nil)
 
 // New returns an empty graph whose behaviour has the given fault; pass [Sound] for none.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
-	g := &Graph{source: source, schema: schema, fault: fault, commits: map[string]moment{}}
+	g := &Graph{fault: fault, commits: map[string]moment{}}
+	first := newState(source, schema)
 	main := &line{name: engine.MainBranch, done: map[[2]string]outcome{}}
-	g.publish(main, engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: digest}, newState(schema))
+	g.publish(main, engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
 	g.lines = map[string]*line{engine.MainBranch: main}
 	return g
 }
@@ -72,12 +68,13 @@ func (g *Graph) UseIDs(ids ...string) {
 	g.ids = slices.Clone(ids)
 }
 
-// Schema returns the schema, which never changes.
+// Schema returns the schema at the target.
 func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
-	if _, _, err := g.at(ctx, at); err != nil {
+	s, _, err := g.at(ctx, at)
+	if err != nil {
 		return nil, err
 	}
-	return &engine.Schema{Source: g.source, Catalog: g.schema, Digest: digest}, nil
+	return &engine.Schema{Source: s.source, Catalog: s.schema, Digest: s.digest}, nil
 }
 
 // Snapshot counts the entities.
@@ -87,10 +84,10 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 		return nil, err
 	}
 	snap := &engine.Snapshot{Commit: head}
-	for _, n := range g.schema.Nodes {
+	for _, n := range s.schema.Nodes {
 		snap.Nodes = append(snap.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(s.nodes[n.Name]))})
 	}
-	for _, e := range g.schema.Edges {
+	for _, e := range s.schema.Edges {
 		snap.Edges = append(snap.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(s.edges[e.Name]))})
 	}
 	return snap, nil
@@ -98,11 +95,12 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 
 // Bind compares what the plan uses with the schema.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
-	if _, _, err := g.at(ctx, at); err != nil {
+	s, _, err := g.at(ctx, at)
+	if err != nil {
 		return err
 	}
 	for _, u := range q.Uses {
-		if detail := misfit(g.schema, u); detail != "" {
+		if detail := misfit(s.schema, u); detail != "" {
 			return &engine.SchemaMismatch{Detail: detail}
 		}
 	}
@@ -197,7 +195,7 @@ func misfit(s *catalog.Schema, u plan.Use) string {
 		return ""
 	case prop == nil:
 		return fmt.Sprintf("%s %s has no property %s", u.Entity, u.Type, u.Property)
-	case !prop.Type.Equal(u.Value):
+	case prop.Type.Kind != u.Value.Kind || prop.Type.List != u.Value.List || prop.Type.Dim != u.Value.Dim || prop.Type.Nullable && !u.Value.Nullable:
 		return fmt.Sprintf("%s.%s is %s, not %s", u.Type, u.Property, prop.Type, u.Value)
 	}
 	return ""
@@ -238,11 +236,17 @@ type entity struct {
 	props    map[string]value.Value // nulls left out
 }
 
-// state is all that a graph holds, by type name and id.
-type state struct{ nodes, edges map[string]map[string]*entity }
+// state is all that a graph holds, by type name and id, with its schema.
+type state struct {
+	nodes, edges map[string]map[string]*entity
+	source       string
+	schema       *catalog.Schema
+	digest       string
+	ancestors    []ancestor // of the schema, the latest first
+}
 
-func newState(schema *catalog.Schema) *state {
-	s := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}}
+func newState(source string, schema *catalog.Schema) *state {
+	s := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}, source: source, schema: schema, digest: catalog.Digest(schema)}
 	for _, n := range schema.Nodes {
 		s.nodes[n.Name] = map[string]*entity{}
 	}
@@ -254,14 +258,15 @@ func newState(schema *catalog.Schema) *state {
 
 // clone copies the maps; the entities are shared.
 func (s *state) clone() *state {
-	c := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}}
+	c := *s
+	c.nodes, c.edges = map[string]map[string]*entity{}, map[string]map[string]*entity{}
 	for typ, byID := range s.nodes {
 		c.nodes[typ] = cloneMap(byID)
 	}
 	for typ, byID := range s.edges {
 		c.edges[typ] = cloneMap(byID)
 	}
-	return c
+	return &c
 }
 
 func cloneMap(m map[string]*entity) map[string]*entity {
@@ -290,9 +295,10 @@ func (s *state) sorted(kind plan.Entity, typ string) []*entity {
 	return all
 }
 
-// equal reports whether two states hold the same entities with the same properties.
+// equal reports whether two states hold the same entities with the same properties, under
+// one schema.
 func (s *state) equal(o *state) bool {
-	return equalMaps(s.nodes, o.nodes) && equalMaps(s.edges, o.edges)
+	return s.digest == o.digest && s.source == o.source && equalMaps(s.nodes, o.nodes) && equalMaps(s.edges, o.edges)
 }
 
 func equalMaps(a, b map[string]map[string]*entity) bool {

@@ -76,12 +76,12 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return nil, err
 	}
 	result := &engine.LoadResult{Commit: commit, Head: t.line.head}
-	for _, n := range g.schema.Nodes {
+	for _, n := range t.after.schema.Nodes {
 		if ids, ok := l.loaded[typeKey{plan.Node, n.Name}]; ok {
 			result.Nodes = append(result.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(ids))})
 		}
 	}
-	for _, e := range g.schema.Edges {
+	for _, e := range t.after.schema.Edges {
 		if ids, ok := l.loaded[typeKey{plan.Edge, e.Name}]; ok {
 			result.Edges = append(result.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(ids))})
 		}
@@ -157,10 +157,10 @@ func (l *load) apply(all []*entity) {
 		}
 	}
 	if l.mode == engine.Overwrite && l.g.fault == OverwriteAll {
-		for _, n := range l.g.schema.Nodes {
+		for _, n := range l.after.schema.Nodes {
 			l.clear(typeKey{plan.Node, n.Name})
 		}
-		for _, e := range l.g.schema.Edges {
+		for _, e := range l.after.schema.Edges {
 			l.clear(typeKey{plan.Edge, e.Name})
 		}
 	}
@@ -227,7 +227,7 @@ func (l *load) add(e *entity) {
 
 // orphans reports the edges that stayed although a node of theirs did not.
 func (l *load) orphans() {
-	for _, typ := range l.g.schema.Edges {
+	for _, typ := range l.after.schema.Edges {
 		for _, e := range l.after.sorted(plan.Edge, typ.Name) {
 			if l.lines[e] == 0 {
 				l.endpoints(e)

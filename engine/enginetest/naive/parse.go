@@ -63,7 +63,7 @@ func fault(field, format string, args ...any) []*engine.LineError {
 
 func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
 	s, err := jsonString(name)
-	if err != nil || l.g.schema.Node(s) == nil {
+	if err != nil || l.after.schema.Node(s) == nil {
 		return fault("type", "there is no node type %s", name)
 	}
 	it.typeKey = typeKey{plan.Node, s}
@@ -72,10 +72,10 @@ func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
 
 func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineError {
 	s, err := jsonString(name)
-	if err != nil || l.g.schema.Edge(s) == nil {
+	if err != nil || l.after.schema.Edge(s) == nil {
 		return fault("edge", "there is no edge type %s", name)
 	}
-	it.typeKey = typeKey{plan.Edge, l.g.schema.Edge(s).Name}
+	it.typeKey = typeKey{plan.Edge, l.after.schema.Edge(s).Name}
 	var errs []*engine.LineError
 	for member, id := range map[string]*string{"from": &it.from, "to": &it.to} {
 		if *id, err = jsonString(m[member]); err != nil {
@@ -116,7 +116,7 @@ func (l *load) data(data members, it *item) []*engine.LineError {
 // as the property may.
 func (l *load) id(raw jsontext.Value, it *item) (string, error) {
 	if it.typeKey.kind == plan.Node {
-		n := l.g.schema.Node(it.typeKey.name)
+		n := l.after.schema.Node(it.typeKey.name)
 		if len(n.Key) == 1 {
 			if v, err := decode(raw, n.Property(n.Key[0]).Type); err == nil {
 				return value.Text(v), nil

@@ -16,6 +16,7 @@ type outcome struct {
 	change engine.Change
 	load   *engine.LoadResult
 	merge  *engine.MergeResult
+	schema *engine.SchemaChange
 }
 
 // repeated finds the outcome of an earlier call with the same key.
@@ -216,6 +217,9 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
+	if err := m.align(from.name, to.name); err != nil {
+		return nil, err
+	}
 	m.run()
 	if len(m.conflicts) > 0 {
 		if g.fault == MergeFirst {
@@ -248,6 +252,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 type merge struct {
 	*tx
 	base, source *state
+	way          way              // to the schema of the source, which the target takes; else nil
 	changed      map[*entity]bool // put by the merge
 	gone         []*entity        // deleted by the source
 	conflicts    []engine.MergeConflict
@@ -258,10 +263,10 @@ func (m *merge) conflict(kind engine.ConflictKind, e plan.Entity, typ, id, prope
 }
 
 func (m *merge) run() {
-	for _, n := range m.g.schema.Nodes {
+	for _, n := range m.after.schema.Nodes {
 		m.merge(plan.Node, n.Name)
 	}
-	for _, e := range m.g.schema.Edges {
+	for _, e := range m.after.schema.Edges {
 		m.merge(plan.Edge, e.Name)
 		for _, gone := range m.gone {
 			if gone.kind == plan.Edge && gone.typ == e.Name {
@@ -364,6 +369,7 @@ func (e *entity) part(name string) value.Value {
 // place puts an entity of the source, an edge only if its ends are there or go with
 // the merge.
 func (m *merge) place(e *entity) {
+	m.values(e, m.broken)
 	if e.kind == plan.Edge && m.lacks(e) {
 		return
 	}
@@ -374,7 +380,7 @@ func (m *merge) place(e *entity) {
 
 // lacks reports, as conflicts, the ends that an edge lacks.
 func (m *merge) lacks(e *entity) bool {
-	typ := m.g.schema.Edge(e.typ)
+	typ := m.after.schema.Edge(e.typ)
 	lacks := false
 	for _, end := range []struct{ name, node, id string }{{"from", typ.From, e.from}, {"to", typ.To, e.to}} {
 		if m.after.nodes[end.node][end.id] == nil {
@@ -389,7 +395,7 @@ func (m *merge) lacks(e *entity) bool {
 
 // orphans takes away the edges whose ends went with the merge.
 func (m *merge) orphans() {
-	for _, typ := range m.g.schema.Edges {
+	for _, typ := range m.after.schema.Edges {
 		for _, e := range m.after.sorted(plan.Edge, typ.Name) {
 			if m.lacks(e) {
 				m.touch(e)
@@ -401,20 +407,28 @@ func (m *merge) orphans() {
 
 // constraints asks the constraints of what the merge changed.
 func (m *merge) constraints() {
+	for _, typ := range shapes(m.after.schema) {
+		for _, e := range m.after.sorted(typ.kind, typ.name) {
+			if !m.changed[e] && m.way != nil {
+				m.values(e, m.broken)
+			}
+		}
+	}
 	unique := func(kind plan.Entity, typ string, rules [][]string) {
+		shape, _ := shapeOf(m.after.schema, kind, typ)
 		for _, names := range rules {
-			all := m.after.sorted(kind, typ)
+			all, added := m.after.sorted(kind, typ), !m.kept(shape, names)
 			for _, a := range all {
-				if m.changed[a] && slices.ContainsFunc(all, func(b *entity) bool { return a != b && m.sameTuple(a, b, names) }) {
+				if (m.changed[a] || added) && slices.ContainsFunc(all, func(b *entity) bool { return a != b && m.sameTuple(a, b, names) }) {
 					m.conflict(engine.UniqueViolation, kind, typ, a.id, strings.Join(names, ", "))
 				}
 			}
 		}
 	}
-	for _, n := range m.g.schema.Nodes {
+	for _, n := range m.after.schema.Nodes {
 		unique(plan.Node, n.Name, n.Unique)
 	}
-	for _, e := range m.g.schema.Edges {
+	for _, e := range m.after.schema.Edges {
 		unique(plan.Edge, e.Name, e.Unique)
 		if e.Card == nil {
 			continue
@@ -426,7 +440,7 @@ func (m *merge) constraints() {
 					n++
 				}
 			}
-			if m.touched[[2]string{e.Name, source.id}] && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
+			if (m.touched[[2]string{e.Name, source.id}] || n > 0 && !m.bounded(e)) && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
 				m.conflict(engine.CardinalityViolation, plan.Edge, e.Name, source.id, "")
 			}
 		}

@@ -90,7 +90,7 @@ func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 // neighbours lists the nodes that one step of a traversal leads to. A step over an
 // edge between unlike types ends where no edge of that type begins.
 func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
-	edge := ev.g.schema.Edge(t.Edge)
+	edge := ev.state.schema.Edge(t.Edge)
 	var found []*entity
 	add := func(e *entity) {
 		if e != nil { // a faulty model has edges that lead nowhere

@@ -143,7 +143,7 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	}
 	old := t.line.head
 	g.publish(t.line, engine.Commit{ID: ulid.Make().String(), Seq: old.Seq + 1, Branch: t.line.name,
-		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: digest}, t.after)
+		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest}, t.after)
 	head := t.line.head
 	return &head, nil
 }
@@ -168,7 +168,7 @@ func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
 		for _, e := range t.matching(seen, plan.Node, s.Type, s.Where, eval) {
 			props := map[string]value.Value{}
 			for name, v := range e.props {
-				if t.g.fault != UpdateClears || t.g.schema.Node(s.Type).IsKey(name) {
+				if t.g.fault != UpdateClears || t.after.schema.Node(s.Type).IsKey(name) {
 					props[name] = v
 				}
 			}
@@ -207,7 +207,7 @@ func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 	t.count(s.Entity)
 	id, keyed := "", false
 	switch {
-	case s.Entity == plan.Node && t.g.schema.Node(s.Type).Key != nil:
+	case s.Entity == plan.Node && t.after.schema.Node(s.Type).Key != nil:
 		keyed = true
 	case s.ID != nil:
 		id = eval(s.ID).Str()
@@ -300,7 +300,7 @@ func (t *tx) remove(e *entity) {
 	if e.kind == plan.Edge || t.g.fault == NoCascade {
 		return
 	}
-	for _, typ := range t.g.schema.Edges {
+	for _, typ := range t.after.schema.Edges {
 		for _, edge := range t.after.sorted(plan.Edge, typ.Name) {
 			if typ.From == e.typ && edge.from == e.id ||
 				typ.To == e.typ && edge.to == e.id && t.g.fault != CascadeForward {

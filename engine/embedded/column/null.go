@@ -1,0 +1,54 @@
+package column
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Null returns a column of n nulls, which takes a bit for each.
+func Null(t value.Type, n int) *Column {
+	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), absent: true}
+}
+
+// Stored returns the column with an array in every place that its type has, as Blocks
+// writes it: of a column of Null another one.
+func (c *Column) Stored() *Column {
+	if !c.absent {
+		return c
+	}
+	b := NewBuilder(c.typ)
+	for range c.n {
+		b.AppendNull()
+	}
+	return b.Finish(nil)
+}
+
+// Widened returns the column with its values converted to a numeric type that has all of
+// them, lists element by element. The error is a *engine.TooLarge.
+func (c *Column) Widened(t value.Type) (*Column, error) {
+	if c.absent {
+		return Null(t, c.n), nil
+	}
+	b := NewBuilder(t)
+	for i := range uint32(c.n) {
+		if err := b.Append(value.Widen(c.Value(i), t.Kind)); err != nil {
+			return nil, err
+		}
+	}
+	return b.Finish(nil), nil
+}
+
+// forget drops what the places of nulls had before: it may alias memory that is gone.
+func forget(dst *Vec, at, n int) {
+	switch {
+	case dst.Type.List: // SetNull clears them
+	case dst.Type.Kind == value.String || dst.Type.Kind == value.Blob:
+		clear(dst.Strings[at : at+n])
+	case dst.Type.Kind == value.Vector:
+		clear(dst.Vectors[at : at+n])
+	case dst.Type.Kind.IsFloat():
+		clear(dst.Floats[at : at+n])
+	default:
+		clear(dst.Ints[at : at+n])
+	}
+}

@@ -1,0 +1,322 @@
+package embedded
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// maxViolations bounds how many broken rules a refused schema reports.
+const maxViolations = 100
+
+// changeBlock is the block of a segment that holds a change of schema.
+const changeBlock = "change"
+
+// ApplySchema puts a schema in force on a branch. Rows stay where they are stored: a
+// column that is added is null, one that is renamed is found under its old name, and one
+// of a wider type is converted in memory, until a checkpoint or a rewrite writes the rows
+// anew for reasons of its own. It holds up writers on the branch while it looks through
+// the rows that rules are added to, and waits for a checkpoint that is under way.
+func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.leave()
+	b, err := g.branch(opts.Branch)
+	if err != nil {
+		return nil, err
+	}
+	to, err := version.NewSchema(source, catalog.Digest(schema), schema)
+	if err != nil {
+		return nil, &engine.SchemaMismatch{Detail: err.Error()}
+	}
+	w := newWrite(opts.WriteOptions)
+	if w.receipt != nil {
+		w.receipt.Body = schemaDigest(to, opts)
+	}
+	g.shape.RLock() // a checkpoint takes its tables for those of one schema
+	w.staged = g.shape.RUnlock
+	out := &engine.SchemaChange{}
+	first, made, head, err := g.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
+		if w.receipt != nil {
+			w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
+		}
+		return nil, migrate(ctx, tx, to, opts, out)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case first != nil:
+		return repeatedChange(first, schema, to.Digest, opts)
+	}
+	out.Commit, out.Head = made, head
+	if opts.Hard && out.Destructive && made != nil {
+		g.requestCheckpoint()
+	}
+	return out, nil
+}
+
+// migrate does to a transaction what leads to a schema, and reports it.
+func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
+	from, base := tx.Schema(), tx.Base()
+	out.From, out.To = from.Digest, to.Digest
+	steps := stepsTo(from.Catalog, to.Catalog, opts)
+	anew := permit(steps, from, to, base)
+	*out = report(steps, from.Digest, to.Digest)
+	if refused := opposed(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
+		return refused
+	}
+	if !out.Supported || from.Digest == to.Digest && from.Source == to.Source {
+		return nil
+	}
+	carry := version.NewCarry(from, to, steps, func(t *version.Type) bool { return anew[t] })
+	to.Descend(from, carry)
+	if from.Digest == to.Digest {
+		to.Ancestors = from.Ancestors
+	}
+	carry.Hard = opts.Hard
+	if err := tx.Migrate(version.Change{Schema: to, Carry: carry}); err != nil {
+		return err
+	}
+	broken, err := tx.Broken(ctx, maxViolations+1)
+	switch {
+	case err != nil:
+		return err
+	case len(broken) > maxViolations:
+		return &engine.ConstraintViolations{Violations: broken[:maxViolations], More: true}
+	case len(broken) > 0:
+		return &engine.ConstraintViolations{Violations: broken}
+	}
+	return nil
+}
+
+func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step {
+	m := catalog.Diff(from, to)
+	if opts.Hard {
+		m = m.Hard()
+	}
+	return m.Steps
+}
+
+// permit takes the reason from the steps that the stored data permits, or that are to be
+// checked against it, and returns the types that begin anew.
+func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
+	anew := map[*version.Type]bool{}
+	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
+	for i := range steps {
+		s := &steps[i]
+		if s.Reason == "" || s.Code == catalog.AmbiguousRename {
+			continue
+		}
+		e, part := plan.Node, tables.Nodes
+		if s.Kind == catalog.EdgeType {
+			e, part = plan.Edge, tables.Edges
+		}
+		t := to.Type(e, s.Type)
+		old := part[t.Index].From
+		if s.Code == catalog.ChangeEndpoints {
+			// It has other ends: the way lets it begin anew.
+			old = before(steps, from, t)
+		}
+		switch empty := old < 0 || base.Table(e, old).Live() == 0; s.Code {
+		case catalog.MakeRequired, catalog.NarrowEnum:
+			s.Reason = ""
+		case catalog.ChangeType, catalog.ChangeKey, catalog.ChangeEndpoints:
+			if empty {
+				s.Reason, anew[t] = "", true
+			}
+		default:
+			if empty {
+				s.Reason = ""
+			}
+		}
+	}
+	return anew
+}
+
+// before finds the position of an edge type before the steps.
+func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
+	name := t.Name
+	for _, s := range steps {
+		if s.Code == catalog.RenameEdge && s.Type == t.Name {
+			name = s.Was
+		}
+	}
+	if old := from.Type(plan.Edge, name); old != nil {
+		return old.Index
+	}
+	return -1
+}
+
+func report(steps []catalog.Step, from, to string) engine.SchemaChange {
+	m := catalog.Migration{Steps: steps}
+	return engine.SchemaChange{Steps: steps, Supported: m.Supported(), Destructive: m.Destructive(), From: from, To: to}
+}
+
+// opposed returns the error of steps that cannot be taken, or must not be.
+func opposed(steps []catalog.Step, allowDataLoss bool) error {
+	var unsupported, destructive []catalog.Step
+	for _, s := range steps {
+		if s.Reason != "" {
+			unsupported = append(unsupported, s)
+		}
+		if s.Destructive() && !allowDataLoss {
+			destructive = append(destructive, s)
+		}
+	}
+	switch {
+	case unsupported != nil:
+		return &engine.UnsupportedMigration{Steps: unsupported}
+	case destructive != nil:
+		return &engine.DataLoss{Steps: destructive}
+	}
+	return nil
+}
+
+// repeatedChange answers a call from the receipt of the one that it repeats, whose steps
+// were all taken.
+func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	from, err := catalog.Decode(first.Receipt.Schema)
+	if err != nil {
+		return nil, &engine.Corrupt{Object: "receipt of commit " + first.Commit.ID, Detail: err.Error()}
+	}
+	steps := stepsTo(from, schema, opts)
+	for i := range steps {
+		steps[i].Reason = ""
+	}
+	out := report(steps, catalog.Digest(from), to)
+	c := first.Commit
+	out.Commit, out.Head = &c, c
+	return &out, nil
+}
+
+// schemaDigest digests what a change of schema asks for.
+func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) {
+	d := digest{h: sha256.New()}
+	d.text("schema")
+	d.text(to.Digest)
+	d.text(to.Source)
+	for _, option := range []bool{opts.AllowDataLoss, opts.Hard} {
+		if option {
+			d.number(1)
+		} else {
+			d.number(0)
+		}
+	}
+	d.h.Sum(sum[:0])
+	return sum
+}
+
+// changeRecord makes the log record of a commit that puts a schema in force, behind its
+// header.
+func (g *Graph) changeRecord(ctx context.Context, tx *version.Txn, header []byte) (record, error) {
+	change := tx.AppendChange(nil, encode)
+	switch {
+	case len(change) <= g.opts.InlineBytes:
+		return record{kind: version.KindSchema, payload: append(append(header, 0), change...)}, nil
+	case len(change) > maxOps:
+		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(change))}
+	}
+	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(changeBlock, change) })
+	if err != nil {
+		return record{}, err
+	}
+	return record{kind: version.KindSchema, payload: version.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
+}
+
+// redoChange does to a transaction what a record says that puts a schema in force, from
+// behind its header.
+func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte) error {
+	redo := func(change []byte) error {
+		ch, ops, err := version.ReadChange(change, catalog.Decode)
+		if err == nil {
+			err = tx.Migrate(ch)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.ApplyOps(ops)
+	}
+	name, rest, err := version.ReadWhere(payload)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return redo(rest)
+	}
+	return g.segment(ctx, name, func(get func(string) ([]byte, error)) error {
+		change, err := get(changeBlock)
+		if err != nil {
+			return err
+		}
+		return redo(change)
+	})
+}
+
+// align brings the states of a merge to one schema, that of the side which descends from
+// the other's: the transaction on the target, the base and the source. lost are the
+// conflicts about what the other side changed and has no type any more. The error is a
+// *engine.SchemasDiverge.
+func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
+	target := tx.Base()
+	// carried brings the base to the schema of a side.
+	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
+		c, ok := side.Schema.Since(base.Schema)
+		if !ok {
+			return nil, false, nil
+		}
+		b, err := base.Carried(version.Change{Schema: side.Schema, Carry: c})
+		return b, true, err
+	}
+	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
+	// When a schema came back each may descend from the other: then the side counts as
+	// the descendant whose schema is not the base's.
+	down, ok := target.Schema.Since(source.Schema)
+	if _, both := source.Schema.Since(target.Schema); both && down != nil && target.Schema.Digest == base.Schema.Digest {
+		ok = false
+	}
+	if ok {
+		if down != nil {
+			before, ok, err := carried(source)
+			if err != nil || !ok {
+				return nil, nil, nil, orDiverge(err, diverge)
+			}
+			lost = version.Uncarried(before, source, down, "the source changes it, and the schema of the target has dropped its type")
+			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		b, ok, err := carried(target)
+		if err != nil || !ok {
+			return nil, nil, nil, orDiverge(err, diverge)
+		}
+		return b, source, lost, nil
+	}
+	if down, ok = source.Schema.Since(target.Schema); !ok {
+		return nil, nil, nil, diverge
+	}
+	before, ok, err := carried(target)
+	if err != nil || !ok {
+		return nil, nil, nil, orDiverge(err, diverge)
+	}
+	lost = version.Uncarried(before, target, down, "the target changed it, and the schema of the source has dropped its type")
+	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
+		return nil, nil, nil, err
+	}
+	if b, ok, err = carried(source); err != nil || !ok {
+		return nil, nil, nil, orDiverge(err, diverge)
+	}
+	return b, source, lost, nil
+}
+
+func orDiverge(err error, diverge *engine.SchemasDiverge) error {
+	if err != nil {
+		return err
+	}
+	return diverge
+}

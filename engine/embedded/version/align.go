@@ -1,0 +1,32 @@
+package version
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// Uncarried lists what a side of a merge changed since the base of entities whose types
+// are not taken over: both states have one schema, which the way begins at.
+func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict) {
+	for _, part := range []struct {
+		carries []TypeCarry
+		tables  []*Table
+		before  []*Table
+	}{{c.Nodes, side.nodes, base.nodes}, {c.Edges, side.edges, base.edges}} {
+		for i, t := range part.tables {
+			if slices.ContainsFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }) {
+				continue
+			}
+			m := merge{}
+			for _, id := range changedIDs(part.before[i], t) {
+				was, is := m.state(base, t.Type, id), m.state(side, t.Type, id)
+				if is.there && !(was.there && was.same(&is)) {
+					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: id, Message: message})
+				}
+			}
+		}
+	}
+	sortConflicts(out)
+	return out
+}

@@ -1,0 +1,208 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Carry says how a schema takes over the entities of another: for each of its types and
+// their properties, in its order, what it was before.
+type Carry struct {
+	Nodes, Edges []TypeCarry
+	// Hard: no stored segment that holds a dropped property may stay in use.
+	Hard bool
+}
+
+// TypeCarry is the part of one type.
+type TypeCarry struct {
+	From  int   // position of the type before; -1 for one that begins without entities
+	Props []int // positions of the properties before; -1 for null
+}
+
+// Ancestor is a schema that another one descends from.
+type Ancestor struct {
+	Digest string
+	Carry  *Carry // from it to the descendant
+}
+
+// Change puts a schema in force.
+type Change struct {
+	Schema *Schema
+	Carry  *Carry
+}
+
+// NewCarry finds how a schema takes over what another one has, from the renames among
+// the steps between them; anew tells the types that begin without entities.
+func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
+	type member struct {
+		e         plan.Entity
+		typ, prop string
+	}
+	was := map[member]string{}
+	for _, s := range steps {
+		e := plan.Node
+		if s.Kind == catalog.EdgeType {
+			e = plan.Edge
+		}
+		switch s.Code {
+		case catalog.RenameNode, catalog.RenameEdge:
+			was[member{e, s.Type, ""}] = s.Was
+		case catalog.RenameProperty:
+			was[member{e, s.Type, s.Property}] = s.Was
+		}
+	}
+	name := func(m member, now string) string {
+		if old, ok := was[m]; ok {
+			return old
+		}
+		return now
+	}
+	carry := func(types []*Type) (out []TypeCarry) {
+		for _, t := range types {
+			tc := TypeCarry{From: -1, Props: make([]int, len(t.Props))}
+			old := from.Type(t.Entity, name(member{t.Entity, t.Name, ""}, t.Name))
+			if old != nil && !anew(t) {
+				tc.From = old.Index
+			}
+			for p, prop := range t.Props {
+				tc.Props[p] = -1
+				if tc.From < 0 {
+					continue
+				}
+				if q, ok := old.Prop(name(member{t.Entity, t.Name, prop.Name}, prop.Name)); ok {
+					tc.Props[p] = q
+				}
+			}
+			out = append(out, tc)
+		}
+		return out
+	}
+	c := &Carry{Nodes: carry(to.Nodes), Edges: carry(to.Edges)}
+	c.unhinge(from, to)
+	return c
+}
+
+// unhinge makes the edges begin anew whose nodes do: none can be left.
+func (c *Carry) unhinge(from, to *Schema) {
+	for i := range c.Edges {
+		e := &c.Edges[i]
+		if e.From < 0 {
+			continue
+		}
+		old, now := from.Edges[e.From], to.Edges[i]
+		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+			e.From = -1
+		}
+		if e.From < 0 {
+			for p := range e.Props {
+				e.Props[p] = -1
+			}
+		}
+	}
+}
+
+// then returns the way that leads through two.
+func (c *Carry) then(next *Carry) *Carry {
+	chain := func(first, second []TypeCarry) []TypeCarry {
+		out := make([]TypeCarry, len(second))
+		for i, tc := range second {
+			out[i] = TypeCarry{From: -1, Props: slices.Repeat([]int{-1}, len(tc.Props))}
+			if tc.From < 0 || first[tc.From].From < 0 {
+				continue
+			}
+			out[i].From = first[tc.From].From
+			for p, q := range tc.Props {
+				if q >= 0 {
+					out[i].Props[p] = first[tc.From].Props[q]
+				}
+			}
+		}
+		return out
+	}
+	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
+}
+
+// fits checks that the way leads from one schema to another. The error is a
+// *engine.Corrupt.
+func (c *Carry) fits(from, to *Schema) error {
+	bad := func(format string, args ...any) error {
+		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
+	}
+	check := func(carries []TypeCarry, olds, news []*Type) error {
+		if len(carries) != len(news) {
+			return bad("it has %d types, wanted %d", len(carries), len(news))
+		}
+		for i, tc := range carries {
+			now := news[i]
+			if len(tc.Props) != len(now.Props) || tc.From >= len(olds) {
+				return bad("type %s takes over %d properties of type %d, of %d", now.Name, len(tc.Props), tc.From, len(olds))
+			}
+			if tc.From < 0 {
+				continue
+			}
+			old := olds[tc.From]
+			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
+				return bad("type %s takes over ids that its key does not make", now.Name)
+			}
+			for p, q := range tc.Props {
+				if q >= len(old.Props) || q >= 0 && !convertible(old.Props[q].Type, now.Props[p].Type) {
+					return bad("property %s of %s takes over another", now.Props[p].Name, now.Name)
+				}
+			}
+		}
+		return nil
+	}
+	if err := check(c.Nodes, from.Nodes, to.Nodes); err != nil {
+		return err
+	}
+	if err := check(c.Edges, from.Edges, to.Edges); err != nil {
+		return err
+	}
+	for i, tc := range c.Edges {
+		if tc.From < 0 {
+			continue
+		}
+		old, now := from.Edges[tc.From], to.Edges[i]
+		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+			return bad("edge %s takes over edges between other nodes", now.Name)
+		}
+	}
+	return nil
+}
+
+// reaches reports whether a part of the way is one to these types.
+func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
+	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
+}
+
+// convertible reports whether values of one type can be taken over as another.
+func convertible(from, to value.Type) bool {
+	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
+}
+
+// Descend notes that the schema follows another on a branch.
+func (s *Schema) Descend(from *Schema, c *Carry) {
+	s.Ancestors = []Ancestor{{from.Digest, c}}
+	for _, a := range from.Ancestors {
+		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.then(c)})
+	}
+}
+
+// Since returns the way from a schema to one that is equal or descends from it; nil when
+// they are equal. ok is false when it does not. Of several ways, as when a schema came
+// back, it is the latest.
+func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
+	if s.Digest == a.Digest {
+		return nil, true
+	}
+	i := slices.IndexFunc(s.Ancestors, func(x Ancestor) bool { return x.Digest == a.Digest })
+	if i < 0 {
+		return nil, false
+	}
+	return s.Ancestors[i].Carry, true
+}

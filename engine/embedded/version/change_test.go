@@ -1,0 +1,234 @@
+package version
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// nextSchema calls Any Other, its pString text, and widens its pI32; Pair comes last, and
+// the edge has a property more.
+func nextSchema(t testing.TB) (*Schema, *Carry) {
+	t.Helper()
+	old := testSchema(t)
+	c := &catalog.Schema{}
+	other := &catalog.Node{Name: "Other", RenameFrom: "Any"}
+	for _, p := range old.Catalog.Node("Any").Properties {
+		q := *p
+		switch q.Name {
+		case "pString":
+			q.Name, q.RenameFrom = "text", "pString"
+		case "pI32":
+			q.Type.Kind = value.F64
+		case "pBlob":
+			continue
+		}
+		other.Properties = append(other.Properties, &q)
+	}
+	c.Nodes = append(c.Nodes, other, old.Catalog.Node("Pair"))
+	joins := *old.Catalog.Edge("Joins")
+	joins.To = "Other"
+	joins.Properties = append([]*catalog.Property{{Name: "note", Type: value.Of(value.String).Optional()}}, joins.Properties...)
+	c.Edges = append(c.Edges, &joins)
+	c.Index()
+	s, err := NewSchema("// next", "sha256:1", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carry := NewCarry(old, s, catalog.Diff(old.Catalog, c).Steps, func(*Type) bool { return false })
+	s.Descend(old, carry)
+	return s, carry
+}
+
+// changeOf makes a transaction that puts the next schema in force and writes under it.
+func changeOf(t testing.TB, base *Snapshot) *Txn {
+	t.Helper()
+	next, carry := nextSchema(t)
+	tx := Begin(base)
+	if err := tx.Migrate(Change{Schema: next, Carry: carry}); err != nil {
+		t.Fatal(err)
+	}
+	other := next.Nodes[0]
+	vals := make([]value.Value, len(other.Props))
+	p, _ := other.Prop("text")
+	vals[p] = value.OfString("late")
+	tx.Put(other, Row{ID: "any9", Vals: vals})
+	return tx
+}
+
+func nextDecoder(t testing.TB) Decoder {
+	next, _ := nextSchema(t)
+	return func([]byte) (*catalog.Schema, error) { return next.Catalog, nil }
+}
+
+func TestChangeRoundTrip(t *testing.T) {
+	base := change(t, testSchema(t)).Commit(first)
+	tx := changeOf(t, base)
+	record := tx.AppendChange(nil, func(*Schema) []byte { return []byte("catalog") })
+	state := tx.Commit(first)
+	want := content(state)
+	if line := want["Other any0"]; !strings.Contains(line, "null") || want["Other any9"] == "" || want["Joins e4"] == "" {
+		t.Fatalf("content %v", want)
+	}
+	other := state.nodes[0]
+	text, _ := other.Type.Prop("text")
+	wide, _ := other.Type.Prop("pI32")
+	ord, ok := other.Lookup("any2")
+	if !ok || other.Value(ord, text).Str() != "s2" || other.Value(ord, wide).Float() != -2 {
+		t.Errorf("any2: %t, %s", ok, want["Other any2"])
+	}
+	ch, ops, err := ReadChange(record, nextDecoder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := Begin(base)
+	if err := again.Migrate(ch); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.ApplyOps(ops); err != nil {
+		t.Fatal(err)
+	}
+	replayed := again.Commit(first)
+	if diff := cmp.Diff(want, content(replayed)); diff != "" {
+		t.Errorf("replayed (-want +got):\n%s", diff)
+	}
+	if c, ok := replayed.Schema.Since(base.Schema); !ok || cmp.Diff(c, ch.Carry) != "" {
+		t.Errorf("the schema does not descend from the one before: %v", c)
+	}
+	for n := range record[:len(record)-len(ops)] {
+		if _, _, err := ReadChange(record[:n], nextDecoder(t)); !errors.As(err, new(*engine.Corrupt)) {
+			t.Fatalf("a change cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestOriginRoundTrip stores tables, changes the schema, and reads the manifest over the
+// stored segments.
+func TestOriginRoundTrip(t *testing.T) {
+	base := change(t, testSchema(t)).Commit(first)
+	files := map[string]map[string][]byte{}
+	var flushes []Flush
+	for _, table := range base.Tables() {
+		f, _, err := table.Flush()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Segment.Name = fmt.Sprint("segment", len(files))
+		blocks := map[string][]byte{}
+		if err := f.Segment.Blocks(table.Type, func(name string, data []byte) error {
+			blocks[name] = append([]byte(nil), data...)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		files[f.Segment.Name] = blocks
+		flushes = append(flushes, f)
+	}
+	next, carry := nextSchema(t)
+	flushed := base.Flushed(flushes)
+	state, err := flushed.Carried(Change{Schema: next, Carry: carry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range state.Tables() {
+		for _, s := range table.Segs {
+			if renamed := table.Type.Name != "Pair"; (s.Origin != nil) != renamed {
+				t.Errorf("the segment of %s has the origin %+v", table.Type.Name, s.Origin)
+			}
+		}
+	}
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: state}, {Name: "side", Head: flushed}}, Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}}
+	byText := map[string]*catalog.Schema{"next": next.Catalog, "base": base.Schema.Catalog}
+	payload := m.Append(nil, func(s *Schema) []byte {
+		if s == next {
+			return []byte("next")
+		}
+		return []byte("base")
+	})
+	read, err := ReadManifest(payload, func(b []byte) (*catalog.Schema, error) { return byText[string(b)], nil }, func(typ *Type, name string) (*Segment, error) {
+		return ReadSegment(typ, name, func(block string) ([]byte, error) {
+			if b, ok := files[name][block]; ok {
+				return b, nil
+			}
+			return nil, &engine.NotFound{What: "block", Name: block}
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []*Snapshot{state, flushed} {
+		got := read.Branches[i].Head
+		if diff := cmp.Diff(content(want), content(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", m.Branches[i].Name, diff)
+		}
+		if diff := cmp.Diff(want.Schema.Ancestors, got.Schema.Ancestors); diff != "" {
+			t.Errorf("%s: ancestors (-want +got):\n%s", m.Branches[i].Name, diff)
+		}
+	}
+	// The stored rows are the same, and so is nothing else than what changed.
+	if ids := changedIDs(state.nodes[0], read.Branches[0].Head.nodes[0]); len(ids) > 0 {
+		t.Errorf("entities %v may differ from what was stored", ids)
+	}
+}
+
+// TestThen goes through two changes at once.
+func TestThen(t *testing.T) {
+	a := &Carry{Nodes: []TypeCarry{{1, []int{2, -1, 0}}, {-1, []int{-1}}, {0, nil}}, Edges: []TypeCarry{{0, []int{0}}}}
+	b := &Carry{Nodes: []TypeCarry{{2, []int{-1}}, {0, []int{2, 1, -1, 0}}, {1, []int{0}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, nil}}}
+	want := &Carry{Nodes: []TypeCarry{{0, []int{-1}}, {1, []int{0, -1, -1, 2}}, {-1, []int{-1}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, []int{}}}}
+	if diff := cmp.Diff(want, a.then(b)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestCarryRefused takes ways that do not lead from one schema to the other.
+func TestCarryRefused(t *testing.T) {
+	base := change(t, testSchema(t)).Commit(first)
+	for name, spoil := range map[string]func(c *Carry){
+		"a type less":         func(c *Carry) { c.Nodes = c.Nodes[:1] },
+		"a type that is none": func(c *Carry) { c.Nodes[0].From = 9 },
+		"a property less":     func(c *Carry) { c.Nodes[0].Props = c.Nodes[0].Props[1:] },
+		"a property too far":  func(c *Carry) { c.Nodes[0].Props[0] = 99 },
+		"another type":        func(c *Carry) { c.Nodes[0].Props[0], c.Nodes[0].Props[1] = c.Nodes[0].Props[1], c.Nodes[0].Props[0] },
+		"other ends":          func(c *Carry) { c.Nodes[1].From = -1 },
+		"the other node":      func(c *Carry) { c.Edges[0].From = 1 },
+	} {
+		next, carry := nextSchema(t)
+		spoil(carry)
+		if err := Begin(base).Migrate(Change{Schema: next, Carry: carry}); !errors.As(err, new(*engine.Corrupt)) {
+			t.Errorf("%s: %v, want *engine.Corrupt", name, err)
+		}
+	}
+}
+
+// FuzzReadChange replays any change: it is refused as corrupt, or makes a state whose
+// entities can be read.
+func FuzzReadChange(f *testing.F) {
+	base := change(f, testSchema(f)).Commit(first)
+	f.Add(changeOf(f, base).AppendChange(nil, func(*Schema) []byte { return nil }))
+	dec := nextDecoder(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ch, ops, err := ReadChange(b, dec)
+		tx := Begin(base)
+		if err == nil {
+			err = tx.Migrate(ch)
+		}
+		if err == nil {
+			err = tx.ApplyOps(ops)
+		}
+		if err == nil {
+			content(tx.Commit(first))
+			return
+		}
+		if !errors.As(err, new(*engine.Corrupt)) {
+			t.Errorf("%v is no *engine.Corrupt", err)
+		}
+	})
+}

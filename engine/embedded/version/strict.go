@@ -1,0 +1,134 @@
+package version
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// strictness returns what the schema that the transaction puts in force wants of a type's
+// entities beyond what they kept.
+func (tx *Txn) strictness(t *Type) strict {
+	if tx.change == nil {
+		return strict{}
+	}
+	carries, olds := tx.change.Carry.Nodes, tx.from.Nodes
+	if t.Entity == plan.Edge {
+		carries, olds = tx.change.Carry.Edges, tx.from.Edges
+	}
+	tc := carries[t.Index]
+	if tc.From < 0 {
+		return strict{}
+	}
+	return t.stricter(olds[tc.From], tc.Props)
+}
+
+// Broken lists up to limit rules of the schema which the transaction puts in force that
+// the entities break which it took over. The error is the context's.
+func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
+	for _, t := range tx.base.Tables() {
+		s := tx.strictness(t.Type)
+		if s.props == nil && s.tuples == nil && !s.card {
+			continue
+		}
+		for ord := range t.next {
+			if err := ctx.Err(); ord%4096 == 0 && err != nil {
+				return nil, err
+			}
+			if !t.Alive(ord) {
+				continue
+			}
+			for _, p := range s.props {
+				if err := t.Type.CheckValue(p, t.Value(ord, p)); err != nil {
+					v := err.(*engine.ConstraintViolation)
+					v.ID = t.ID(ord)
+					out = append(out, v)
+				}
+			}
+			for _, i := range s.tuples {
+				if other, ok := t.twin(i, ord); ok {
+					out = append(out, t.uniqueViolation(i, ord, other))
+				}
+			}
+			if len(out) >= limit {
+				return out[:limit], nil
+			}
+		}
+		if s.card {
+			nodes := tx.base.nodes[t.Type.From]
+			for _, src := range t.sources(nodes) {
+				if v := checkDegree(t, nodes, src); v != nil {
+					if out = append(out, v); len(out) == limit {
+						return out, nil
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// sources lists the nodes alive that edges alive lead from, in order.
+func (t *Table) sources(nodes *Table) (out []uint32) {
+	for src := range nodes.next {
+		if nodes.Alive(src) && Degree(t, t.Out(), src) > 0 {
+			out = append(out, src)
+		}
+	}
+	return out
+}
+
+// strict says which rules of a type a state that was carried to it may break.
+type strict struct {
+	props  []int
+	tuples []int // unique ones
+	card   bool
+}
+
+// stricter compares the rules of a type with those that its entities kept before.
+func (t *Type) stricter(old *Type, props []int) (s strict) {
+	for p, q := range props {
+		if q < 0 {
+			if !t.Props[p].Type.Nullable {
+				s.props = append(s.props, p)
+			}
+			continue
+		}
+		was, is := old.Props[q].Type, t.Props[p].Type
+		narrower := is.Enum != nil && (was.Enum == nil || slices.ContainsFunc(was.Enum, func(v string) bool { return !slices.Contains(is.Enum, v) }))
+		if was.Nullable && !is.Nullable || was.Kind != is.Kind || narrower || t.rulesOf(p) != "" && t.rulesOf(p) != old.rulesOf(q) {
+			s.props = append(s.props, p)
+		}
+	}
+	for i, tuple := range t.Tuples[:t.Unique] {
+		if j := old.sameTuple(t, tuple, props); j < 0 || j >= old.Unique {
+			s.tuples = append(s.tuples, i)
+		}
+	}
+	s.card = t.Card != nil && (old.Card == nil || *t.Card != *old.Card)
+	return s
+}
+
+// rulesOf spells the ranges and checks of a property.
+func (t *Type) rulesOf(p int) string {
+	var b strings.Builder
+	for _, r := range t.ranges[p] {
+		b.WriteString("range")
+		for _, end := range []*value.Value{r.Min, r.Max} {
+			b.WriteByte(' ')
+			if end != nil {
+				b.WriteString(value.Text(*end))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range t.checks[p] {
+		fmt.Fprintf(&b, "check %q\n", c.text)
+	}
+	return b.String()
+}

@@ -1,0 +1,376 @@
+package naive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// way says what the types and properties of a schema were called in another.
+type way map[plan.Entity]map[string]typeWay
+
+// typeWay is the way of a type; there is none for one that begins without entities.
+type typeWay struct {
+	was   string
+	props map[string]string // old names by the new ones
+}
+
+// ancestor is a schema that another descends from.
+type ancestor struct {
+	digest string
+	way    way // from it to the descendant
+}
+
+// shape is what a node and an edge type have in common.
+type shape struct {
+	kind     plan.Entity
+	name     string
+	was      string // its @rename_from
+	from, to string // of an edge
+	props    []*catalog.Property
+	unique   [][]string
+	card     *catalog.Cardinality
+}
+
+func shapes(s *catalog.Schema) (all []shape) {
+	for _, n := range s.Nodes {
+		all = append(all, shape{kind: plan.Node, name: n.Name, was: n.RenameFrom, props: n.Properties, unique: n.Unique})
+	}
+	for _, e := range s.Edges {
+		all = append(all, shape{kind: plan.Edge, name: e.Name, was: e.RenameFrom, from: e.From, to: e.To, props: e.Properties, unique: e.Unique, card: e.Card})
+	}
+	return all
+}
+
+// shapeOf finds a type, an edge in any case.
+func shapeOf(s *catalog.Schema, kind plan.Entity, name string) (shape, bool) {
+	for _, t := range shapes(s) {
+		if t.kind == kind && (t.name == name || kind == plan.Edge && strings.EqualFold(t.name, name)) {
+			return t, true
+		}
+	}
+	return shape{}, false
+}
+
+// wayBetween pairs the types and properties of two schemas. A rename counts where the old
+// schema has no such name, and the new one not the old name.
+func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
+	w := way{plan.Node: {}, plan.Edge: {}}
+	for _, now := range shapes(to) {
+		old, ok := shapeOf(from, now.kind, now.name)
+		if !ok && now.was != "" {
+			if _, kept := shapeOf(to, now.kind, now.was); !kept {
+				old, ok = shapeOf(from, now.kind, now.was)
+			}
+		}
+		if !ok || anew[now.kind.String()+now.name] {
+			continue
+		}
+		if now.kind == plan.Edge && (w[plan.Node][now.from].was != old.from || w[plan.Node][now.to].was != old.to) {
+			continue
+		}
+		tw := typeWay{old.name, map[string]string{}}
+		has := func(props []*catalog.Property, name string) bool {
+			return slices.ContainsFunc(props, func(p *catalog.Property) bool { return p.Name == name })
+		}
+		for _, p := range now.props {
+			switch {
+			case has(old.props, p.Name):
+				tw.props[p.Name] = p.Name
+			case has(old.props, p.RenameFrom) && !has(now.props, p.RenameFrom):
+				tw.props[p.Name] = p.RenameFrom
+			}
+		}
+		w[now.kind][now.name] = tw
+	}
+	return w
+}
+
+// then is the way through two.
+func (w way) then(next way) way {
+	out := way{plan.Node: {}, plan.Edge: {}}
+	for kind, types := range next {
+		for name, tw := range types {
+			first, ok := w[kind][tw.was]
+			if !ok {
+				continue
+			}
+			both := typeWay{first.was, map[string]string{}}
+			for now, was := range tw.props {
+				if old, ok := first.props[was]; ok {
+					both.props[now] = old
+				}
+			}
+			out[kind][name] = both
+		}
+	}
+	return out
+}
+
+// since finds the way to a state's schema from another; nil when they are equal.
+func (s *state) since(digest string) (w way, ok bool) {
+	if s.digest == digest {
+		return nil, true
+	}
+	for _, a := range s.ancestors {
+		if a.digest == digest {
+			return a.way, true
+		}
+	}
+	return nil, false
+}
+
+// carried is a state under the schema of another one.
+func (s *state) carried(to *state, w way, fault Fault) *state {
+	if w == nil {
+		return s
+	}
+	out := newState(to.source, to.schema)
+	out.ancestors = to.ancestors
+	for _, now := range shapes(to.schema) {
+		tw, ok := w[now.kind][now.name]
+		if !ok {
+			continue
+		}
+		for id, e := range s.of(now.kind, tw.was) {
+			c := &entity{kind: e.kind, typ: now.name, id: id, from: e.from, to: e.to, props: map[string]value.Value{}}
+			for _, p := range now.props {
+				v, has := e.props[tw.props[p.Name]]
+				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
+					continue
+				}
+				v, err := convert(v, p.Type)
+				if err != nil {
+					panic(err)
+				}
+				c.props[p.Name] = v
+			}
+			out.of(now.kind, now.name)[id] = c
+		}
+	}
+	return out
+}
+
+// permit decides about the steps that depend on what is stored, and finds the types that
+// begin anew.
+func permit(s *state, to *catalog.Schema, steps []catalog.Step) (anew map[string]bool) {
+	anew = map[string]bool{}
+	for i := range steps {
+		step := &steps[i]
+		if step.Reason == "" || step.Code == catalog.AmbiguousRename {
+			continue
+		}
+		kind := plan.Node
+		if step.Kind == catalog.EdgeType {
+			kind = plan.Edge
+		}
+		was := step.Type
+		for _, other := range steps {
+			if other.Kind == step.Kind && other.Type == step.Type && (other.Code == catalog.RenameNode || other.Code == catalog.RenameEdge) {
+				was = other.Was
+			}
+		}
+		old, _ := shapeOf(s.schema, kind, was)
+		empty := len(s.of(kind, old.name)) == 0
+		switch step.Code {
+		case catalog.MakeRequired, catalog.NarrowEnum:
+			step.Reason = ""
+		case catalog.ChangeType, catalog.ChangeKey, catalog.ChangeEndpoints:
+			if empty {
+				step.Reason = ""
+				anew[kind.String()+step.Type] = true
+			}
+		default:
+			if empty {
+				step.Reason = ""
+			}
+		}
+	}
+	return anew
+}
+
+// ApplySchema carries every entity over.
+func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	body := fmt.Sprint("schema ", opts.AllowDataLoss, opts.Hard, source, string(catalog.Encode(schema)))
+	t, first, err := g.begin(opts.WriteOptions, body)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return first.schema, nil
+	}
+	m := catalog.Diff(t.before.schema, schema)
+	if opts.Hard {
+		m = m.Hard()
+	}
+	anew := permit(t.before, schema, m.Steps)
+	out := &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: t.before.digest, To: catalog.Digest(schema)}
+	pick := func(f func(catalog.Step) bool) []catalog.Step {
+		return slices.DeleteFunc(slices.Clone(m.Steps), func(s catalog.Step) bool { return !f(s) })
+	}
+	switch {
+	case opts.DryRun:
+	case !out.Supported:
+		return nil, &engine.UnsupportedMigration{Steps: pick(func(s catalog.Step) bool { return s.Reason != "" })}
+	case out.Destructive && !opts.AllowDataLoss && g.fault != DataLossAllowed:
+		return nil, &engine.DataLoss{Steps: pick(catalog.Step.Destructive)}
+	}
+	if out.Supported {
+		next := newState(source, schema)
+		w := wayBetween(t.before.schema, schema, anew)
+		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
+			next.ancestors = []ancestor{{t.before.digest, w}}
+			for _, a := range t.before.ancestors {
+				next.ancestors = append(next.ancestors, ancestor{a.digest, a.way.then(w)})
+			}
+		}
+		t.after = t.before.carried(next, w, g.fault)
+		if g.fault != SchemaUnchecked {
+			t.recheck()
+		}
+	}
+	if out.Commit, err = t.commit(opts.WriteOptions); err != nil {
+		return nil, err
+	}
+	out.Head = t.line.head
+	t.line.keep(opts.WriteOptions, out.Commit, outcome{body: body, schema: out})
+	return out, nil
+}
+
+// recheck asks the rules about one entity of all of them, and has the others asked.
+func (t *tx) recheck() {
+	for _, typ := range shapes(t.after.schema) {
+		for _, e := range t.after.sorted(typ.kind, typ.name) {
+			t.values(e, t.violation)
+			if e.kind == plan.Edge {
+				t.touch(e)
+			}
+		}
+	}
+}
+
+// values reports the values of an entity that its type does not allow.
+func (t *tx) values(e *entity, report func(e *entity, property, rule, detail string)) {
+	scratch := &tx{g: t.g, after: t.after, lines: map[*entity]int64{}}
+	scratch.build(e.kind, e.typ, e.id, e.props)
+	for _, err := range scratch.errs {
+		v := err.(*engine.ConstraintViolation)
+		report(e, v.Property, v.Rule, v.Detail)
+	}
+}
+
+// align brings the states of a merge to the schema of the side that descends from the
+// other's.
+func (m *merge) align(source, target string) error {
+	from, to := m.source, m.before
+	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}
+	down, targetDescends := to.since(from.digest)
+	up, sourceDescends := from.since(to.digest)
+	if sourceDescends && down != nil && to.digest == m.base.digest {
+		targetDescends = false
+	}
+	side, older, last := to, from, down
+	switch {
+	case targetDescends:
+	case sourceDescends:
+		side, older, last = from, to, up
+	default:
+		return diverge
+	}
+	w, ok := side.since(m.base.digest)
+	if !ok {
+		return diverge
+	}
+	base := m.base.carried(side, w, Sound)
+	if last != nil {
+		v, ok := older.since(m.base.digest)
+		if !ok {
+			return diverge
+		}
+		m.uncarried(m.base.carried(older, v, Sound), older, last)
+	}
+	m.base = base
+	if side == to {
+		m.source = from.carried(to, last, Sound)
+		return nil
+	}
+	m.way = last
+	m.after = to.carried(from, last, Sound)
+	return nil
+}
+
+// uncarried reports what a side changed and the way does not take over.
+func (m *merge) uncarried(base, side *state, w way) {
+	for _, typ := range shapes(side.schema) {
+		taken := false
+		for _, tw := range w[typ.kind] {
+			taken = taken || tw.was == typ.name
+		}
+		if taken {
+			continue
+		}
+		for _, e := range side.sorted(typ.kind, typ.name) {
+			if !sameEntity(base.of(typ.kind, typ.name)[e.id], e) {
+				m.conflict(engine.DeleteVsUpdate, typ.kind, typ.name, e.id, "")
+			}
+		}
+	}
+}
+
+// broken reports a value of an entity that its type does not allow.
+func (m *merge) broken(e *entity, property, rule, detail string) {
+	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
+}
+
+// kept reports whether the target was under a unique rule already, with the same types.
+func (m *merge) kept(typ shape, names []string) bool {
+	if m.way == nil {
+		return true
+	}
+	tw, ok := m.way[typ.kind][typ.name]
+	if !ok {
+		return true
+	}
+	old, _ := shapeOf(m.before.schema, typ.kind, tw.was)
+	was := make([]string, len(names))
+	for i, name := range names {
+		if was[i] = name; typ.kind == plan.Edge && (name == "src" || name == "dst") {
+			continue
+		}
+		was[i] = tw.props[name]
+		if kindOf(old.props, was[i]) != kindOf(typ.props, name) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(old.unique, func(u []string) bool { return slices.Equal(u, was) })
+}
+
+func kindOf(props []*catalog.Property, name string) value.Kind {
+	for _, p := range props {
+		if p.Name == name {
+			return p.Type.Kind
+		}
+	}
+	return value.Invalid
+}
+
+// bounded reports whether the target was under the same bounds of edges already.
+func (m *merge) bounded(e *catalog.Edge) bool {
+	tw, ok := m.way[plan.Edge][e.Name]
+	if m.way == nil || !ok {
+		return true
+	}
+	old := m.before.schema.Edge(tw.was)
+	return old.Card != nil && *old.Card == *e.Card
+}

@@ -1,0 +1,253 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// migration is a step that applies a schema.
+type migration struct {
+	schema *catalog.Schema
+	allow  bool // data loss
+	hard   bool
+}
+
+func (m *migration) String() string {
+	return fmt.Sprintf("apply schema (data loss allowed %t, hard %t)\n%s", m.allow, m.hard, schemaText(m.schema))
+}
+
+// drawMigration draws a schema that some changes lead to, or one that there was before.
+func (d *drawer) drawMigration() *migration {
+	m := &migration{allow: d.percent(80), hard: d.percent(20)}
+	d.schemas = append(d.schemas, d.schema)
+	if d.percent(8) {
+		m.schema = pick(d, d.schemas)
+		return m
+	}
+	s, err := catalog.Decode(catalog.Encode(d.schema))
+	must(err)
+	for range d.between(1, 3) {
+		d.evolve(s)
+		for _, n := range s.Nodes {
+			n.Index = someIndex(n.Properties)
+		}
+		s.Index()
+	}
+	if len(s.Edges) == 0 {
+		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
+	}
+	// Through the encoding, so that what is not resolved is found.
+	m.schema, err = catalog.Decode(catalog.Encode(s))
+	must(err)
+	return m
+}
+
+// fresh is a name that no type or property has had.
+func (d *drawer) fresh(prefix string) string {
+	d.named++
+	return fmt.Sprintf("%s%d", prefix, 10+d.named)
+}
+
+// evolve makes one change.
+func (d *drawer) evolve(s *catalog.Schema) {
+	switch draw := d.IntN(100); {
+	case draw < 8:
+		name := d.fresh("Fruit")
+		s.Nodes = append(s.Nodes, d.drawNode(name))
+		return
+	case draw < 14:
+		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
+		return
+	case draw < 18 && len(s.Nodes) > 1:
+		i := d.IntN(len(s.Nodes))
+		name := s.Nodes[i].Name
+		s.Nodes = slices.Delete(s.Nodes, i, i+1)
+		s.Edges = slices.DeleteFunc(s.Edges, func(e *catalog.Edge) bool { return e.From == name || e.To == name })
+		return
+	case draw < 22 && len(s.Edges) > 0:
+		i := d.IntN(len(s.Edges))
+		s.Edges = slices.Delete(s.Edges, i, i+1)
+		return
+	case draw < 25:
+		d.Shuffle(len(s.Nodes), func(i, j int) { s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i] })
+		return
+	}
+	if d.percent(65) || len(s.Edges) == 0 {
+		d.evolveNode(s, pick(d, s.Nodes))
+	} else {
+		d.evolveEdge(s, pick(d, s.Edges))
+	}
+}
+
+func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
+	switch draw := d.IntN(100); {
+	case draw < 8:
+		was := n.Name
+		n.Name, n.RenameFrom = d.fresh("Fruit"), was
+		for _, e := range s.Edges {
+			if e.From == was {
+				e.From = n.Name
+			}
+			if e.To == was {
+				e.To = n.Name
+			}
+		}
+	case draw < 12:
+		n.Ranges, n.Checks = nil, nil
+	case draw < 22:
+		n.Unique = d.drawUnique(n.Properties)
+	case draw < 30:
+		for _, p := range n.Properties {
+			if p.Type.Kind.IsNumeric() && !p.Type.List {
+				low := literal(1, p.Type)
+				n.Ranges = append(n.Ranges, catalog.Range{Property: p.Name, Min: &low})
+				return
+			}
+		}
+	default:
+		drop := func(name string) {
+			n.Ranges = slices.DeleteFunc(n.Ranges, func(r catalog.Range) bool { return r.Property == name })
+			n.Checks = slices.DeleteFunc(n.Checks, func(c catalog.Check) bool { return c.Property == name })
+		}
+		rename := func(was, now string) {
+			for i := range n.Ranges {
+				if n.Ranges[i].Property == was {
+					n.Ranges[i].Property = now
+				}
+			}
+			for i := range n.Checks {
+				if n.Checks[i].Property == was {
+					n.Checks[i].Property = now
+				}
+			}
+			for i := range n.Key {
+				if n.Key[i] == was {
+					n.Key[i] = now
+				}
+			}
+			slices.Sort(n.Key)
+		}
+		widen := func(p *catalog.Property) {
+			for i := range n.Ranges {
+				r := &n.Ranges[i]
+				if r.Property == p.Name {
+					low := literal(0, p.Type)
+					*r = catalog.Range{Property: p.Name, Min: &low}
+				}
+			}
+		}
+		d.evolveProperties(n.Name, &n.Properties, &n.Unique, n.Key, drop, rename, widen)
+	}
+}
+
+func (d *drawer) evolveEdge(s *catalog.Schema, e *catalog.Edge) {
+	switch draw := d.IntN(100); {
+	case draw < 10:
+		e.Name, e.RenameFrom = d.fresh("Link"), e.Name
+	case draw < 18:
+		e.Card = &catalog.Cardinality{Min: d.between(0, 1), Max: pick(d, []int{-1, 1, 2, 4})}
+	case draw < 22:
+		e.Card = nil
+	case draw < 32:
+		e.Unique = d.drawUnique(e.Properties)
+	case draw < 38:
+		e.From = pick(d, s.Nodes).Name
+	default:
+		none := func(*catalog.Property) {}
+		d.evolveProperties(e.Name, &e.Properties, &e.Unique, nil, func(string) {}, func(string, string) {}, none)
+	}
+}
+
+// evolveProperties changes one of the properties of a type; the functions see to the
+// rules about it that are not unique ones.
+func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique *[][]string, key []string,
+	drop func(name string), rename func(was, now string), widen func(p *catalog.Property)) {
+	if len(*props) == 0 || d.percent(30) {
+		p := d.drawProperty(typ, d.IntN(1<<20))
+		if d.percent(85) {
+			p.Type = p.Type.Optional()
+		}
+		*props = slices.Insert(*props, d.IntN(len(*props)+1), p)
+		return
+	}
+	p := pick(d, *props)
+	isKey := slices.Contains(key, p.Name)
+	switch draw := d.IntN(100); {
+	case draw < 20 && !isKey && len(*props) > 1:
+		*unique = slices.DeleteFunc(*unique, func(u []string) bool { return slices.Contains(u, p.Name) })
+		*props = slices.DeleteFunc(*props, func(q *catalog.Property) bool { return p == q })
+		drop(p.Name)
+	case draw < 45:
+		was := p.Name
+		p.Name, p.RenameFrom = d.fresh("p"), was
+		for _, u := range *unique {
+			for i := range u {
+				if u[i] == was {
+					u[i] = p.Name
+				}
+			}
+		}
+		rename(was, p.Name)
+	case draw < 70:
+		for _, t := range []value.Type{f64Type, i64Type, u64Type} {
+			t.List, t.Nullable = p.Type.List, p.Type.Nullable
+			if catalog.Widens(p.Type, t) && d.percent(60) {
+				p.Type = t
+				widen(p)
+				return
+			}
+		}
+	case draw < 80 && !isKey:
+		p.Type.Nullable = !p.Type.Nullable
+	case draw < 90 && p.Type.Enum != nil:
+		p.Type.Enum = pick(d, [][]string{{"p", "q"}, {"p", "q", "r-1", "s_2", "t"}, {"s_2", "r-1", "q", "p"}, nil})
+	default:
+		d.Shuffle(len(*props), func(i, j int) { (*props)[i], (*props)[j] = (*props)[j], (*props)[i] })
+	}
+}
+
+// follow takes the schema of the branch for the one that statements are drawn for.
+func (p *pair) follow() {
+	if s, err := p.model.Schema(p.ctx, p.target()); err == nil {
+		p.schema = s.Catalog
+	}
+}
+
+func (p *pair) runMigration(ctx context.Context, s step) string {
+	apply := func(g engine.Graph) (*engine.SchemaChange, error) {
+		return g.ApplySchema(ctx, sourceText, s.migration.schema,
+			engine.SchemaOptions{WriteOptions: p.options(s, g), AllowDataLoss: s.migration.allow, Hard: s.migration.hard})
+	}
+	want, wantErr := apply(p.model)
+	got, gotErr := apply(p.engine)
+	p.follow()
+	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
+		return difference
+	}
+	text := func(c *engine.SchemaChange) string {
+		return fmt.Sprintf("%t %t %s %s\n%s", c.Supported, c.Destructive, c.From, c.To, &catalog.Migration{Steps: c.Steps})
+	}
+	if w, g := text(want), text(got); w != g {
+		return fmt.Sprintf("the engine's change is %s\nthe model's %s", g, w)
+	}
+	return compareCommits(want.Commit, got.Commit)
+}
+
+// unfit reports whether a query does not fit the schema, as in a shrunken script, and how
+// the engine differs then.
+func unfit(want, got error) (unfit bool, difference string) {
+	var w, g *engine.SchemaMismatch
+	switch {
+	case !errors.As(want, &w):
+		return false, ""
+	case !errors.As(got, &g):
+		return true, fmt.Sprintf("the engine does not find that the query does not fit (%v): %v", want, got)
+	}
+	return true, ""
+}

@@ -1,0 +1,142 @@
+package enginetest
+
+import (
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+func schemaMergeCases() []testCase {
+	age := func(s *session, age int, name string) *mutationPlan {
+		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
+	}
+	years := func(s *session, years int, name string) *mutationPlan {
+		return s.change().update("Person", set{"years": years}, "name", plan.Eq, name)
+	}
+	return writeCases("schema merge", map[string]func(s *session){
+		"the source's schema descends": func(s *session) {
+			s.fork("side", "")
+			s.mutate(age(s, 26, "bob"))
+			s.apply("side", renameProperty("age", "years"), addProperty("mail", stringType.Optional()))
+			s.on("side", years(s, 42, "eve"))
+			s.on("side", s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
+			res := s.merged("side", "main", engine.Merged)
+			if res.Commit.Schema != catalog.Digest(s.schema) || res.Nodes != 2 {
+				s.Errorf("%+v, want two nodes and the schema of the source", res)
+			}
+			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
+			s.expectNamed("", "mail", "ann null, bob x, cid null, dan null, eve null")
+			s.merged("side", "main", engine.AlreadyUpToDate)
+		},
+		"the target's schema descends": func(s *session) {
+			s.fork("side", "")
+			s.on("side", age(s, 26, "bob"))
+			s.apply("", renameProperty("age", "years"), dropNode("City"))
+			s.mutate(years(s, 42, "eve"))
+			res := s.merged("side", "main", engine.Merged)
+			if res.Commit.Schema != catalog.Digest(s.schema) || res.Nodes != 1 {
+				s.Errorf("%+v, want one node and the schema of the target", res)
+			}
+			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
+		},
+		"a schema alone is brought along": func(s *session) {
+			s.fork("side", "")
+			s.apply("side", renameProperty("age", "years"))
+			s.apply("side", renameProperty("years", "winters"))
+			res := s.merged("side", "main", engine.FastForward)
+			if res.Nodes != 0 || res.Commit.Schema != catalog.Digest(s.schema) {
+				s.Errorf("%+v, want no node and the schema of the source", res)
+			}
+			s.expectNamed("", "winters", crowdAges)
+		},
+		"neither descends": func(s *session) {
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", addProperty("mail", stringType.Optional()))
+			s.schema = before
+			s.apply("", addProperty("post", stringType.Optional()))
+			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{})
+			var diverge *engine.SchemasDiverge
+			if !errors.As(err, &diverge) || diverge.Source != "side" || diverge.Target != "main" || diverge.BaseSchema != catalog.Digest(before) || diverge.TargetSchema != catalog.Digest(s.schema) {
+				s.Errorf("error %+v (%T), want a *engine.SchemasDiverge", err, err)
+			}
+		},
+		"a schema that came back has lost what was dropped": func(s *session) {
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", dropProperty("age"))
+			s.schema = before
+			_, err := s.graph.ApplySchema(s.ctx, sourceText, before, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "side"}})
+			if err != nil {
+				s.Fatalf("apply: %v", err)
+			}
+			res := s.merged("side", "main", engine.FastForward)
+			if res.Nodes != 4 {
+				s.Errorf("%d nodes change, want 4", res.Nodes)
+			}
+			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
+		},
+		"the same schema on both sides": func(s *session) {
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", renameProperty("age", "years"))
+			s.schema = before
+			s.apply("", renameProperty("age", "years"))
+			s.on("side", years(s, 26, "bob"))
+			s.mutate(years(s, 42, "eve"))
+			s.merged("side", "main", engine.Merged)
+			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
+		},
+		"conflicts are found by the new names": func(s *session) {
+			s.fork("side", "")
+			s.mutate(age(s, 1, "ann"))
+			s.mutate(s.change().remove("Person", "name", plan.Eq, "eve"))
+			s.apply("side", renameProperty("age", "years"))
+			s.on("side", years(s, 2, "ann"))
+			s.on("side", years(s, 3, "eve"))
+			s.expectConflicts(`
+				delete_vs_update node Person "eve"
+				divergent_update node Person "ann" years`)
+		},
+		"rules of the new schema are checked": func(s *session) {
+			s.fork("side", "")
+			s.mutate(s.change().insert("Person", set{"name": "fay", "about": "a Gopher"}))
+			s.mutate(s.change().link("Follows", "eve", "ann", set{"id": "f7"}).link("Follows", "eve", "bob", set{"id": "f8"}).link("Follows", "eve", "cid", set{"id": "f9"}))
+			s.on("side", s.change().update("Person", set{"age": 1}, "name", plan.Eq, "dan"))
+			s.apply("side", retype("age", i32Type), person(func(n *catalog.Node) { n.Unique = append(n.Unique, []string{"about"}) }),
+				edgeType("Follows", func(e *catalog.Edge) { e.Card = &catalog.Cardinality{Max: 2} }))
+			s.expectConflicts(`
+				cardinality_violation edge Follows "eve"
+				unique_violation node Person "cid" about
+				unique_violation node Person "fay" about
+				value_constraint_violation node Person "fay" age`)
+		},
+		"changes to what was dropped are conflicts": func(s *session) {
+			s.fork("side", "")
+			s.mutate(s.change().update("City", set{"name": "Roma"}, "name", plan.Eq, "Rome"))
+			s.mutate(s.change().link("LivesIn", "dan", "c1", set{"id": "l9"}))
+			s.apply("side", dropNode("City"))
+			s.expectConflicts(`
+				delete_vs_update edge LivesIn "l9"
+				delete_vs_update node City "c2"`)
+		},
+		"a branch from before the change": func(s *session) {
+			s.fork("side", "")
+			s.fork("other", "")
+			before := s.schema
+			s.apply("side", renameProperty("age", "years"))
+			s.on("side", years(s, 26, "bob"))
+			after := s.schema
+			s.schema = before
+			s.on("other", age(s, 42, "eve"))
+			s.schema = after
+			s.merged("side", "main", engine.FastForward)
+			s.merged("other", "main", engine.Merged)
+			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
+			s.merged("main", "other", engine.FastForward)
+			s.expectNamed("other", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
+		},
+	})
+}

@@ -236,30 +236,32 @@ func (s *sorted) scan(st *state, p *pipe, at int, f *frame) error {
 	return s.instead.run(st, p, at, f)
 }
 
-// first walks in order until the limit's rows are there, and all that are equal to the
-// last of them by this key.
+// first walks in order until the limit's rows are there, and all that are equal by this
+// key to the last of what was looked at until then.
 func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Few at first: the limit may be reached soon.
 	size := int(min(max(32, st.read.Limit), frameSize))
-	last := version.NoOrd
+	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
 		if err := st.tick(1); err != nil {
 			return err
 		}
-		if out.n >= size {
-			if err := st.flush(p, at, out); err != nil {
-				return err
-			}
-			st.room(out, s.v)
-			size = min(2*size, frameSize)
-		}
-		if out.n == 0 && int64(st.rows.n) >= st.read.Limit && last != version.NoOrd && compare(last, row) != 0 {
-			return nil
+		if enough && compare(last, row) != 0 {
+			break
 		}
 		out.cols[s.v][out.n] = ord
-		out.n++
-		last = row
+		if out.n++; out.n < size {
+			continue
+		}
+		if err := st.flush(p, at, out); err != nil {
+			return err
+		}
+		st.room(out, s.v)
+		size = min(2*size, frameSize)
+		if !enough {
+			enough, last = int64(st.rows.n) >= st.read.Limit, row
+		}
 	}
 	return st.flush(p, at, out)
 }

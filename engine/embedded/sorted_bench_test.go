@@ -1,0 +1,117 @@
+package embedded
+
+import (
+	"context"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// benchSorted has 100,000 persons, whose ages are indexed or not.
+func benchSorted(t testing.TB, indexed bool) *Graph {
+	t.Helper()
+	s := &catalog.Schema{Nodes: []*catalog.Node{people().Nodes[0]}, Edges: people().Edges[:1]}
+	if indexed {
+		s.Nodes[0].Index = [][]string{{"age"}}
+	}
+	s.Index()
+	g, err := Create(context.Background(), fs.NewMem(), dir, "// people", s, Options{quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	if err := loadText(g, engine.Merge, benchText(benchPeople)); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// byAge are the names of the persons of at least 89 years, and the first ten by age.
+func byAge() (ranged, first *plan.Query) {
+	name := allPeople.Read.Columns
+	ranged = &plan.Query{Read: &plan.Read{
+		Vars: allPeople.Read.Vars, Columns: name, Ties: []plan.VarID{0}, Limit: -1,
+		Match: []plan.Clause{plan.Bind{Var: 0}, plan.Filter{Cond: plan.Compare{Op: plan.Ge, Left: ageOf, Right: plan.Lit{Value: value.OfI32(89)}, Unless: plan.NoParam}}},
+	}}
+	first = &plan.Query{Read: &plan.Read{
+		Vars: allPeople.Read.Vars, Columns: name, Ties: []plan.VarID{0}, Limit: 10,
+		Match: []plan.Clause{plan.Bind{Var: 0}}, Order: []plan.Order{{Expr: ageOf}},
+	}}
+	return ranged, first
+}
+
+func BenchmarkSorted(b *testing.B) {
+	ranged, first := byAge()
+	for name, indexed := range map[string]bool{"indexed": true, "scanned": false} {
+		b.Run(name, func(b *testing.B) {
+			g := benchSorted(b, indexed)
+			for what, q := range map[string]*plan.Query{"range": ranged, "order": first} {
+				b.Run(what, func(b *testing.B) {
+					b.ReportAllocs()
+					run := func() {
+						r, err := g.Query(context.Background(), q, nil, engine.Target{})
+						if err != nil {
+							b.Fatal(err)
+						}
+						if n, err := drain(context.Background(), r); err != nil || n == 0 {
+							b.Fatalf("%d rows, error %v", n, err)
+						}
+					}
+					run() // the first builds the index
+					for b.Loop() {
+						run()
+					}
+				})
+			}
+		})
+	}
+}
+
+// asked counts how often it is asked whether it has ended, which a query does once for
+// some thousands of entities that it looks at.
+type asked struct {
+	context.Context
+	n int
+}
+
+func (a *asked) Err() error {
+	a.n++
+	return a.Context.Err()
+}
+
+// TestSortedLooksAtFew asks for the ends of an indexed property in 100,000 entities: the
+// query looks at what it returns, as it does not without the index.
+func TestSortedLooksAtFew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it loads two graphs of 100,000 nodes")
+	}
+	var times [2][2]int
+	for i, indexed := range []bool{false, true} {
+		g := benchSorted(t, indexed)
+		ranged, first := byAge()
+		for k, q := range []*plan.Query{ranged, first} {
+			for range 2 { // the first builds the index
+				ctx := &asked{Context: context.Background()}
+				r, err := g.Query(ctx, q, nil, engine.Target{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, err := drain(context.Background(), r)
+				if want := []int{benchPeople / 90, 10}[k]; err != nil || n != want {
+					t.Fatalf("%d rows, error %v; wanted %d", n, err, want)
+				}
+				times[i][k] = ctx.n
+			}
+		}
+	}
+	for k, what := range []string{"range", "order"} {
+		if scan, sorted := times[0][k], times[1][k]; sorted*3 > scan {
+			t.Errorf("%s: it asked %d times with the index, %d times without", what, sorted, scan)
+		}
+	}
+	t.Logf("asked without and with an index, range and order: %v", times)
+}

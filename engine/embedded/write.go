@@ -70,7 +70,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, g.newID, opts.Progress)
+	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.newIDs, Progress: opts.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		if tx.Schema() != schema {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
 		}
-		parts, err := load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
+		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes)
 		if nodes, edges = in.Counts(); call.receipt != nil {
 			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
 		}

@@ -38,8 +38,13 @@ func testSchema(t testing.TB) *version.Schema {
 }
 
 func parse(t testing.TB, text string) (*Input, error) {
+	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered})
+}
+
+// numbered makes the ids new1, new2 and so on.
+func numbered(int) func([]byte) []byte {
 	n := 0
-	return Parse(context.Background(), strings.NewReader(text), testSchema(t), func() string { n++; return fmt.Sprint("new", n) }, nil)
+	return func(dst []byte) []byte { n++; return fmt.Append(dst, "new", n) }
 }
 
 func TestValues(t *testing.T) {
@@ -57,7 +62,7 @@ func TestValues(t *testing.T) {
 		}
 		r := in.Nodes[0]
 		p, _ := r.Type.Prop(c.field)
-		if got := show(r.props[p].Value(0)); got != c.want {
+		if got := show(r.batches[0].props[p].Value(0)); got != c.want {
 			t.Errorf("%s: %s is %s, want %s", c.field, c.json, got, c.want)
 		}
 	}
@@ -99,8 +104,11 @@ func TestIDs(t *testing.T) {
 			continue
 		}
 		for _, r := range in.Nodes {
-			if r != nil && r.text(0) != c.want {
-				t.Errorf("%s has the id %q, want %q", c.line, r.text(0), c.want)
+			if r == nil {
+				continue
+			}
+			if rd := (reader{Rows: r}); rd.id(0) != c.want {
+				t.Errorf("%s has the id %q, want %q", c.line, rd.id(0), c.want)
 			}
 		}
 	}
@@ -165,13 +173,12 @@ func FuzzParse(f *testing.F) {
 		}
 		s := testSchema(t)
 		for _, inline := range []int{0, 1 << 30} {
-			n := 0
-			in, err := Parse(context.Background(), strings.NewReader(text), s, func() string { n++; return fmt.Sprint("new", n) }, nil)
+			in, err := Parse(context.Background(), strings.NewReader(text), s, Options{IDs: numbered})
 			if err != nil {
 				t.Fatal(err)
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-			if _, err := Apply(tx, in, engine.Merge, inline); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
+			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
 				t.Fatalf("%v is no *engine.LoadErrors", err)
 			}
 		}

@@ -92,7 +92,7 @@ func (p *parser) fail(field string, err error) {
 		p.bad.More = true
 		return
 	}
-	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: field, Err: err})
+	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err}) // it may live as long as the line
 }
 
 // envelope reads one line.

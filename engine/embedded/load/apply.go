@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"sort"
-	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -187,7 +187,7 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 		table := a.tx.Table(nt)
 		out := make([]uint32, n)
 		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
-		ranges(n, func(k, from, to int) {
+		parallel.Ranges(n, cancelEvery, func(k, from, to int) {
 			rd := reader{Rows: r}
 			for i := from; i < to; i++ {
 				if i%cancelEvery == 0 && a.ctx.Err() != nil {
@@ -224,21 +224,6 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 
 // cancelEvery is how many rows go by between two looks at the context.
 const cancelEvery = 1 << 12
-
-// ranges calls f for consecutive ranges of n, one per processor at the most, at the same
-// time, and waits for all.
-func ranges(n int, f func(k, from, to int)) {
-	parts := min(runtime.GOMAXPROCS(0), n/cancelEvery+1)
-	if parts == 1 {
-		f(0, 0, n)
-		return
-	}
-	var wg sync.WaitGroup
-	for k := range parts {
-		wg.Go(func() { f(k, k*n/parts, (k+1)*n/parts) })
-	}
-	wg.Wait()
-}
 
 // putRows puts a small input row by row.
 func (a *applier) putRows() error {

@@ -82,7 +82,11 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		if tx.Schema() != schema {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
 		}
-		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes)
+		var store load.Store
+		if !opts.DryRun {
+			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) { return g.storeRows(ctx, t, s) }
+		}
+		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {
 			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
 		}

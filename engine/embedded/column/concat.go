@@ -13,7 +13,7 @@ import (
 func (b *Builder) Cut() *Builder {
 	out := &Builder{typ: b.typ, n: b.n, nulls: b.nulls,
 		null: exact(b.null), bits: exact(b.bits), w32: exact(b.w32), w64: exact(b.w64),
-		f32: exact(b.f32), f64: exact(b.f64), off: exact(b.off), data: exact(b.data)}
+		f32: exact(b.f32), f64: exact(b.f64), off: exact(b.off), data: exact(b.data), at: exact(b.at)}
 	if b.elem != nil {
 		out.elem = b.elem.Cut()
 	}
@@ -57,15 +57,22 @@ func (b *Builder) Truncate(n int) {
 	case value.F64:
 		b.f64 = b.f64[:n]
 	case value.Vector:
-		b.f32 = b.f32[:n*b.typ.Dim]
+		b.f32 = b.f32[:int(b.at[n])*b.typ.Dim]
+		b.at = b.at[:n]
 	default:
 		b.w64 = b.w64[:n]
 	}
 }
 
-// SetVector puts a vector of the type's length in the place of value i.
+// SetVector puts a vector of the type's length in the place of value i. The builder takes
+// no further values afterwards.
 func (b *Builder) SetVector(i int, v []float32) {
-	copy(b.f32[i*b.typ.Dim:], v)
+	if have := b.vector(i); have != nil {
+		copy(have, v)
+		return
+	}
+	b.at[i] = uint32(len(b.f32) / b.typ.Dim)
+	b.f32 = append(b.f32, v...)
 	if b.nulls > 0 && b.null[i] {
 		b.null[i] = false
 		if b.nulls--; b.nulls == 0 {
@@ -189,22 +196,24 @@ func (j *join) column() *Column {
 			at++
 		})
 	case value.I32, value.Date, value.U32:
-		c.w32 = fixed(j, 1, func(b *Builder) []int32 { return b.w32 })
+		c.w32 = fixed(j, func(b *Builder) []int32 { return b.w32 })
 	case value.F32:
-		c.f32 = fixed(j, 1, func(b *Builder) []float32 { return b.f32 })
+		c.f32 = fixed(j, func(b *Builder) []float32 { return b.f32 })
 	case value.F64:
-		c.f64 = fixed(j, 1, func(b *Builder) []float64 { return b.f64 })
+		c.f64 = fixed(j, func(b *Builder) []float64 { return b.f64 })
 	case value.Vector:
-		c.f32 = fixed(j, t.Dim, func(b *Builder) []float32 { return b.f32 })
+		c.f32 = make([]float32, j.n*t.Dim)
+		at := 0
+		j.each(func(b *Builder, i int) { at += max(t.Dim, copy(c.f32[at:], b.vector(i))) })
 	default:
-		c.w64 = fixed(j, 1, func(b *Builder) []int64 { return b.w64 })
+		c.w64 = fixed(j, func(b *Builder) []int64 { return b.w64 })
 	}
 	return c
 }
 
-// fixed puts arrays together, of which width places are one value.
-func fixed[T any](j *join, width int, of func(*Builder) []T) []T {
-	out := make([]T, 0, j.n*width)
+// fixed puts arrays together.
+func fixed[T any](j *join, of func(*Builder) []T) []T {
+	out := make([]T, 0, j.n)
 	if j.perm == nil {
 		for _, b := range j.parts {
 			out = append(out, of(b)...)
@@ -213,7 +222,7 @@ func fixed[T any](j *join, width int, of func(*Builder) []T) []T {
 	}
 	for _, p := range j.perm {
 		b, i := j.of(int(p))
-		out = append(out, of(b)[i*width:(i+1)*width]...)
+		out = append(out, of(b)[i])
 	}
 	return out
 }

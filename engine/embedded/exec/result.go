@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -53,7 +54,8 @@ func (st *state) match() error {
 	if err := st.push(st.body, 0, &unit); err != nil {
 		return err
 	}
-	return st.fuse()
+	err := st.fuse()
+	return cmp.Or(st.textErr, err)
 }
 
 // Columns are the plan's columns.
@@ -71,6 +73,8 @@ func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	st.ctx = ctx
+	defer func() { st.ctx = nil }()
 	n := min(frameSize, len(st.perm)-r.next)
 	rows := st.perm[r.next : r.next+n]
 	r.next += n
@@ -106,6 +110,9 @@ func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 		default:
 			st.columns[i] = st.eval(c.ex, &st.out).Column
 		}
+	}
+	if st.textErr != nil {
+		return nil, st.textErr
 	}
 	st.batch = engine.Batch{Len: n, Columns: st.columns}
 	return &st.batch, nil

@@ -16,13 +16,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Apply puts an input into a transaction: row by row when its rows take at most inline
-// bytes, as a commit like any other whose rows lie in its log record. Else it makes
-// parts, in the order in which they were put, whose segments are in memory: the caller
-// stores and names them. The error is a *engine.LoadErrors or, when no line is at
-// fault, a *engine.ConstraintViolation.
-func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int) ([]version.Part, error) {
-	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
+// Store makes a segment durable, and returns it as it is read from then on, which need
+// not be in memory.
+type Store func(t *version.Type, s *version.Segment) (*version.Segment, error)
+
+// Apply puts an input into a transaction, and empties it: row by row when its rows take
+// at most inline bytes, as a commit like any other whose rows lie in its log record. Else
+// it makes parts, in the order in which they were put, whose segments are stored one
+// after another; they are returned beside an error too, for the caller to remove. Without
+// store they stay in memory. The error is a *engine.LoadErrors, a
+// *engine.ConstraintViolation when no line is at fault, store's, or the context's.
+func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
+	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
 	size := 0
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {
@@ -46,17 +51,17 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode
 		parts, err = a.putSegments()
 	}
 	if err != nil {
-		return nil, err
+		return parts, err
 	}
 	if mode == engine.Overwrite {
 		if err := a.orphans(); err != nil {
-			return nil, err
+			return parts, err
 		}
 	}
 	for _, v := range tx.Violations(maxErrors) {
 		line, ok := a.lineOf(v)
 		if !ok {
-			return nil, v.Err
+			return parts, v.Err
 		}
 		a.fail(line, v.Err.Property, v.Err)
 	}
@@ -79,10 +84,12 @@ func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 }
 
 type applier struct {
-	ctx  context.Context
-	tx   *version.Txn
-	in   *Input
-	mode engine.LoadMode
+	ctx   context.Context
+	tx    *version.Txn
+	in    *Input
+	mode  engine.LoadMode
+	store Store
+	let   int // bytes of memory let go since the last collection
 	// perms lists the rows that stand, in id order; nil when that is all of them in
 	// their own order.
 	perms map[*Rows][]uint32
@@ -163,7 +170,7 @@ func (a *applier) each(e plan.Entity, f func(r *Rows)) {
 // strict refuses ids that exist, in append mode.
 func (a *applier) strict(r *Rows) {
 	table := a.tx.Table(r.Type)
-	if a.mode != engine.Append || table.Live() == 0 {
+	if a.mode != engine.Append || table.Live() == 0 || r.fresh != nil {
 		return
 	}
 	rd := reader{Rows: r}
@@ -187,7 +194,7 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 		table := a.tx.Table(nt)
 		out := make([]uint32, n)
 		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
-		parallel.Ranges(n, cancelEvery, func(k, from, to int) {
+		parallel.Ranges(n, len(missing), cancelEvery, func(k, from, to int) {
 			rd := reader{Rows: r}
 			for i := from; i < to; i++ {
 				if i%cancelEvery == 0 && a.ctx.Err() != nil {
@@ -227,6 +234,13 @@ const cancelEvery = 1 << 12
 
 // putRows puts a small input row by row.
 func (a *applier) putRows() error {
+	var err error
+	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
+		a.each(e, func(r *Rows) { err = cmp.Or(err, r.makeIDs()) })
+	}
+	if err != nil {
+		return err
+	}
 	if a.mode == engine.Overwrite {
 		a.each(plan.Edge, a.clear)
 		a.each(plan.Node, a.clear)
@@ -259,12 +273,13 @@ func (a *applier) putRows() error {
 func (a *applier) clear(r *Rows) {
 	table := a.tx.Table(r.Type)
 	named := make(map[uint32]bool, r.Len())
-	rd := reader{Rows: r}
-	a.rows(r, func(_ int, row uint32) {
-		if ord, ok := table.Lookup(rd.id(int(row))); ok {
-			named[ord] = true
-		}
-	})
+	if rd := (reader{Rows: r}); r.fresh == nil {
+		a.rows(r, func(_ int, row uint32) {
+			if ord, ok := table.Lookup(rd.id(int(row))); ok {
+				named[ord] = true
+			}
+		})
+	}
 	for ord := range table.Ordinals() {
 		if a.tx.Table(r.Type).Alive(ord) && !named[ord] {
 			a.tx.Remove(r.Type, ord)
@@ -276,17 +291,25 @@ func (a *applier) clear(r *Rows) {
 func (a *applier) putSegments() ([]version.Part, error) {
 	var parts []version.Part
 	put := func(r *Rows, src, dst []uint32) error {
+		size := r.bytes()
 		s, err := r.segment(a.perms[r])
 		if err != nil {
 			return err
 		}
 		s.Src, s.Dst = src, dst
+		if a.store != nil {
+			if s, err = a.store(r.Type, s); err != nil {
+				return err
+			}
+		}
+		r.made = s
 		p := version.Part{Type: r.Type, Segment: s}
 		if a.mode == engine.Overwrite {
 			p.Replace, p.Reset = true, a.free(r.Type)
 		}
 		parts = append(parts, p)
 		a.tx.PutSegment(p)
+		a.collect(size)
 		return a.ctx.Err()
 	}
 	var err error
@@ -297,7 +320,7 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		}
 	})
 	if err = cmp.Or(err, a.err()); err != nil {
-		return nil, err
+		return parts, err
 	}
 	a.each(plan.Edge, func(r *Rows) {
 		a.strict(r)
@@ -307,6 +330,19 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		}
 	})
 	return parts, cmp.Or(err, a.err())
+}
+
+// collectFrom is how much memory is worth a collection.
+const collectFrom = 16 << 20
+
+// collect sees to it that memory which was let go is used again. What a load holds is a
+// few large arrays without pointers, so that to collect takes next to no time, and to
+// wait until the heap has doubled takes as much memory again as the graph.
+func (a *applier) collect(bytes int) {
+	if a.let += bytes; a.let > collectFrom {
+		runtime.GC()
+		a.let = 0
+	}
 }
 
 // free reports whether nothing outside the input refers to the entities of a type.
@@ -359,7 +395,16 @@ func (a *applier) lineOf(v version.Violation) (uint32, bool) {
 		return i
 	}
 	i, ok := sort.Find(int(r.entities), func(i int) int {
-		return cmp.Compare(a.tx.Table(v.Type).ID(v.Ord), rd.id(row(i)))
+		id := ""
+		switch {
+		case r.made == nil:
+			id = rd.id(row(i))
+		case r.Type.IDProp >= 0:
+			id = r.made.Props[r.Type.IDProp].Str(uint32(i))
+		default:
+			id = r.made.ID.Str(uint32(i))
+		}
+		return cmp.Compare(a.tx.Table(v.Type).ID(v.Ord), id)
 	})
 	if !ok {
 		return 0, false

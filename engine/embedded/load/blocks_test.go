@@ -61,7 +61,7 @@ func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Opti
 		return "", err
 	}
 	tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline); err != nil {
+	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil {
 		return "", err
 	}
 	var b strings.Builder

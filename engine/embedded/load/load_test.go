@@ -41,10 +41,10 @@ func parse(t testing.TB, text string) (*Input, error) {
 	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered})
 }
 
-// numbered makes the ids new1, new2 and so on.
+// numbered makes the ids new000001, new000002 and so on.
 func numbered(int) func([]byte) []byte {
 	n := 0
-	return func(dst []byte) []byte { n++; return fmt.Append(dst, "new", n) }
+	return func(dst []byte) []byte { n++; return fmt.Appendf(dst, "new%06d", n) }
 }
 
 func TestValues(t *testing.T) {
@@ -94,9 +94,9 @@ func TestIDs(t *testing.T) {
 		{`{"type":"Two","data":{"a":7,"t":0}}`, `["7","1970-01-01T00:00:00.000Z"]`},
 		{`{"type":"Two","data":{"a":7,"t":0,"id":"[\"7\",\"1970-01-01T00:00:00Z\"]"}}`, `["7","1970-01-01T00:00:00.000Z"]`},
 		{`{"type":"Two","data":{"a":7,"t":0,"id":["7",0]}}`, `["7","1970-01-01T00:00:00.000Z"]`},
-		{`{"data":{"x":"é\n"},"type":"Free"}`, "new1"},
+		{`{"data":{"x":"é\n"},"type":"Free"}`, "new000001"},
 		{`{"type":"Free","data":{"id":"mine"}}`, "mine"},
-		{`{"type":"Free"}`, "new1"},
+		{`{"type":"Free"}`, "new000001"},
 	} {
 		in, err := parse(t, c.line)
 		if err != nil {
@@ -106,6 +106,9 @@ func TestIDs(t *testing.T) {
 		for _, r := range in.Nodes {
 			if r == nil {
 				continue
+			}
+			if err := r.makeIDs(); err != nil {
+				t.Fatal(err)
 			}
 			if rd := (reader{Rows: r}); rd.id(0) != c.want {
 				t.Errorf("%s has the id %q, want %q", c.line, rd.id(0), c.want)
@@ -178,7 +181,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatal(err)
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
+			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
 				t.Fatalf("%v is no *engine.LoadErrors", err)
 			}
 		}

@@ -30,7 +30,7 @@ const (
 // are.
 type Options struct {
 	// IDs begins a run of ids for n entities that the input gives none: the function
-	// that it returns appends the next one.
+	// that it returns appends the next one. Ids ascend.
 	IDs func(n int) func(dst []byte) []byte
 	// Progress, if set, is called now and then with the lines read so far.
 	Progress func(lines int64)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -27,7 +26,10 @@ type Rows struct {
 	Type    *version.Type
 	batches []*batch
 	first   []int           // by batch: its first row; and the end
-	ids     *column.Builder // of all rows; nil when a property is the id
+	ids     *column.Builder // of all rows; nil when a property is the id, or fresh is set
+	// fresh makes the ids when none is given: they ascend in the order of the rows.
+	fresh func(dst []byte) []byte
+	made  *version.Segment // what the rows that stand have become, in id order
 
 	entities int64 // the rows that stand
 }
@@ -168,11 +170,17 @@ func (r *Rows) bytes() int {
 	if r.ids != nil {
 		n += r.ids.Bytes()
 	}
+	if r.fresh != nil {
+		n += freshBytes * r.Len()
+	}
 	for _, b := range r.batches {
 		b.builders(func(x **column.Builder) { n += (*x).Bytes() })
 	}
 	return n
 }
+
+// freshBytes is what an id takes that is made, with its offset.
+const freshBytes = 30
 
 // segment makes a segment of the rows that perm lists, nil for all of them, and lets go
 // of each array once it has been copied.
@@ -181,16 +189,18 @@ func (r *Rows) segment(perm []uint32) (*version.Segment, error) {
 	if perm != nil {
 		s.N = uint32(len(perm))
 	}
+	if err := r.makeIDs(); err != nil {
+		return nil, err
+	}
 	if r.ids != nil {
 		s.ID = r.ids.Finish(perm)
+		r.ids = nil
 	}
 	for p := range r.Type.Props {
 		parts := make([]*column.Builder, len(r.batches))
 		for i, b := range r.batches {
 			parts[i] = b.props[p]
-			if p != r.Type.IDProp {
-				b.props[p] = nil
-			}
+			b.props[p] = nil
 		}
 		c, err := column.Concat(parts, perm)
 		if err != nil {
@@ -202,55 +212,77 @@ func (r *Rows) segment(perm []uint32) (*version.Segment, error) {
 }
 
 // collectIDs lays the ids of all rows out one after another, and makes those that the
-// input does not give.
+// input does not give; if it gives none, makeIDs is to do so.
 func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
 	if r.Type.IDProp >= 0 {
 		return nil
 	}
-	size, made := int64(0), 0
+	made := 0
 	for _, b := range r.batches {
 		for i := range b.lines {
-			n := len(b.ids.Raw(i))
-			if size += int64(n); n == 0 {
+			if len(b.ids.Raw(i)) == 0 {
 				made++
 			}
 		}
 	}
-	var buf []byte
-	var next func([]byte) []byte
 	if made > 0 {
-		next = ids(made)
-		buf = next(nil)
-		size += int64(made) * int64(len(buf))
+		r.fresh = ids(made)
 	}
-	if size > column.MaxBytes {
-		return &engine.TooLarge{Resource: "bytes of text in one column", Limit: column.MaxBytes, Actual: size}
+	if made < r.Len() {
+		return r.layIDs(func(b *batch, i int) []byte { return b.ids.Raw(i) })
 	}
-	r.ids = column.NewBuilder(value.Of(value.String))
-	r.ids.Grow(r.Len(), int(size))
+	for _, b := range r.batches {
+		b.ids = nil
+	}
+	return nil
+}
+
+// makeIDs makes the ids that are not there.
+func (r *Rows) makeIDs() error {
+	if r.fresh == nil {
+		return nil
+	}
+	return r.layIDs(func(*batch, int) []byte { return nil })
+}
+
+// layIDs lays the ids of all rows out; given returns one of the input's, if there is one.
+func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
+	size := 0
 	for _, b := range r.batches {
 		for i := range b.lines {
-			id := b.ids.Raw(i)
+			if n := len(given(b, i)); n > 0 {
+				size += n
+			} else {
+				size += freshBytes - 4
+			}
+		}
+	}
+	r.ids = column.NewBuilder(value.Of(value.String))
+	r.ids.Grow(r.Len(), min(size, column.MaxBytes))
+	var buf []byte
+	for _, b := range r.batches {
+		for i := range b.lines {
+			id := given(b, i)
 			if len(id) == 0 {
+				buf = r.fresh(buf[:0])
 				id = buf
 			}
 			if err := r.ids.AppendString(view(id)); err != nil {
 				return err
 			}
-			if len(b.ids.Raw(i)) == 0 && next != nil {
-				if made--; made > 0 {
-					buf = next(buf[:0])
-				}
-			}
 		}
 		b.ids = nil
 	}
+	r.fresh = nil
 	return nil
 }
 
 // sorted returns the rows in the order of their ids, of equal ids in their own; nil when
 // they are in that order and no id occurs twice.
 func (r *Rows) sorted() []uint32 {
+	if r.fresh != nil {
+		return nil
+	}
 	rd := reader{Rows: r}
 	common := []byte(nil) // what all ids begin with
 	ascend := true

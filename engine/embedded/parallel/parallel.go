@@ -10,10 +10,10 @@ import (
 )
 
 // Ranges calls f for consecutive ranges that cover n, at the same time, and waits. There
-// is one range per processor at the most, and fewer when they would be shorter than
-// least. It returns the number of ranges; k counts them.
-func Ranges(n, least int, f func(k, from, to int)) int {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/max(1, least)))
+// are most ranges at the most, and fewer when they would be shorter than least. It returns
+// how many there are; k counts them.
+func Ranges(n, most, least int, f func(k, from, to int)) int {
+	parts := max(1, min(most, n/max(1, least)))
 	tasks := make([]func(), parts)
 	for k := range parts {
 		tasks[k] = func() { f(k, k*n/parts, (k+1)*n/parts) }

@@ -11,7 +11,7 @@ func TestRanges(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 1000} {
 		seen := make([]atomic.Int32, n)
 		var parts atomic.Int32
-		got := Ranges(n, 3, func(_, from, to int) {
+		got := Ranges(n, 5, 3, func(_, from, to int) {
 			parts.Add(1)
 			for i := from; i < to; i++ {
 				seen[i].Add(1)

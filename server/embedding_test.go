@@ -53,4 +53,3 @@ func TestEmbeddingProvider(t *testing.T) {
 		}
 	}
 }
-

@@ -248,3 +248,22 @@ func TestProgress(t *testing.T) {
 		t.Errorf("progress %v, want %v", got, want)
 	}
 }
+
+// TestLinesAllocateNothing allows for the arrays of a block, and nothing for each line.
+func TestLinesAllocateNothing(t *testing.T) {
+	var b strings.Builder
+	n := 10_000
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"P","data":{"k":"p%d","n":%d,"f":0.5,"b":true,"d":"2024-02-29","t":"2024-05-01T12:00:00Z","v":[1,2.5],"s":["a","b"],"e":"x"}}`+"\n", i, i)
+		fmt.Fprintf(&b, `{"edge":"Likes","from":"p%d","to":"p%d","data":{"w":1.25}}`+"\n", i, i)
+	}
+	p, text := newParser(testSchema(t), false), []byte(b.String())
+	got := testing.AllocsPerRun(3, func() {
+		if out := p.block(text); len(out.bad.Lines) > 0 || len(out.batches) != 2 {
+			t.Fatal(&out.bad)
+		}
+	})
+	if got > float64(n)/20 {
+		t.Errorf("%.0f allocations for %d lines", got, 2*n)
+	}
+}

@@ -1,12 +1,14 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // segments counts the segment files of a graph.
@@ -87,5 +89,37 @@ func TestNewIDs(t *testing.T) {
 		} else {
 			last = id
 		}
+	}
+}
+
+// TestTextIndexWithinLimits searches under a budget that the index does not fit, then
+// with a context that has ended, and then with neither: what failed is tried again.
+func TestTextIndexWithinLimits(t *testing.T) {
+	g := openPosts(t, 2000)
+	q := ranked(relevanceOf, value.Of(value.String), 5, false)
+	search := func(ctx context.Context) error {
+		res, err := g.Query(ctx, q, engine.Args{str("w1x w2x")}, engine.Target{})
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		_, err = drain(ctx, res)
+		return err
+	}
+	budget := g.opts.QueryMemory
+	g.opts.QueryMemory = 100_000
+	wantError[*engine.TooLarge](t, "an index past the memory of a query", search(t.Context()))
+	g.opts.QueryMemory = budget
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := search(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that is cancelled: %v", err)
+	}
+	if err := search(t.Context()); err != nil {
+		t.Error(err)
+	}
+	g.opts.QueryMemory = 100_000
+	if err := search(t.Context()); err != nil {
+		t.Errorf("a search in an index that is there: %v", err)
 	}
 }

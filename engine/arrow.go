@@ -56,7 +56,7 @@ func Arrow(ctx context.Context, r Result, mem memory.Allocator) (batches []arrow
 		if b == nil {
 			return batches, nil
 		}
-		batch, err := arrowBatch(schema, b, mem)
+		batch, err := ArrowBatch(schema, b, mem)
 		if err != nil {
 			return batches, err
 		}
@@ -64,7 +64,9 @@ func Arrow(ctx context.Context, r Result, mem memory.Allocator) (batches []arrow
 	}
 }
 
-func arrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.RecordBatch, error) {
+// ArrowBatch copies a batch of a result into a record batch of a schema whose types are
+// those of [ArrowSchema]; a Vector may be a List(Float32) too. The caller releases it.
+func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.RecordBatch, error) {
 	rb := array.NewRecordBuilder(mem, schema)
 	defer rb.Release()
 	rb.Reserve(b.Len)
@@ -104,6 +106,12 @@ func appendArrow(to array.Builder, v value.Value) error {
 	fits := true
 	switch b := to.(type) {
 	case *array.ListBuilder:
+		floats, ok := b.ValueBuilder().(*array.Float32Builder)
+		if ok && v.Kind() == value.Vector {
+			b.Append(true)
+			floats.AppendValues(v.Vector(), nil)
+			return nil
+		}
 		if fits = v.IsList(); fits {
 			b.Append(true)
 			for _, e := range v.Elems() {

@@ -200,7 +200,8 @@ func ParseLoadMode(name string) (LoadMode, bool) {
 type LoadOptions struct {
 	WriteOptions
 	Mode LoadMode
-	// Progress, if set, is called now and then with the lines read so far.
+	// Progress, if set, is called now and then with the lines read so far, by one goroutine
+	// at a time.
 	Progress func(lines int64)
 }
 

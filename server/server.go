@@ -113,7 +113,11 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	dir := filepath.Join(o.Cluster.Storage, c.ID)
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
+	provider, err := embedder(c.Embedding)
+	if err != nil {
+		return nil, err
+	}
+	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {

@@ -158,6 +158,12 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	}
 	tx := version.Begin(b.tip.snap)
 	parts, err := build(tx)
+	enqueued := false
+	defer func() {
+		if !enqueued {
+			g.discardParts(parts)
+		}
+	}()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -188,9 +194,12 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	defer g.lines.Unlock()
 	ticket, err := g.store.Enqueue(rec.kind, rec.payload, rec.segments...)
 	if err != nil {
-		g.discard(rec.segments)
+		if parts == nil {
+			g.discard(rec.segments)
+		}
 		return nil, nil, nil, err
 	}
+	enqueued = true
 	next.lsn = ticket.LSN
 	b.journal.note(c, ticket.LSN, rec)
 	b.tip = next
@@ -244,9 +253,8 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	if parts != nil {
 		rec := record{kind: version.KindBulk}
 		for _, p := range parts {
-			id, err := g.storeSegment(ctx, p.Type, p.Segment)
+			id, err := g.storedPart(ctx, p)
 			if err != nil {
-				g.discard(rec.segments)
 				return record{}, err
 			}
 			rec.segments = append(rec.segments, id)
@@ -281,6 +289,36 @@ func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Se
 		s.Name = segmentName(id)
 	}
 	return id, err
+}
+
+// storeRows stores a segment, and returns it as it is opened.
+func (g *Graph) storeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
+	id, err := g.storeSegment(ctx, t, s)
+	if err != nil {
+		return nil, err
+	}
+	open, err := g.opener(ctx)(t, s.Name)
+	if err != nil {
+		g.discard([]store.SegmentID{id})
+	}
+	return open, err
+}
+
+// storedPart stores the segment of a part, unless that is done.
+func (g *Graph) storedPart(ctx context.Context, p version.Part) (store.SegmentID, error) {
+	if p.Segment.Name != "" {
+		return segmentID(p.Segment.Name)
+	}
+	return g.storeSegment(ctx, p.Type, p.Segment)
+}
+
+// discardParts removes the segments of parts that no record will name.
+func (g *Graph) discardParts(parts []version.Part) {
+	for _, p := range parts {
+		if id, err := segmentID(p.Segment.Name); err == nil {
+			g.discard([]store.SegmentID{id})
+		}
+	}
 }
 
 // discard removes segments that no record will name. One that stays costs space until

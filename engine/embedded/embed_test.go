@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -95,4 +98,240 @@ func TestEmbedding(t *testing.T) {
 		t.Errorf("a write with a broken provider: %v", err)
 	}
 	wantError[*engine.Unavailable](t, "nearest with a broken provider", query(broken))
+}
+
+// countingProvider is a mock that remembers what it was asked, and refuses one text.
+type countingProvider struct {
+	embed.Mock
+	asked  [][]string
+	refuse string
+	during func()
+}
+
+func (p *countingProvider) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
+	p.asked = append(p.asked, slices.Clone(texts))
+	if p.during != nil {
+		p.during()
+	}
+	if slices.Contains(texts, p.refuse) {
+		return nil, &engine.Unavailable{Reason: "it does not like " + p.refuse}
+	}
+	return p.Mock.Embed(ctx, texts, dim)
+}
+
+// embeddedSchema has a vector that may be null and, with required set, one that may not.
+func embeddedSchema(required bool) *catalog.Schema {
+	text := value.Of(value.String)
+	props := []*catalog.Property{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}, {Name: "n", Type: value.Of(value.I32).Optional()},
+		{Name: "place", Type: value.Type{Kind: value.Vector, Dim: 4, Nullable: true}, Embed: &catalog.Embed{Source: "text"}}}
+	if required {
+		props = append(props, &catalog.Property{Name: "fixed", Type: value.Type{Kind: value.Vector, Dim: 2}, Embed: &catalog.Embed{Source: "text"}})
+	}
+	s := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Post", Key: []string{"slug"}, Properties: props}}}
+	s.Index()
+	return s
+}
+
+func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
+	t.Helper()
+	g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(required), Options{Embedder: e, quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+// places lists the vectors of property place by slug.
+func places(t *testing.T, g *Graph) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	table := g.main.head.Load().snap.Nodes(0)
+	for ord := range table.Ordinals() {
+		if table.Alive(ord) {
+			v := table.Value(ord, 3)
+			out[table.ID(ord)] = "null"
+			if !v.IsNull() {
+				out[table.ID(ord)] = fmt.Sprint(v.Vector())
+			}
+		}
+	}
+	return out
+}
+
+func mockPlace(t *testing.T, text string) string {
+	t.Helper()
+	v, err := embed.Mock{}.Embed(t.Context(), []string{text}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(v[0])
+}
+
+func TestEmbeddingAtLoad(t *testing.T) {
+	lines := `{"type":"Post","data":{"slug":"a","text":"one"}}
+{"type":"Post","data":{"slug":"b","text":"two","place":null}}
+{"type":"Post","data":{"slug":"c","text":"three","place":[1,2,3,4]}}
+
+{"type":"Post","data":{"slug":"d"}}
+{"data":{"slug":"e","text":"one"},"type":"Post"}
+`
+	want := map[string]string{"a": mockPlace(t, "one"), "b": "null", "c": "[1 2 3 4]", "d": "null", "e": mockPlace(t, "one")}
+	for _, inline := range []int{0, -1} {
+		p := &countingProvider{}
+		g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(false), Options{Embedder: p, InlineBytes: inline, quiet: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}}
+		for range 2 { // the second time it is known
+			if _, err := g.Load(t.Context(), strings.NewReader(lines), opts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := places(t, g); !maps.Equal(got, want) {
+			t.Errorf("places %v, want %v", got, want)
+		}
+		if fmt.Sprint(p.asked) != "[[one one]]" {
+			t.Errorf("asked for %q", p.asked)
+		}
+		g.Close()
+	}
+
+	var many strings.Builder
+	wantMany := map[string]string{}
+	for i := range 450 {
+		fmt.Fprintf(&many, `{"type":"Post","data":{"slug":"s%03d","text":"text %d"}}`+"\n", i, i)
+		wantMany[fmt.Sprintf("s%03d", i)] = mockPlace(t, fmt.Sprint("text ", i))
+	}
+	p := &countingProvider{}
+	g := embeddedGraph(t, false, p)
+	if _, err := g.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := places(t, g); !maps.Equal(got, wantMany) || len(p.asked) != 5 {
+		t.Errorf("%d calls for 450 texts", len(p.asked))
+	}
+
+	broken := embeddedGraph(t, false, &countingProvider{refuse: "text 317"})
+	_, err := broken.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{})
+	failed := (*exec.EmbedError)(nil)
+	if !errors.As(err, &failed) || failed.Line != 301 || failed.Property != "place" || !errors.As(err, new(*engine.Unavailable)) {
+		t.Errorf("a load with a broken provider: %v", err)
+	}
+	if got := places(t, broken); len(got) != 0 {
+		t.Errorf("a load that failed left %d entities", len(got))
+	}
+
+	none := embeddedGraph(t, true, nil)
+	_, err = none.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{})
+	bad := (*engine.LoadErrors)(nil)
+	if !errors.As(err, &bad) || bad.Lines[0].Line != 1 || bad.Lines[0].Field != "data.fixed" {
+		t.Errorf("a load without a provider: %v", err)
+	}
+	whole := embeddedGraph(t, true, embed.Mock{})
+	_, err = whole.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{})
+	if !errors.As(err, &bad) || len(bad.Lines) != 1 || bad.Lines[0].Line != 5 || bad.Lines[0].Field != "data.fixed" {
+		t.Errorf("a load in which one line has no source: %v", err)
+	}
+}
+
+func TestEmbeddingAtUpdate(t *testing.T) {
+	text := value.Of(value.String)
+	set := func(name string, typ value.Type, v plan.Expr) plan.Assign {
+		return plan.Assign{Name: name, Type: typ, Value: v}
+	}
+	where := plan.Pred{Name: "slug", Op: plan.Eq, Type: text, Value: plan.ParamRef{Index: 0}}
+	retext := &plan.Query{Params: []plan.Param{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}},
+		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("text", text, plan.ParamRef{Index: 1})}, Where: where}}}}
+	renumber := &plan.Query{Params: retext.Params[:1],
+		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("n", value.Of(value.I32), plan.Lit{Value: value.OfI32(5)})}, Where: where}}}}
+	load := func(g *Graph) {
+		t.Helper()
+		_, err := g.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","place":[1,2,3,4]}}
+{"type":"Post","data":{"slug":"b","text":"one","place":null}}`), engine.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	update := func(g *Graph, q *plan.Query, opts engine.WriteOptions, args ...value.Value) {
+		t.Helper()
+		if _, err := g.Mutate(t.Context(), q, args, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(g *Graph, a, b string) {
+		t.Helper()
+		if got, want := places(t, g), map[string]string{"a": a, "b": b}; !maps.Equal(got, want) {
+			t.Errorf("places %v, want %v", got, want)
+		}
+	}
+
+	p := &countingProvider{}
+	g := embeddedGraph(t, false, p)
+	load(g)
+	expect(g, "[1 2 3 4]", "null")
+	update(g, renumber, engine.WriteOptions{}, str("a"))
+	update(g, retext, engine.WriteOptions{}, str("a"), str("one"))
+	expect(g, "[1 2 3 4]", "null") // it was given, and its source is the same
+	update(g, retext, engine.WriteOptions{}, str("b"), str("one"))
+	expect(g, "[1 2 3 4]", mockPlace(t, "one"))
+	keyed := engine.WriteOptions{IdempotencyKey: "k"}
+	update(g, retext, keyed, str("a"), str("two"))
+	expect(g, mockPlace(t, "two"), mockPlace(t, "one"))
+	asked := len(p.asked)
+	p.refuse = "two"
+	update(g, retext, keyed, str("a"), str("two")) // the provider is not asked again
+	if len(p.asked) != asked {
+		t.Errorf("a call that was made before asked for %q", p.asked[asked:])
+	}
+	update(g, retext, engine.WriteOptions{}, str("a"), value.Null)
+	expect(g, "null", mockPlace(t, "one"))
+
+	// A provider that is slow keeps nobody from writing.
+	p.during = func() {
+		p.during = nil
+		update(g, renumber, engine.WriteOptions{}, str("b"))
+	}
+	update(g, retext, engine.WriteOptions{}, str("a"), str("three"))
+	expect(g, mockPlace(t, "three"), mockPlace(t, "one"))
+
+	none := embeddedGraph(t, false, nil)
+	load(none)
+	update(none, retext, engine.WriteOptions{}, str("a"), str("one"))
+	expect(none, "[1 2 3 4]", "null")
+	update(none, retext, engine.WriteOptions{}, str("a"), str("two"))
+	expect(none, "null", "null") // it is no longer true
+
+	strict := embeddedGraph(t, true, nil)
+	_, err := strict.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","fixed":[1,2]}}`), engine.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = strict.Mutate(t.Context(), retext, engine.Args{str("a"), str("two")}, engine.WriteOptions{})
+	if v := (*engine.ConstraintViolation)(nil); !errors.As(err, &v) || v.Property != "fixed" || v.ID != "a" || v.Rule != "required" {
+		t.Errorf("an update that leaves a required vector without a provider: %v", err)
+	}
+}
+
+func TestEmbeddingOfOptional(t *testing.T) {
+	text, vec := value.Of(value.String), value.Type{Kind: value.Vector, Dim: 4}
+	param := func(i int, name string, typ value.Type) plan.Assign {
+		return plan.Assign{Name: name, Type: typ, Value: plan.ParamRef{Index: i}}
+	}
+	params := []plan.Param{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}, {Name: "place", Type: vec.Optional()}}
+	insert := func(set ...plan.Assign) *plan.Query {
+		return &plan.Query{Params: params, Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Insert{Type: "Post", Set: set}}}}
+	}
+	left := insert(param(0, "slug", text), param(1, "text", text))
+	given := insert(param(0, "slug", text), param(1, "text", text), param(2, "place", vec))
+	g := embeddedGraph(t, false, embed.Mock{})
+	for slug, q := range map[string]*plan.Query{"a": left, "b": given} {
+		if _, err := g.Mutate(t.Context(), q, engine.Args{str(slug), str("one"), value.Null}, engine.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := places(t, g), map[string]string{"a": mockPlace(t, "one"), "b": "null"}; !maps.Equal(got, want) {
+		t.Errorf("places %v, want %v", got, want)
+	}
 }

@@ -312,6 +312,34 @@ func (g *Graph) newID() string {
 	return id.String()
 }
 
+// manyIDs is how many ids are worth a millisecond of their own.
+const manyIDs = 1 << 10
+
+// newIDs begins a run of n ids; what it returns appends the next one. Those of a long run
+// are consecutive numbers from a random one on, which no other id of this graph falls
+// between: they ascend, and differ in the last characters only.
+func (g *Graph) newIDs(n int) func(dst []byte) []byte {
+	if n < manyIDs {
+		return func(dst []byte) []byte { return append(dst, g.newID()...) }
+	}
+	g.ids.Lock()
+	g.ids.last = max(g.ids.last+1, ulid.Timestamp(g.opts.Now()))
+	id := ulid.MustNew(g.ids.last, rand.Reader)
+	g.ids.last++
+	g.ids.Unlock()
+	id[6] &= 0x7f // so that counting up does not overflow
+	return func(dst []byte) []byte {
+		at := len(dst)
+		dst = append(dst, make([]byte, ulid.EncodedSize)...)
+		_ = id.MarshalTextTo(dst[at:]) // the size is right
+		for i := len(id) - 1; ; i-- {
+			if id[i]++; id[i] != 0 {
+				return dst
+			}
+		}
+	}
+}
+
 func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }
 
 func (g *Graph) now() value.Value { return value.OfDateTime(value.DateTimeOf(g.opts.Now())) }

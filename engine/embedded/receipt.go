@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -64,6 +65,23 @@ func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 		return nil, &engine.Conflict{Reason: "idempotency key " + w.receipt.Key + " was used for another write, commit " + r.Commit.ID + "; choose another key"}
 	}
 	return r, nil
+}
+
+// answered finds the receipt of the call that w repeats, ahead of its turn to write, and
+// waits until the commit that it names is durable. The errors are those of repeated too.
+func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
+	if err := b.lock(ctx); err != nil {
+		return nil, err
+	}
+	first, err := g.repeated(b, w)
+	b.unlock()
+	if first == nil || err != nil {
+		return nil, err
+	}
+	return first, first.made.settled(ctx)
 }
 
 func loadDigest(mode engine.LoadMode) hash.Hash {

@@ -29,25 +29,36 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	schema := b.head.Load().snap.Schema
-	vectors, err := exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
+	var first *receipted
+	if g.opts.Embedder != nil {
+		// To compute vectors costs time and money: not for a call that was made before.
+		first, err = g.answered(ctx, b, call)
+	}
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	if err == nil && first == nil {
+		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
+	}
 	if err != nil {
 		return engine.Change{}, err
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID, Vectors: vectors}
-	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
-		if err := exec.BindMutation(q, tx.Schema()); err != nil {
+	var made *engine.Commit
+	var head engine.Commit
+	if first == nil {
+		first, made, head, err = g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+			if err := exec.BindMutation(q, tx.Schema()); err != nil {
+				return nil, err
+			}
+			if w.Vectors != nil && tx.Schema() != schema {
+				return nil, &engine.SchemaMismatch{Detail: "the schema changed while vectors were computed; try again"}
+			}
+			w.Tx = tx
+			err := w.Run(ctx, q)
+			if call.receipt != nil {
+				call.receipt.Nodes, call.receipt.Edges = w.Nodes, w.Edges
+			}
 			return nil, err
-		}
-		if vectors != nil && tx.Schema() != schema {
-			return nil, &engine.SchemaMismatch{Detail: "the schema changed while texts were embedded; run it again"}
-		}
-		w.Tx = tx
-		err := w.Run(ctx, q)
-		if call.receipt != nil {
-			call.receipt.Nodes, call.receipt.Edges = w.Nodes, w.Edges
-		}
-		return nil, err
-	})
+		})
+	}
 	switch {
 	case err != nil:
 		return engine.Change{}, err
@@ -74,24 +85,42 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, g.newID, opts.Progress)
+	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.newIDs, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
 	if err != nil {
 		return nil, err
 	}
 	if call.receipt != nil {
 		digest.Sum(call.receipt.Body[:0])
 	}
+	var first *receipted
+	if in.LeftOut() > 0 {
+		if first, err = g.answered(ctx, b, call); err == nil && first == nil {
+			err = g.embed(ctx, in)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	var nodes, edges []engine.TypeCount
-	first, made, head, err := g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+	var made *engine.Commit
+	var head engine.Commit
+	build := func(tx *version.Txn) ([]version.Part, error) {
 		if tx.Schema() != schema {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
 		}
-		parts, err := load.Apply(tx, in, opts.Mode, g.opts.InlineBytes)
+		var store load.Store
+		if !opts.DryRun {
+			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) { return g.storeRows(ctx, t, s) }
+		}
+		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {
 			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
 		}
 		return parts, err
-	})
+	}
+	if first == nil {
+		first, made, head, err = g.write(ctx, b, call, build)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -100,6 +129,18 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return &engine.LoadResult{Commit: &c, Head: c, Nodes: first.Receipt.NodeIns, Edges: first.Receipt.EdgeIns}, nil
 	}
 	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
+}
+
+// embed computes the vectors that an input leaves out.
+func (g *Graph) embed(ctx context.Context, in *load.Input) error {
+	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
+		p := t.Props[prop]
+		vectors, err := exec.EmbedTexts(ctx, g.opts.Embedder, p, texts)
+		if err != nil {
+			return nil, &exec.EmbedError{Type: t.Name, Property: p.Name, Line: line, Err: err}
+		}
+		return vectors, nil
+	})
 }
 
 // write is what a commit is made with, beside its transaction.

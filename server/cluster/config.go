@@ -38,6 +38,9 @@ type Graph struct {
 	// Policy is the policy file that applies to the graph, or "".
 	Policy string
 
+	// Embedding computes the vectors of texts, or is nil.
+	Embedding *Embedding
+
 	// Results of the graph's tools are cut past these, or refused.
 	MaxRows        int
 	MaxBytes       int

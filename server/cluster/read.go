@@ -45,8 +45,9 @@ func parse(path string, src []byte) (*Config, error) {
 }
 
 type reader struct {
-	dir string
-	cfg *Config
+	dir        string
+	cfg        *Config
+	embeddings map[string]*Embedding // by name
 }
 
 func (p *reader) top(n *strictyaml.Node) {
@@ -61,8 +62,8 @@ func (p *reader) top(n *strictyaml.Node) {
 	if s := n.Require(f, "storage", "cluster.yaml"); s != nil {
 		p.storage(s)
 	}
+	p.embeddings = p.providers(f["providers"])
 	p.graphs(n.Require(f, "graphs", "cluster.yaml"))
-	p.providers(f["providers"])
 	p.policies(f["policies"])
 	p.server(f["server"])
 	if s := f["state"]; s != nil {
@@ -119,9 +120,7 @@ func (p *reader) graph(e strictyaml.Entry) {
 		}
 	}
 	p.queries(&g, f["queries"])
-	if n := f["embedding_provider"]; n != nil {
-		unsupported(n, "embedding_provider", "remove it; vectors can be stored and given, not computed from text")
-	}
+	p.embedding(&g, f["embedding_provider"])
 	p.mcp(&g, f["mcp"])
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // envReference is how a secret is named without being told.
-var envReference = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+var envReference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // What is read here is checked in form and then refused: a setting that is taken
 // and not carried out would deceive whoever wrote it.
@@ -17,26 +17,6 @@ var envReference = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 // unsupported refuses a setting that the server does not carry out.
 func unsupported(n *strictyaml.Node, what, help string) {
 	n.AtKey().Fault(strictyaml.Unsupported, what+" is not supported yet", help)
-}
-
-func (p *reader) providers(n *strictyaml.Node) {
-	f, ok := n.Fields("providers", "embedding")
-	if !ok {
-		return
-	}
-	entries, _ := f["embedding"].Entries("providers.embedding")
-	for _, e := range entries {
-		what := "provider " + e.Key
-		f, ok := e.Value.Fields(what, "kind", "base_url", "model", "api_key")
-		if !ok {
-			continue
-		}
-		f["kind"].Text("kind")
-		f["base_url"].Text("base_url")
-		f["model"].Text("model")
-		secret(f["api_key"], "api_key")
-	}
-	unsupported(n, "providers", "remove it; vectors can be stored and given, not computed from text")
 }
 
 func (p *reader) oidc(n *strictyaml.Node) {
@@ -70,17 +50,24 @@ func (p *reader) limits(n *strictyaml.Node) {
 	unsupported(n, "limits", "remove it")
 }
 
-// secret checks that a secret is a reference to the environment. The report does not
-// repeat what it found.
-func secret(n *strictyaml.Node, what string) {
+// secret reads the name of the environment variable that holds a secret. The report of
+// a fault does not repeat what it found.
+func secret(n *strictyaml.Node, what string) (env string) {
 	if n == nil {
-		return
+		return ""
 	}
 	if !n.IsText() {
 		n.Fault(strictyaml.ClearSecret, what+" is not a reference to the environment", `write "${NAME}" and set NAME`)
-		return
+		return ""
 	}
-	if s, ok := n.Text(what); ok && !envReference.MatchString(s) {
+	s, ok := n.Text(what)
+	if !ok {
+		return ""
+	}
+	m := envReference.FindStringSubmatch(s)
+	if m == nil {
 		n.Fault(strictyaml.ClearSecret, what+" stands in the clear", `write "${NAME}" and set NAME; the secret that stood here is known now, so replace it`)
+		return ""
 	}
+	return m[1]
 }

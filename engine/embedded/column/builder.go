@@ -2,6 +2,7 @@ package column
 
 import (
 	"math"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -27,6 +28,7 @@ type Builder struct {
 	off   []uint32
 	data  []byte
 	elem  *Builder
+	at    []uint32 // of vectors: the place of each in f32, in vectors; nulls take none
 }
 
 // NewBuilder returns an empty builder of values of type t.
@@ -46,7 +48,7 @@ func (b *Builder) Len() int { return b.n }
 
 // Bytes returns roughly how much memory the values take.
 func (b *Builder) Bytes() int {
-	n := len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
+	n := 4*len(b.at) + len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
 	if b.elem != nil {
 		n += b.elem.Bytes()
 	}
@@ -97,6 +99,7 @@ func (b *Builder) AppendString(s string) error {
 
 // AppendVector adds a Vector of the type's length.
 func (b *Builder) AppendVector(v []float32) {
+	b.at = append(b.at, uint32(len(b.f32)/b.typ.Dim))
 	b.f32 = append(b.f32, v...)
 	b.mark(false)
 }
@@ -152,14 +155,18 @@ func (b *Builder) Finish(perm []uint32) *Column {
 		b.finishList(c, perm)
 	case b.hasOffsets():
 		b.finishText(c, perm)
-	case b.typ.Kind == value.Vector && perm != nil:
-		d := b.typ.Dim
-		c.f32 = make([]float32, 0, len(perm)*d)
-		for _, p := range perm {
-			c.f32 = append(c.f32, b.f32[int(p)*d:(int(p)+1)*d]...)
-		}
-	case b.typ.Kind == value.Vector:
+	case b.typ.Kind == value.Vector && perm == nil && b.nulls == 0:
 		c.f32 = b.f32
+	case b.typ.Kind == value.Vector:
+		d := b.typ.Dim
+		c.f32 = make([]float32, c.n*d)
+		for i := range c.n {
+			p := i
+			if perm != nil {
+				p = int(perm[i])
+			}
+			copy(c.f32[i*d:(i+1)*d], b.vector(p))
+		}
 	default:
 		c.f32 = pick(b.f32, perm)
 	}
@@ -188,8 +195,7 @@ func (b *Builder) Value(i int) value.Value {
 	case value.F64:
 		return value.OfF64(b.f64[i])
 	case value.Vector:
-		d := b.typ.Dim
-		return value.OfVector(b.f32[i*d : (i+1)*d : (i+1)*d])
+		return value.OfVector(b.vector(i))
 	case value.Bool:
 		return value.OfBool(b.bits[i])
 	case value.I32, value.Date:
@@ -205,6 +211,16 @@ func (b *Builder) Str(i int) string { return string(b.data[b.off[i]:b.off[i+1]])
 
 // Raw returns the text of value i without copying it.
 func (b *Builder) Raw(i int) []byte { return b.data[b.off[i]:b.off[i+1]] }
+
+// vector returns vector i, nil for null.
+func (b *Builder) vector(i int) []float32 {
+	if b.nulls > 0 && b.null[i] {
+		return nil
+	}
+	d := b.typ.Dim
+	p := int(b.at[i]) * d
+	return b.f32[p : p+d : p+d]
+}
 
 func (b *Builder) hasOffsets() bool {
 	return b.typ.List || b.typ.Kind == value.String || b.typ.Kind == value.Blob
@@ -235,7 +251,7 @@ func (b *Builder) zero() {
 	case value.F64:
 		b.f64 = append(b.f64, 0)
 	case value.Vector:
-		b.f32 = append(b.f32, make([]float32, b.typ.Dim)...)
+		b.at = append(b.at, uint32(len(b.f32)/b.typ.Dim))
 	default:
 		b.w64 = append(b.w64, 0)
 	}
@@ -281,10 +297,10 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 		return false
 	}
 	codes := make(map[string]uint32, 64)
-	code := make([]uint32, c.n)
+	code := make([]uint32, 0, min(c.n, 4*maxDict)) // most columns have more texts than that
 	off := []uint32{0}
 	var data []byte
-	for i := range code {
+	for i := range c.n {
 		p := i
 		if perm != nil {
 			p = int(perm[i])
@@ -300,7 +316,10 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 			data = append(data, s...)
 			off = append(off, uint32(len(data)))
 		}
-		code[i] = k
+		if len(code) == cap(code) {
+			code = slices.Grow(code, c.n-len(code))
+		}
+		code = append(code, k)
 	}
 	c.code, c.off, c.data = code, off, data
 	return true

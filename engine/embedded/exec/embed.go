@@ -79,10 +79,17 @@ func (st *state) target(d *distance) ([]float32, error) {
 	return vectors[0], nil
 }
 
-// EmbedFor computes what a mutation's inserts leave to be embedded: the required vectors
-// that are not assigned and whose sources are; without a provider none. It may wait for
-// the provider, and so comes before the turn to write. The arguments have been checked.
-// The error is a *EmbedError.
+// EmbedTexts computes the vectors of texts for a property. The error is a
+// *engine.SchemaMismatch when the property's vectors come from another model, or the
+// provider's.
+func EmbedTexts(ctx context.Context, e Embedder, p *catalog.Property, texts []string) ([][]float32, error) {
+	return embed(ctx, e, p, texts...)
+}
+
+// EmbedFor computes what a mutation leaves to be embedded: the vectors that an insert or
+// an update does not assign and whose sources it does; without a provider none. It may
+// wait for the provider, and so comes before the turn to write. The arguments have been
+// checked. The error is a *EmbedError.
 func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
 	if e == nil || BindMutation(q, s) != nil {
 		return nil, nil // the write says so
@@ -90,44 +97,52 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 	var out Vectors
 	w := &Write{Args: args}
 	for _, statement := range q.Mutation.Statements {
-		insert, ok := statement.(plan.Insert)
-		if !ok {
+		var t *version.Type
+		var set []plan.Assign
+		switch st := statement.(type) {
+		case plan.Insert:
+			t, set = s.Type(st.Entity, st.Type), st.Set
+		case plan.Update:
+			t, set = s.Type(plan.Node, st.Type), st.Set
+		case plan.Delete:
 			continue
 		}
-		t := s.Type(insert.Entity, insert.Type)
 		if t == nil {
 			continue // the query does not fit, as the binding will say
 		}
 		for _, p := range t.Props {
-			text, ok := source(w, insert, p)
-			if !ok {
+			v, ok := source(w, set, p)
+			if !ok || v.IsNull() {
 				continue
 			}
-			vectors, err := embed(ctx, e, p, text)
+			if _, made := out[embedding{p, v.Str()}]; made {
+				continue
+			}
+			vectors, err := embed(ctx, e, p, v.Str())
 			if err != nil {
 				return nil, &EmbedError{Type: t.Name, Property: p.Name, Err: err}
 			}
 			if out == nil {
 				out = Vectors{}
 			}
-			out[embedding{p, text}] = value.OfVector(vectors[0])
+			out[embedding{p, v.Str()}] = value.OfVector(vectors[0])
 		}
 	}
 	return out, nil
 }
 
-// source returns the text of which an insert leaves a vector to be computed.
-func source(w *Write, s plan.Insert, p *catalog.Property) (text string, ok bool) {
-	if p.Embed == nil || p.Type.Nullable {
-		return "", false
+// source returns the text, or null, of which assignments leave a vector to be computed.
+func source(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value, ok bool) {
+	if p.Embed == nil {
+		return value.Null, false
 	}
-	for _, a := range s.Set {
+	for _, a := range set {
 		switch a.Name {
 		case p.Name:
-			return "", false
+			return value.Null, false
 		case p.Embed.Source:
-			if v := w.value(a.Value); !v.IsNull() && v.Kind() == value.String && !v.IsList() {
-				text, ok = v.Str(), true
+			if v := w.value(a.Value); v.IsNull() || v.Kind() == value.String && !v.IsList() {
+				text, ok = v, true
 			}
 		}
 	}
@@ -140,19 +155,64 @@ func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 		return
 	}
 	for i, p := range t.Props {
-		if text, ok := source(w, s, p); ok {
-			vals[i] = w.Vectors[embedding{p, text}]
+		if text, ok := source(w, s.Set, p); ok && !text.IsNull() {
+			vals[i] = w.Vectors[embedding{p, text.Str()}]
 		}
 	}
+}
+
+// derived is a vector that an update leaves to be computed.
+type derived struct {
+	p, source int
+	v         value.Value // null of a null, and without a provider
+}
+
+// derive lists the vectors that an update leaves to be computed.
+func (w *Write) derive(t *version.Type, s plan.Update) []derived {
+	var out []derived
+	for i, p := range t.Props {
+		text, ok := source(w, s.Set, p)
+		if !ok {
+			continue
+		}
+		from, _ := t.Prop(p.Embed.Source)
+		d := derived{p: i, source: from}
+		if !text.IsNull() {
+			d.v = w.Vectors[embedding{p, text.Str()}]
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// follow gives an entity the vectors of what an update changed. One whose source stays as
+// it is stays too, which may have been given; one that cannot be computed is no longer
+// true, and becomes null.
+func (w *Write) follow(t *version.Type, list []derived, was, row []value.Value) error {
+	for _, d := range list {
+		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
+			continue
+		}
+		if row[d.p] = d.v; d.v.IsNull() {
+			if err := t.CheckValue(d.p, d.v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // EmbedError says that the vector of a property could not be computed.
 type EmbedError struct {
 	Type, Property string
+	Line           int64 // of a load's input: the first of those that were embedded together; else 0
 	Err            error
 }
 
 func (e *EmbedError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("from line %d on: property %s of %s cannot be embedded: %v", e.Line, e.Property, e.Type, e.Err)
+	}
 	return fmt.Sprintf("property %s of %s cannot be embedded: %v", e.Property, e.Type, e.Err)
 }
 

@@ -17,7 +17,7 @@ type Write struct {
 	Args  engine.Args
 	Now   value.Value
 	NewID func() string // makes a ULID
-	// Vectors are those that inserts leave to be computed, see [EmbedFor].
+	// Vectors are those that inserts and updates leave to be computed, see [EmbedFor].
 	Vectors Vectors
 	Nodes   int64 // affected so far
 	Edges   int64
@@ -152,6 +152,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 	if unfit != nil && len(ords) > 0 {
 		return unfit
 	}
+	vectors := w.derive(t, s)
 	for i, ord := range ords {
 		if i%frameSize == 0 {
 			if err := ctx.Err(); err != nil {
@@ -160,7 +161,8 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 		}
 		table := w.Tx.Table(t)
 		row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
-		copy(row.Vals, table.Values(ord))
+		was := table.Values(ord)
+		copy(row.Vals, was)
 		for _, a := range set {
 			row.Vals[a.p] = a.v
 		}
@@ -169,6 +171,10 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 				err.(*engine.ConstraintViolation).ID = row.ID
 				return err
 			}
+		}
+		if err := w.follow(t, vectors, was, row.Vals); err != nil {
+			err.(*engine.ConstraintViolation).ID = row.ID
+			return err
 		}
 		w.Tx.Put(t, row)
 		w.Nodes++

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -60,7 +61,8 @@ func (st *state) match() error {
 	if err := st.push(st.body, 0, &st.unit); err != nil {
 		return err
 	}
-	return st.fuse()
+	err := st.fuse()
+	return cmp.Or(st.textErr, err)
 }
 
 // Columns are the plan's columns.
@@ -78,6 +80,8 @@ func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	st.ctx = ctx
+	defer func() { st.ctx = nil }()
 	if st.prof != nil {
 		defer st.prof.phase(returning)()
 	}
@@ -116,6 +120,9 @@ func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 		default:
 			st.columns[i] = st.eval(c.ex, &st.out).Column
 		}
+	}
+	if st.textErr != nil {
+		return nil, st.textErr
 	}
 	st.batch = engine.Batch{Len: n, Columns: st.columns}
 	return &st.batch, nil

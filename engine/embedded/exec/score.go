@@ -102,7 +102,7 @@ func (st *state) relevance(i int) *index.Scorer {
 		if v := st.constant(r.query); !v.IsNull() {
 			s.tokens = text.AppendTokens(s.tokens, v.Str())
 		}
-		s.Begin(st.table(r.v).Text(r.prop), s.tokens)
+		s.Begin(st.text(st.table(r.v), r.prop), s.tokens)
 	}
 	return &s.Scorer
 }

@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -67,6 +69,7 @@ type state struct {
 	budget  int64         // bytes that the run may take
 	spent   int64
 	held    int64 // bytes of what is kept from run to run: each run is charged with them
+	textErr error // why an inverted index could not be built
 
 	sweeper sweeper
 	grouper
@@ -123,6 +126,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 	}
 	st.ranker.rows.n = 0
 	st.rows.n, st.grouped, st.perm = 0, 0, st.perm[:0]
+	st.textErr = nil
 	clear(st.groups)
 	st.grouper.begin()
 	for i := range st.sums {
@@ -151,11 +155,25 @@ func (st *state) end() {
 // tick looks for the end of the context now and then: n is a rough number of entities
 // that were looked at.
 func (st *state) tick(n int) error {
-	if st.ticks += n; st.ticks < 4096 {
+	if st.ticks += n; st.ticks < 4096 && st.textErr == nil {
 		return nil
 	}
 	st.ticks = 0
-	return st.ctx.Err()
+	return cmp.Or(st.textErr, st.ctx.Err())
+}
+
+// text returns the inverted index of a property. What building it takes counts as the
+// run's until it is done, when it is the table's. When it cannot be built the index is
+// empty, and the run ends with the error.
+func (st *state) text(t *version.Table, p int) *index.TextView {
+	spent := st.spent
+	view, err := t.TextWithin(index.Work{Ctx: st.ctx, Spend: st.spend}, p)
+	if err != nil {
+		st.textErr = cmp.Or(st.textErr, err)
+		return index.NewTextView(0, index.Rows{}, nil)
+	}
+	st.spent = spent
+	return view
 }
 
 // frame returns the frame of a step, empty, with room in the columns of vars.

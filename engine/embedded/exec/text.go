@@ -74,7 +74,7 @@ func (st *state) propose(m *textMatch, q *textQuery) {
 	if len(q.tokens) == 0 {
 		return
 	}
-	view := table.Text(m.prop.prop)
+	view := st.text(table, m.prop.prop)
 	switch m.kind {
 	case plan.Search:
 		view.Any(q.tokens, q.set)

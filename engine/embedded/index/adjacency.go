@@ -20,53 +20,52 @@ type Hop struct {
 // BuildAdjacency lists the edges from 0 up to n. ends returns an edge's node at this
 // end and at the other, and whether it is to be listed.
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
-	var hereOf, otherOf, edgeOf []uint32
-	var maxHere, maxOther uint32
+	// Each end is asked for some times over: it is quick, and lists of them are as large
+	// as the result.
+	var listed, maxHere, maxOther uint32
 	for e := range n {
-		h, o, ok := ends(e)
-		if !ok {
-			continue
+		if h, o, ok := ends(e); ok {
+			listed++
+			maxHere, maxOther = max(maxHere, h), max(maxOther, o)
 		}
-		hereOf, otherOf, edgeOf = append(hereOf, h), append(otherOf, o), append(edgeOf, e)
-		maxHere, maxOther = max(maxHere, h), max(maxOther, o)
 	}
-	if len(edgeOf) == 0 {
+	if listed == 0 {
 		return Adjacency{}
 	}
 	// Two stable counting sorts: by the other end, then by this one.
-	byOther, _ := countingSort(otherOf, maxOther, nil)
-	order, off := countingSort(hereOf, maxHere, byOther)
-	a := Adjacency{off: off, edge: make([]uint32, len(order)), other: make([]uint32, len(order))}
-	for i, p := range order {
-		a.edge[i], a.other[i] = edgeOf[p], otherOf[p]
-		if i > 0 && a.other[i] == a.other[i-1] && hereOf[p] == hereOf[order[i-1]] {
-			a.multi = true
+	byOther := make([]uint32, listed)
+	at := starts(maxOther, n, func(e uint32) (uint32, bool) { _, o, ok := ends(e); return o, ok })
+	for e := range n {
+		if _, o, ok := ends(e); ok {
+			byOther[at[o]] = e
+			at[o]++
 		}
+	}
+	a := Adjacency{edge: make([]uint32, listed), other: make([]uint32, listed)}
+	at = starts(maxHere, n, func(e uint32) (uint32, bool) { h, _, ok := ends(e); return h, ok })
+	a.off = append(make([]uint32, 0, len(at)), at...)
+	for _, e := range byOther {
+		h, o, _ := ends(e)
+		p := at[h]
+		at[h]++
+		a.edge[p], a.other[p] = e, o
+		a.multi = a.multi || p > a.off[h] && a.other[p-1] == o
 	}
 	return a
 }
 
-// countingSort returns the positions of keys in stable key order, taking them in
-// the order of from (nil for their own), and for each key where its positions begin.
-func countingSort(keys []uint32, largest uint32, from []uint32) (order, off []uint32) {
-	off = make([]uint32, largest+2)
-	for _, k := range keys {
-		off[k+1]++
+// starts counts keys, and returns where those of each begin when they are sorted.
+func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
+	off := make([]uint32, largest+2)
+	for i := range n {
+		if k, ok := key(i); ok {
+			off[k+1]++
+		}
 	}
 	for i := 1; i < len(off); i++ {
 		off[i] += off[i-1]
 	}
-	at := append([]uint32(nil), off...)
-	order = make([]uint32, len(keys))
-	for i := range keys {
-		p := uint32(i)
-		if from != nil {
-			p = from[i]
-		}
-		order[at[keys[p]]] = p
-		at[keys[p]]++
-	}
-	return order, off
+	return off
 }
 
 // Add enters an edge.

@@ -1,11 +1,15 @@
 package index
 
 import (
+	"context"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 )
 
@@ -35,68 +39,196 @@ type textDoc struct {
 	text     string
 }
 
-// buildText indexes documents that ascend in ordinals.
-func buildText(docs []textDoc) *Text {
-	x := &Text{ords: make([]uint32, len(docs)), rows: make([]uint32, len(docs)), lens: make([]uint32, len(docs))}
-	a := text.NewAnalyzer()
-	var (
-		tokens  []uint32
-		count   []uint32 // by token: in the document at hand
-		df      []uint32 // by token
-		ends    = make([]uint32, len(docs))
-		termOf  []uint32 // by posting in document order
-		freqOf  []uint8
-		manyOf  = map[uint32]uint32{}
-		ordered []uint32 // tokens by rank
-	)
-	for d, doc := range docs {
-		tokens = a.Append(tokens[:0], doc.text)
-		x.ords[d], x.rows[d], x.lens[d] = doc.ord, doc.row, uint32(len(tokens))
-		x.sum += uint64(len(tokens))
-		for len(count) < len(a.Tokens) {
-			count, df = append(count, 0), append(df, 0)
+// Work is what building an index may take.
+type Work struct {
+	Ctx context.Context
+	// Spend, if set, is told of memory that is taken, in bytes, and refuses it by an error.
+	Spend func(bytes int) error
+}
+
+// buildText indexes documents that ascend in ordinals: those of n places, which each hands
+// out for a range. Ranges are indexed at the same time. The error is the context's, or
+// Spend's.
+func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
+	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range, of which there are no more
+	var mu sync.Mutex
+	var failed error
+	spend := func(bytes int) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed == nil {
+			failed = w.Ctx.Err()
 		}
-		for _, t := range tokens {
-			count[t]++
+		if failed == nil && w.Spend != nil {
+			failed = w.Spend(bytes)
 		}
-		for _, t := range tokens {
-			n := count[t]
-			if n == 0 {
-				continue // counted at its first occurrence
-			}
-			count[t] = 0
-			df[t]++
-			if n >= manyTimes {
-				manyOf[uint32(len(termOf))] = n
-				n = manyTimes
-			}
-			termOf, freqOf = append(termOf, t), append(freqOf, uint8(n))
-		}
-		ends[d] = uint32(len(termOf))
+		return failed == nil
 	}
-	ordered = make([]uint32, len(a.Tokens))
+	parts = parts[:parallel.Ranges(n, len(parts), 1<<12, func(k, from, to int) {
+		b := &textBuilder{spend: spend, many: map[uint32]uint32{}}
+		each(from, to, b.add)
+		parts[k] = b.finish()
+	})]
+	if failed != nil || !spend(textBytes(parts)) {
+		return nil, failed
+	}
+	return concatTexts(parts), nil
+}
+
+// chunkSize is how many postings a builder makes room for at a time.
+const chunkSize = 1 << 15
+
+// textBuilder indexes documents one by one.
+type textBuilder struct {
+	spend  func(bytes int) bool // false to give up
+	x      Text
+	a      *text.Analyzer
+	tokens []uint32
+	count  []uint32   // by token: in the document at hand
+	df     []uint32   // by token
+	ends   []uint32   // by document: its last posting, plus one
+	terms  [][]uint32 // by posting in document order
+	freqs  [][]uint8
+	n      uint32 // postings
+	many   map[uint32]uint32
+	failed bool
+}
+
+func (b *textBuilder) add(doc textDoc) bool {
+	if b.a == nil {
+		b.a = text.NewAnalyzer()
+	}
+	x, a := &b.x, b.a
+	b.tokens = a.Append(b.tokens[:0], doc.text)
+	x.ords, x.rows, x.lens = append(x.ords, doc.ord), append(x.rows, doc.row), append(x.lens, uint32(len(b.tokens)))
+	x.sum += uint64(len(b.tokens))
+	for len(b.count) < len(a.Tokens) {
+		b.count, b.df = append(b.count, 0), append(b.df, 0)
+	}
+	for _, t := range b.tokens {
+		b.count[t]++
+	}
+	for _, t := range b.tokens {
+		n := b.count[t]
+		if n == 0 {
+			continue // counted at its first occurrence
+		}
+		b.count[t] = 0
+		b.df[t]++
+		if n >= manyTimes {
+			b.many[b.n] = n
+			n = manyTimes
+		}
+		if b.n%chunkSize == 0 {
+			if !b.spend(5 * chunkSize) {
+				b.failed = true
+				return false
+			}
+			room := chunkSize
+			if b.n == 0 {
+				room = len(b.tokens) // there may be few
+			}
+			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
+		}
+		last := len(b.terms) - 1
+		b.terms[last], b.freqs[last] = append(b.terms[last], t), append(b.freqs[last], uint8(n))
+		b.n++
+	}
+	b.ends = append(b.ends, b.n)
+	return true
+}
+
+// finish sorts what was added by term.
+func (b *textBuilder) finish() *Text {
+	x := &b.x
+	if b.failed || b.a == nil || !b.spend(5*int(b.n)) {
+		return &Text{off: []uint32{0}}
+	}
+	ordered := make([]uint32, len(b.a.Tokens)) // tokens by rank
 	for i := range ordered {
 		ordered[i] = uint32(i)
 	}
-	slices.SortFunc(ordered, func(p, q uint32) int { return strings.Compare(a.Tokens[p], a.Tokens[q]) })
+	slices.SortFunc(ordered, func(p, q uint32) int { return strings.Compare(b.a.Tokens[p], b.a.Tokens[q]) })
 	x.terms, x.off = make([]string, len(ordered)), make([]uint32, len(ordered)+1)
 	at := make([]uint32, len(ordered)) // by token: where its next posting goes
 	for rank, t := range ordered {
-		x.terms[rank] = a.Tokens[t]
+		x.terms[rank] = b.a.Tokens[t]
 		at[t] = x.off[rank]
-		x.off[rank+1] = x.off[rank] + df[t]
+		x.off[rank+1] = x.off[rank] + b.df[t]
 	}
-	x.docs, x.freqs = make([]uint32, len(termOf)), make([]uint8, len(termOf))
+	x.docs, x.freqs = make([]uint32, b.n), make([]uint8, b.n)
 	p := uint32(0)
-	for d := range docs {
-		for ; p < ends[d]; p++ {
-			to := at[termOf[p]]
-			at[termOf[p]]++
-			x.docs[to], x.freqs[to] = uint32(d), freqOf[p]
-			if freqOf[p] == manyTimes {
-				x.setMany(to, manyOf[p])
+	for d, end := range b.ends {
+		for ; p < end; p++ {
+			t, n := b.terms[p/chunkSize][p%chunkSize], b.freqs[p/chunkSize][p%chunkSize]
+			to := at[t]
+			at[t]++
+			x.docs[to], x.freqs[to] = uint32(d), n
+			if n == manyTimes {
+				x.setMany(to, b.many[p])
 			}
 		}
+	}
+	return x
+}
+
+// textBytes returns about how much memory indexes take together.
+func textBytes(parts []*Text) int {
+	n := 0
+	for _, x := range parts {
+		n += 12*len(x.ords) + 5*len(x.docs) + 36*len(x.terms)
+	}
+	return n
+}
+
+// concatTexts makes one index of several whose documents ascend from one to the next.
+func concatTexts(parts []*Text) *Text {
+	x := &Text{}
+	docs, postings := 0, 0
+	first := make([]uint32, len(parts)) // document of each
+	for i, p := range parts {
+		first[i] = uint32(docs)
+		docs += len(p.ords)
+		postings += len(p.docs)
+		x.sum += p.sum
+	}
+	x.ords, x.rows, x.lens = make([]uint32, 0, docs), make([]uint32, 0, docs), make([]uint32, 0, docs)
+	for _, p := range parts {
+		x.ords, x.rows, x.lens = append(x.ords, p.ords...), append(x.rows, p.rows...), append(x.lens, p.lens...)
+	}
+	if len(parts) == 1 {
+		p := parts[0]
+		x.terms, x.off, x.docs, x.freqs, x.many = p.terms, p.off, p.docs, p.freqs, p.many
+		x.findPeaks()
+		return x
+	}
+	x.docs, x.freqs = make([]uint32, 0, postings), make([]uint8, 0, postings)
+	x.off = []uint32{0}
+	next := make([]int, len(parts)) // term of each
+	for {
+		least, any := "", false
+		for i, p := range parts {
+			if next[i] < len(p.terms) && (!any || p.terms[next[i]] < least) {
+				least, any = p.terms[next[i]], true
+			}
+		}
+		if !any {
+			break
+		}
+		for i, p := range parts {
+			if next[i] == len(p.terms) || p.terms[next[i]] != least {
+				continue
+			}
+			from, to := p.off[next[i]], p.off[next[i]+1]
+			next[i]++
+			for k := from; k < to; k++ {
+				if p.freqs[k] == manyTimes {
+					x.setMany(uint32(len(x.docs)), p.freq(k))
+				}
+				x.docs, x.freqs = append(x.docs, first[i]+p.docs[k]), append(x.freqs, p.freqs[k])
+			}
+		}
+		x.terms, x.off = append(x.terms, least), append(x.off, uint32(len(x.docs)))
 	}
 	x.findPeaks()
 	return x

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -35,24 +36,46 @@ type Source func(row uint32) (text string, ok bool)
 
 // NewTextView indexes the texts of the entities alive, from ordinal 0 up to next.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
-	v := &TextView{rows: rows, next: next}
-	var docs []textDoc
-	for ord := range next {
-		if row := rows.Get(ord); row != Dead {
-			if s, ok := source(row); ok {
-				docs = append(docs, textDoc{ord, row, s})
-			}
-		}
-	}
-	if len(docs) > 0 {
-		v.push(docs)
+	return free(Work{Ctx: context.Background()}.View(next, rows, source))
+}
+
+// free takes what cannot fail: an index that nobody cancels and that may take any memory.
+func free(v *TextView, err error) *TextView {
+	if err != nil {
+		panic("index: " + err.Error())
 	}
 	return v
 }
 
+// View is [NewTextView] within limits. The error is the context's, or Spend's.
+func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
+	v := &TextView{rows: rows, next: next}
+	err := w.push(v, int(next), func(from, to int, yield func(textDoc) bool) {
+		for ord := uint32(from); ord < uint32(to); ord++ {
+			if ord%cancelEvery == 0 && w.Ctx.Err() != nil {
+				return
+			}
+			if row := rows.Get(ord); row != Dead {
+				if s, ok := source(row); ok && !yield(textDoc{ord, row, s}) {
+					return
+				}
+			}
+		}
+	})
+	return v, err
+}
+
+// cancelEvery is how many documents go by between two looks at the context.
+const cancelEvery = 1 << 8
+
 // Update returns the view of a later state of the same table, whose rows have kept
 // their numbers. It costs what has changed, and in the long run its logarithm.
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
+	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
+}
+
+// Update is [TextView.Update] within limits. The error is the context's, or Spend's.
+func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
 	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
 	for i := range u.runs {
 		u.runs[i].owned = false
@@ -78,19 +101,35 @@ func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 			}
 		}
 	})
-	if len(docs) > 0 {
-		u.push(docs)
+	err := w.push(u, len(docs), func(from, to int, yield func(textDoc) bool) {
+		for _, d := range docs[from:to] {
+			if !yield(d) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	u.compact()
-	return u
+	return u, nil
 }
 
-// push adds a run of documents.
-func (v *TextView) push(docs []textDoc) {
-	x := buildText(docs)
-	v.docs += uint64(len(docs))
-	v.sum += x.sum
-	v.runs = append(v.runs, textRun{Text: x})
+// push adds a run of the documents of n places, if there are any.
+func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDoc) bool)) error {
+	if n == 0 {
+		return nil
+	}
+	x, err := w.buildText(n, each)
+	if err != nil {
+		return err
+	}
+	if docs := len(x.ords); docs > 0 {
+		v.docs += uint64(docs)
+		v.sum += x.sum
+		v.runs = append(v.runs, textRun{Text: x})
+	}
+	return nil
 }
 
 // bury marks the document of a row as dead, if it is indexed.

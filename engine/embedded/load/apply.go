@@ -3,31 +3,40 @@ package load
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
-	"unsafe"
+	"sort"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Apply puts an input into a transaction: row by row when its rows take at most inline
-// bytes, as a commit like any other whose rows lie in its log record. Else it makes
-// parts, in the order in which they were put, whose segments are in memory: the caller
-// stores and names them. The error is a *engine.LoadErrors or, when no line is at
-// fault, a *engine.ConstraintViolation.
-func Apply(tx *version.Txn, in *Input, mode engine.LoadMode, inline int) ([]version.Part, error) {
-	a := &applier{tx: tx, in: in, mode: mode, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
+// Store makes a segment durable, and returns it as it is read from then on, which need
+// not be in memory.
+type Store func(t *version.Type, s *version.Segment) (*version.Segment, error)
+
+// Apply puts an input into a transaction, and empties it: row by row when its rows take
+// at most inline bytes, as a commit like any other whose rows lie in its log record. Else
+// it makes parts, in the order in which they were put, whose segments are stored one
+// after another; they are returned beside an error too, for the caller to remove. Without
+// store they stay in memory. The error is a *engine.LoadErrors, a
+// *engine.ConstraintViolation when no line is at fault, store's, or the context's.
+func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
+	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
 	size := 0
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {
 			if r != nil {
 				size += r.bytes()
-				a.perms[r] = a.order(r)
-				r.entities = int64(len(a.perms[r]))
+				a.order(r)
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -42,17 +51,17 @@ func Apply(tx *version.Txn, in *Input, mode engine.LoadMode, inline int) ([]vers
 		parts, err = a.putSegments()
 	}
 	if err != nil {
-		return nil, err
+		return parts, err
 	}
 	if mode == engine.Overwrite {
 		if err := a.orphans(); err != nil {
-			return nil, err
+			return parts, err
 		}
 	}
 	for _, v := range tx.Violations(maxErrors) {
 		line, ok := a.lineOf(v)
 		if !ok {
-			return nil, v.Err
+			return parts, v.Err
 		}
 		a.fail(line, v.Err.Property, v.Err)
 	}
@@ -75,10 +84,15 @@ func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 }
 
 type applier struct {
+	ctx   context.Context
 	tx    *version.Txn
 	in    *Input
 	mode  engine.LoadMode
-	perms map[*Rows][]uint32 // the rows that stand, in id order
+	store Store
+	let   int // bytes of memory let go since the last collection
+	// perms lists the rows that stand, in id order; nil when that is all of them in
+	// their own order.
+	perms map[*Rows][]uint32
 	bad   *engine.LoadErrors
 }
 
@@ -90,8 +104,11 @@ func (a *applier) fail(line uint32, field string, err error) {
 	a.bad.Lines = append(a.bad.Lines, engine.LineError{Line: int64(line), Field: field, Err: err})
 }
 
-// err returns the faults so far in line order.
+// err returns the faults so far in line order, or the context's error.
 func (a *applier) err() error {
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
 	if len(a.bad.Lines) == 0 {
 		return nil
 	}
@@ -101,32 +118,40 @@ func (a *applier) err() error {
 
 // order sorts rows by id and refuses ids that occur twice: of an edge in merge mode
 // the last row stands.
-func (a *applier) order(r *Rows) []uint32 {
-	perm := make([]uint32, r.Len())
-	sorted := true
-	for i := range perm {
-		perm[i] = uint32(i)
-		sorted = sorted && (i == 0 || bytes.Compare(r.raw(i-1), r.raw(i)) < 0)
+func (a *applier) order(r *Rows) {
+	perm := r.sorted()
+	r.entities = int64(r.Len())
+	if perm == nil {
+		return
 	}
-	if sorted {
-		return perm
-	}
-	slices.SortFunc(perm, func(x, y uint32) int {
-		return cmp.Or(bytes.Compare(r.raw(int(x)), r.raw(int(y))), cmp.Compare(x, y))
-	})
+	rd := reader{Rows: r}
 	out := perm[:0]
-	for i, row := range perm {
-		if i > 0 && bytes.Equal(r.raw(int(row)), r.raw(int(perm[i-1]))) {
+	for _, row := range perm {
+		if n := len(out); n > 0 && bytes.Equal(rd.raw(int(row)), rd.raw(int(out[n-1]))) {
 			if r.Type.Entity == plan.Edge && a.mode == engine.Merge {
-				out[len(out)-1] = row
+				out[n-1] = row
 				continue
 			}
-			a.fail(r.lines[row], "", &engine.KeyConflict{Entity: r.Type.Entity.String(), Type: r.Type.Name, ID: string(r.raw(int(row)))})
+			a.fail(rd.line(int(row)), "", &engine.KeyConflict{Entity: r.Type.Entity.String(), Type: r.Type.Name, ID: string(rd.raw(int(row)))})
 			continue
 		}
 		out = append(out, row)
 	}
-	return out
+	r.entities = int64(len(out))
+	a.perms[r] = out
+}
+
+// rows calls f with the place in the order of ids and the number of each row that stands.
+func (a *applier) rows(r *Rows, f func(i int, row uint32)) {
+	if perm := a.perms[r]; perm != nil {
+		for i, row := range perm {
+			f(i, row)
+		}
+		return
+	}
+	for i := range r.Len() {
+		f(i, uint32(i))
+	}
 }
 
 // each calls f with the rows that occur, nodes first.
@@ -144,49 +169,88 @@ func (a *applier) each(e plan.Entity, f func(r *Rows)) {
 
 // strict refuses ids that exist, in append mode.
 func (a *applier) strict(r *Rows) {
-	if a.mode != engine.Append {
+	table := a.tx.Table(r.Type)
+	if a.mode != engine.Append || table.Live() == 0 || r.fresh != nil {
 		return
 	}
-	table := a.tx.Table(r.Type)
-	for _, row := range a.perms[r] {
-		if _, ok := table.Lookup(r.id(int(row))); ok {
-			a.fail(r.lines[row], "", &engine.KeyConflict{Entity: r.Type.Entity.String(), Type: r.Type.Name, ID: string(r.raw(int(row)))})
+	rd := reader{Rows: r}
+	a.rows(r, func(_ int, row uint32) {
+		if _, ok := table.Lookup(rd.id(int(row))); ok {
+			a.fail(rd.line(int(row)), "", &engine.KeyConflict{Entity: r.Type.Entity.String(), Type: r.Type.Name, ID: string(rd.raw(int(row)))})
 		}
-	}
+	})
 }
 
-// ends finds the nodes at the ends of the edges that stand, in their order.
+// ends finds the nodes at the ends of the edges that stand, in their order, and lets go
+// of their ids.
 func (a *applier) ends(r *Rows) (src, dst []uint32) {
 	perm := a.perms[r]
-	find := func(node int, ids *column.Builder, field string) []uint32 {
+	n := r.Len()
+	if perm != nil {
+		n = len(perm)
+	}
+	find := func(node int, ids func(*batch) *column.Builder, field string) []uint32 {
 		nt := a.tx.Schema().Nodes[node]
 		table := a.tx.Table(nt)
-		out := make([]uint32, len(perm))
-		for i, row := range perm {
-			raw := ids.Raw(int(row))
-			ord, ok := table.Lookup(unsafe.String(unsafe.SliceData(raw), len(raw)))
-			if !ok {
-				a.fail(r.lines[row], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint",
-					Detail: fmt.Sprintf("node %s %q is neither in the graph nor in the input", nt.Name, raw)})
+		out := make([]uint32, n)
+		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
+		parallel.Ranges(n, len(missing), cancelEvery, func(k, from, to int) {
+			rd := reader{Rows: r}
+			for i := from; i < to; i++ {
+				if i%cancelEvery == 0 && a.ctx.Err() != nil {
+					return
+				}
+				row := i
+				if perm != nil {
+					row = int(perm[i])
+				}
+				b, at := rd.at(row)
+				ord, ok := table.Lookup(view(ids(b).Raw(at)))
+				if out[i] = ord; !ok && len(missing[k]) <= maxErrors {
+					missing[k] = append(missing[k], uint32(row))
+				}
 			}
-			out[i] = ord
+		})
+		rd := reader{Rows: r}
+		for _, rows := range missing {
+			for _, row := range rows {
+				b, at := rd.at(int(row))
+				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint",
+					Detail: fmt.Sprintf("node %s %q is neither in the graph nor in the input", nt.Name, ids(b).Raw(at))})
+			}
 		}
 		return out
 	}
-	return find(r.Type.From, r.from, "from"), find(r.Type.To, r.to, "to")
+	src = find(r.Type.From, func(b *batch) *column.Builder { return b.from }, "from")
+	dst = find(r.Type.To, func(b *batch) *column.Builder { return b.to }, "to")
+	for _, b := range r.batches {
+		b.from, b.to = nil, nil
+	}
+	return src, dst
 }
+
+// cancelEvery is how many rows go by between two looks at the context.
+const cancelEvery = 1 << 12
 
 // putRows puts a small input row by row.
 func (a *applier) putRows() error {
+	var err error
+	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
+		a.each(e, func(r *Rows) { err = cmp.Or(err, r.makeIDs()) })
+	}
+	if err != nil {
+		return err
+	}
 	if a.mode == engine.Overwrite {
 		a.each(plan.Edge, a.clear)
 		a.each(plan.Node, a.clear)
 	}
 	a.each(plan.Node, func(r *Rows) {
 		a.strict(r)
-		for _, row := range a.perms[r] {
-			a.tx.Put(r.Type, version.Row{ID: r.text(int(row)), Vals: r.values(int(row))})
-		}
+		rd := reader{Rows: r}
+		a.rows(r, func(_ int, row uint32) {
+			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Vals: rd.values(int(row))})
+		})
 	})
 	if err := a.err(); err != nil {
 		return err
@@ -197,9 +261,10 @@ func (a *applier) putRows() error {
 		if len(a.bad.Lines) > 0 {
 			return
 		}
-		for i, row := range a.perms[r] {
-			a.tx.Put(r.Type, version.Row{ID: r.text(int(row)), Src: src[i], Dst: dst[i], Vals: r.values(int(row))})
-		}
+		rd := reader{Rows: r}
+		a.rows(r, func(i int, row uint32) {
+			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Src: src[i], Dst: dst[i], Vals: rd.values(int(row))})
+		})
 	})
 	return a.err()
 }
@@ -208,10 +273,12 @@ func (a *applier) putRows() error {
 func (a *applier) clear(r *Rows) {
 	table := a.tx.Table(r.Type)
 	named := make(map[uint32]bool, r.Len())
-	for _, row := range a.perms[r] {
-		if ord, ok := table.Lookup(r.id(int(row))); ok {
-			named[ord] = true
-		}
+	if rd := (reader{Rows: r}); r.fresh == nil {
+		a.rows(r, func(_ int, row uint32) {
+			if ord, ok := table.Lookup(rd.id(int(row))); ok {
+				named[ord] = true
+			}
+		})
 	}
 	for ord := range table.Ordinals() {
 		if a.tx.Table(r.Type).Alive(ord) && !named[ord] {
@@ -223,33 +290,59 @@ func (a *applier) clear(r *Rows) {
 // putSegments puts an input as segments.
 func (a *applier) putSegments() ([]version.Part, error) {
 	var parts []version.Part
-	put := func(r *Rows, s *version.Segment) {
+	put := func(r *Rows, src, dst []uint32) error {
+		size := r.bytes()
+		s, err := r.segment(a.perms[r])
+		if err != nil {
+			return err
+		}
+		s.Src, s.Dst = src, dst
+		if a.store != nil {
+			if s, err = a.store(r.Type, s); err != nil {
+				return err
+			}
+		}
+		r.made = s
 		p := version.Part{Type: r.Type, Segment: s}
 		if a.mode == engine.Overwrite {
 			p.Replace, p.Reset = true, a.free(r.Type)
 		}
 		parts = append(parts, p)
 		a.tx.PutSegment(p)
+		a.collect(size)
+		return a.ctx.Err()
 	}
+	var err error
 	a.each(plan.Node, func(r *Rows) {
 		a.strict(r)
-		if len(a.bad.Lines) == 0 {
-			put(r, r.segment(a.perms[r]))
+		if len(a.bad.Lines) == 0 && err == nil {
+			err = put(r, nil, nil)
 		}
 	})
-	if err := a.err(); err != nil {
-		return nil, err
+	if err = cmp.Or(err, a.err()); err != nil {
+		return parts, err
 	}
 	a.each(plan.Edge, func(r *Rows) {
 		a.strict(r)
 		src, dst := a.ends(r)
-		if len(a.bad.Lines) == 0 {
-			s := r.segment(a.perms[r])
-			s.Src, s.Dst = src, dst
-			put(r, s)
+		if len(a.bad.Lines) == 0 && err == nil {
+			err = put(r, src, dst)
 		}
 	})
-	return parts, a.err()
+	return parts, cmp.Or(err, a.err())
+}
+
+// collectFrom is how much memory is worth a collection.
+const collectFrom = 16 << 20
+
+// collect sees to it that memory which was let go is used again. What a load holds is a
+// few large arrays without pointers, so that to collect takes next to no time, and to
+// wait until the heap has doubled takes as much memory again as the graph.
+func (a *applier) collect(bytes int) {
+	if a.let += bytes; a.let > collectFrom {
+		runtime.GC()
+		a.let = 0
+	}
 }
 
 // free reports whether nothing outside the input refers to the entities of a type.
@@ -294,61 +387,27 @@ func (a *applier) lineOf(v version.Violation) (uint32, bool) {
 	if r == nil {
 		return 0, false
 	}
-	id := a.tx.Table(v.Type).ID(v.Ord)
-	perm := a.perms[r]
-	i, ok := slices.BinarySearchFunc(perm, id, func(row uint32, id string) int { return cmp.Compare(r.id(int(row)), id) })
+	perm, rd := a.perms[r], reader{Rows: r}
+	row := func(i int) int {
+		if perm != nil {
+			return int(perm[i])
+		}
+		return i
+	}
+	i, ok := sort.Find(int(r.entities), func(i int) int {
+		id := ""
+		switch {
+		case r.made == nil:
+			id = rd.id(row(i))
+		case r.Type.IDProp >= 0:
+			id = r.made.Props[r.Type.IDProp].Str(uint32(i))
+		default:
+			id = r.made.ID.Str(uint32(i))
+		}
+		return cmp.Compare(a.tx.Table(v.Type).ID(v.Ord), id)
+	})
 	if !ok {
 		return 0, false
 	}
-	return r.lines[perm[i]], true
-}
-
-// raw returns the id of a row.
-func (r *Rows) raw(i int) []byte {
-	if r.ids == nil {
-		return r.props[r.Type.IDProp].Raw(i)
-	}
-	return r.ids.Raw(i)
-}
-
-// id is raw as a string that lives as long as the rows.
-func (r *Rows) id(i int) string {
-	b := r.raw(i)
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
-func (r *Rows) text(i int) string { return string(r.raw(i)) }
-
-// bytes returns roughly how much the rows take, a few bytes for each included.
-func (r *Rows) bytes() int {
-	n := 16 * r.Len()
-	if r.ids != nil {
-		n += r.ids.Bytes()
-	}
-	if r.from != nil {
-		n += r.from.Bytes() + r.to.Bytes()
-	}
-	for _, b := range r.props {
-		n += b.Bytes()
-	}
-	return n
-}
-
-func (r *Rows) values(i int) []value.Value {
-	vals := make([]value.Value, len(r.props))
-	for p, b := range r.props {
-		vals[p] = b.Value(i)
-	}
-	return vals
-}
-
-func (r *Rows) segment(perm []uint32) *version.Segment {
-	s := &version.Segment{N: uint32(len(perm))}
-	if r.ids != nil {
-		s.ID = r.ids.Finish(perm)
-	}
-	for _, b := range r.props {
-		s.Props = append(s.Props, b.Finish(perm))
-	}
-	return s
+	return rd.line(row(i)), true
 }

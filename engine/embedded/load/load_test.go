@@ -38,8 +38,13 @@ func testSchema(t testing.TB) *version.Schema {
 }
 
 func parse(t testing.TB, text string) (*Input, error) {
+	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered})
+}
+
+// numbered makes the ids new000001, new000002 and so on.
+func numbered(int) func([]byte) []byte {
 	n := 0
-	return Parse(context.Background(), strings.NewReader(text), testSchema(t), func() string { n++; return fmt.Sprint("new", n) }, nil)
+	return func(dst []byte) []byte { n++; return fmt.Appendf(dst, "new%06d", n) }
 }
 
 func TestValues(t *testing.T) {
@@ -57,7 +62,7 @@ func TestValues(t *testing.T) {
 		}
 		r := in.Nodes[0]
 		p, _ := r.Type.Prop(c.field)
-		if got := show(r.props[p].Value(0)); got != c.want {
+		if got := show(r.batches[0].props[p].Value(0)); got != c.want {
 			t.Errorf("%s: %s is %s, want %s", c.field, c.json, got, c.want)
 		}
 	}
@@ -89,9 +94,9 @@ func TestIDs(t *testing.T) {
 		{`{"type":"Two","data":{"a":7,"t":0}}`, `["7","1970-01-01T00:00:00.000Z"]`},
 		{`{"type":"Two","data":{"a":7,"t":0,"id":"[\"7\",\"1970-01-01T00:00:00Z\"]"}}`, `["7","1970-01-01T00:00:00.000Z"]`},
 		{`{"type":"Two","data":{"a":7,"t":0,"id":["7",0]}}`, `["7","1970-01-01T00:00:00.000Z"]`},
-		{`{"data":{"x":"é\n"},"type":"Free"}`, "new1"},
+		{`{"data":{"x":"é\n"},"type":"Free"}`, "new000001"},
 		{`{"type":"Free","data":{"id":"mine"}}`, "mine"},
-		{`{"type":"Free"}`, "new1"},
+		{`{"type":"Free"}`, "new000001"},
 	} {
 		in, err := parse(t, c.line)
 		if err != nil {
@@ -99,8 +104,14 @@ func TestIDs(t *testing.T) {
 			continue
 		}
 		for _, r := range in.Nodes {
-			if r != nil && r.text(0) != c.want {
-				t.Errorf("%s has the id %q, want %q", c.line, r.text(0), c.want)
+			if r == nil {
+				continue
+			}
+			if err := r.makeIDs(); err != nil {
+				t.Fatal(err)
+			}
+			if rd := (reader{Rows: r}); rd.id(0) != c.want {
+				t.Errorf("%s has the id %q, want %q", c.line, rd.id(0), c.want)
 			}
 		}
 	}
@@ -165,13 +176,12 @@ func FuzzParse(f *testing.F) {
 		}
 		s := testSchema(t)
 		for _, inline := range []int{0, 1 << 30} {
-			n := 0
-			in, err := Parse(context.Background(), strings.NewReader(text), s, func() string { n++; return fmt.Sprint("new", n) }, nil)
+			in, err := Parse(context.Background(), strings.NewReader(text), s, Options{IDs: numbered})
 			if err != nil {
 				t.Fatal(err)
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-			if _, err := Apply(tx, in, engine.Merge, inline); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
+			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
 				t.Fatalf("%v is no *engine.LoadErrors", err)
 			}
 		}

@@ -3,9 +3,7 @@
 package load
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,119 +13,86 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-const (
-	// MaxLine is the longest line that is read, in bytes.
-	MaxLine = 256 << 20
-	// maxErrors is the number of bad lines and fields that are reported.
-	maxErrors = 100
-	// progressEvery is how many lines go by between two reports of progress.
-	progressEvery = 1 << 16
-)
-
-// Input is what was read: the rows of each type that occurs.
-type Input struct {
-	Nodes []*Rows // by type; nil for those that do not occur
-	Edges []*Rows
-}
-
-// Rows are the entities of one type in the order of the input.
-type Rows struct {
-	Type  *version.Type
-	ids   *column.Builder
-	from  *column.Builder // ids of an edge's ends
-	to    *column.Builder
-	props []*column.Builder
-	lines []uint32
-
-	entities int64 // the rows that stand
-}
-
-// Len returns the number of rows.
-func (r *Rows) Len() int { return len(r.lines) }
-
-// parser is the state of a run over an input.
+// parser reads lines into batches. It is used by one goroutine.
 type parser struct {
 	schema *version.Schema
-	newID  func() string
-	in     *Input
-	line   int64
-	bad    *engine.LoadErrors
+	embeds bool // vectors that are left out are computed later
+	nodes  []*batch
+	edges  []*batch
+	last   [2]*batch // by entity: of the line before
+	called [2]string // and how the type was called there
+	scan   scanner
+	line   uint32 // in the block at hand
+	bad    engine.LoadErrors
 
 	dec   *jsontext.Decoder
 	inner *jsontext.Decoder
 	arena []byte // the texts of a line, unquoted
 	held  []byte // data that came before its type
 	vals  []value.Value
-	seen  []bool
+	seen  []bool         // the properties that the line has
 	id    jsontext.Value // the member id of data that is no property, or nil
 	key   []byte
 }
 
-// Parse reads NDJSON. The error is a *engine.LoadErrors, the reader's, or the
-// context's.
-func Parse(ctx context.Context, r io.Reader, s *version.Schema, newID func() string, progress func(lines int64)) (*Input, error) {
-	p := &parser{schema: s, newID: newID, bad: &engine.LoadErrors{}, dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput),
-		in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges))}}
-	br := bufio.NewReaderSize(r, 1<<20)
-	var long []byte
-	for {
-		line, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if long = append(long, line...); len(long) > MaxLine {
-				p.line++
-				p.fail("", fmt.Errorf("the line is longer than %d bytes", MaxLine))
-				return nil, p.bad
-			}
-			continue
-		}
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("reading the input: %w", err)
-		}
-		if len(long) > 0 {
-			long = append(long, line...)
-			line = long
-		}
-		p.line++
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			p.envelope(line)
-		}
-		long = long[:0]
-		if err == io.EOF || p.bad.More {
-			break
-		}
-		if p.line%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-		}
-		if progress != nil && p.line%progressEvery == 0 {
-			progress(p.line)
-		}
-	}
-	if len(p.bad.Lines) > 0 {
-		return nil, p.bad
-	}
-	if progress != nil {
-		progress(p.line)
-	}
-	return p.in, nil
+func newParser(s *version.Schema, embeds bool) *parser {
+	return &parser{schema: s, embeds: embeds, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
+		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
 }
 
 // noInput is an input without bytes.
 var noInput = new(bytes.Buffer)
+
+// parsed is what a block of lines holds.
+type parsed struct {
+	batches []*batch
+	lines   uint32
+	bad     engine.LoadErrors // by line in the block
+	stop    bool              // after a line that is too long
+}
+
+// block reads whole lines, of which the last need not end.
+func (p *parser) block(text []byte) parsed {
+	p.line, p.bad = 0, engine.LoadErrors{}
+	stop := false
+	for len(text) > 0 && !p.bad.More && !stop {
+		line := text
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			line, text = text[:i], text[i+1:]
+		} else {
+			text = nil
+		}
+		p.line++
+		if stop = len(line) > MaxLine; stop {
+			p.fail("", errTooLong)
+			break
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 && !p.fast(line) {
+			p.envelope(line)
+		}
+	}
+	out := parsed{lines: p.line, bad: p.bad, stop: stop}
+	for _, list := range [][]*batch{p.nodes, p.edges} {
+		for _, b := range list {
+			if b != nil && len(b.lines) > 0 {
+				out.batches = append(out.batches, b.cut())
+			}
+		}
+	}
+	return out
+}
 
 func (p *parser) fail(field string, err error) {
 	if len(p.bad.Lines) == maxErrors {
 		p.bad.More = true
 		return
 	}
-	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: p.line, Field: field, Err: err})
+	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err}) // it may live as long as the line
 }
 
 // envelope reads one line.
@@ -267,10 +232,10 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 		i, ok := t.Prop(name)
 		switch {
 		case ok:
+			p.seen[i] = true
 			v, err := p.value(raw, t.Props[i].Type)
 			if err != nil {
 				p.fail("data."+name, err)
-				p.seen[i] = true
 				continue
 			}
 			p.vals[i] = v
@@ -289,8 +254,12 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 
 // finish checks an entity and adds it.
 func (p *parser) finish(t *version.Type, from, to string) {
+	r := p.rows(t)
 	for i, v := range p.vals {
-		if err := t.CheckValue(i, v); err != nil && !p.seen[i] {
+		if p.leftOut(t, i) {
+			continue
+		}
+		if err := t.CheckValue(i, v); err != nil {
 			p.fail("data."+t.Props[i].Name, err)
 			return
 		}
@@ -299,10 +268,10 @@ func (p *parser) finish(t *version.Type, from, to string) {
 	if !ok {
 		return
 	}
-	r := p.rows(t)
 	add := func(field string, err error) bool {
 		if err != nil {
 			p.fail(field, err)
+			r.truncate()
 		}
 		return err == nil
 	}
@@ -323,10 +292,25 @@ func (p *parser) finish(t *version.Type, from, to string) {
 			return
 		}
 	}
-	r.lines = append(r.lines, uint32(p.line))
+	for i := range p.vals {
+		if p.leftOut(t, i) {
+			r.left = append(r.left, leftOut{len(r.lines), i})
+		}
+	}
+	r.lines = append(r.lines, p.line)
 }
 
-// identity returns the id of the entity at hand.
+// leftOut reports whether a vector is to be computed from its source.
+func (p *parser) leftOut(t *version.Type, i int) bool {
+	e := t.Props[i].Embed
+	if e == nil || !p.embeds || p.seen[i] {
+		return false
+	}
+	source, ok := t.Prop(e.Source)
+	return ok && p.vals[source].Kind() == value.String && !p.vals[source].IsList()
+}
+
+// identity returns the id of the entity at hand, empty for one that is to be made.
 func (p *parser) identity(t *version.Type) (string, bool) {
 	if t.Key != nil {
 		p.key = t.AppendID(p.key[:0], p.vals)
@@ -338,7 +322,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 		return id, true
 	}
 	if p.id == nil {
-		return p.newID(), true
+		return "", true
 	}
 	id, err := jsontext.AppendUnquote(nil, p.id)
 	if err != nil || p.id.Kind() != '"' {
@@ -400,23 +384,14 @@ func (p *parser) sameKey(t *version.Type, id string) bool {
 	return len(members) == len(t.Key) && string(t.AppendKey(nil, members)) == id
 }
 
-func (p *parser) rows(t *version.Type) *Rows {
-	list := p.in.Nodes
+// rows returns the rows of a type.
+func (p *parser) rows(t *version.Type) *batch {
+	list := p.nodes
 	if t.Entity == plan.Edge {
-		list = p.in.Edges
+		list = p.edges
 	}
 	if list[t.Index] == nil {
-		r := &Rows{Type: t}
-		if t.IDProp < 0 {
-			r.ids = column.NewBuilder(value.Of(value.String))
-		}
-		if t.Entity == plan.Edge {
-			r.from, r.to = column.NewBuilder(value.Of(value.String)), column.NewBuilder(value.Of(value.String))
-		}
-		for _, prop := range t.Props {
-			r.props = append(r.props, column.NewBuilder(prop.Type))
-		}
-		list[t.Index] = r
+		list[t.Index] = newBatch(t)
 	}
 	return list[t.Index]
 }

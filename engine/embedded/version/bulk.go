@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -154,44 +155,58 @@ func (t *Table) freeze() {
 
 // reindex builds the bases of all indexes anew, over the entities alive.
 func (t *Table) reindex() {
-	t.keys = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
-		row := t.rows.Get(ord)
-		if row == index.Dead {
-			return 0, false
-		}
-		return index.String(t.idAt(row)), true
-	})
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
-	for i, tuple := range t.Type.Tuples {
-		t.idx[i] = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
+	tasks := []func(){func() {
+		t.keys = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
 			row := t.rows.Get(ord)
 			if row == index.Dead {
 				return 0, false
 			}
-			var src, dst uint32
-			if t.Type.Entity == plan.Edge {
-				src, dst = t.endsAt(row)
-			}
-			return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+			return index.String(t.idAt(row)), true
+		})
+	}}
+	for i, tuple := range t.Type.Tuples {
+		tasks = append(tasks, func() {
+			t.idx[i] = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
+				row := t.rows.Get(ord)
+				if row == index.Dead {
+					return 0, false
+				}
+				var src, dst uint32
+				if t.Type.Entity == plan.Edge {
+					src, dst = t.endsAt(row)
+				}
+				return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+			})
 		})
 	}
-	if t.Type.Entity != plan.Edge {
+	if t.Type.Entity == plan.Edge {
+		ends := func(ord uint32) (src, dst uint32, ok bool) {
+			row := t.rows.Get(ord)
+			if row == index.Dead {
+				return 0, 0, false
+			}
+			src, dst = t.endsAt(row)
+			return src, dst, true
+		}
+		tasks = append(tasks, func() { t.out = index.BuildAdjacency(t.next, ends) }, func() {
+			t.in = index.BuildAdjacency(t.next, func(ord uint32) (uint32, uint32, bool) {
+				src, dst, ok := ends(ord)
+				return dst, src, ok
+			})
+		})
+	}
+	if t.next < parallelFrom {
+		for _, task := range tasks {
+			task()
+		}
 		return
 	}
-	ends := func(ord uint32) (src, dst uint32, ok bool) {
-		row := t.rows.Get(ord)
-		if row == index.Dead {
-			return 0, 0, false
-		}
-		src, dst = t.endsAt(row)
-		return src, dst, true
-	}
-	t.out = index.BuildAdjacency(t.next, ends)
-	t.in = index.BuildAdjacency(t.next, func(ord uint32) (uint32, uint32, bool) {
-		src, dst, ok := ends(ord)
-		return dst, src, ok
-	})
+	parallel.Do(tasks...)
 }
+
+// parallelFrom is how many entities make it worth to build indexes at the same time.
+const parallelFrom = 1 << 12
 
 func (t *Table) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {

@@ -77,6 +77,11 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	return nil
 }
 
+// HasRules reports whether values of property p that are of its type may break a rule.
+func (t *Type) HasRules(p int) bool {
+	return t.Props[p].Type.Enum != nil || len(t.ranges[p])+len(t.checks[p]) > 0
+}
+
 // CheckRow checks every value of an entity by itself; see [Type.CheckValue].
 func (t *Type) CheckRow(id string, vals []value.Value) error {
 	for p, v := range vals {

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -24,28 +25,54 @@ type searches struct {
 
 // search is the index of one property.
 type search struct {
-	once sync.Once
+	turn chan struct{} // holds one while it is built
 	view atomic.Pointer[index.TextView]
 }
 
-// Text returns the inverted index of String property p. The first call builds it, from
-// that of an earlier state if there is one; calls meanwhile wait for it. A table under
-// change has no index of its own: Text is for tables of snapshots.
+// Text returns the inverted index of String property p; see [Table.TextWithin].
 func (t *Table) Text(p int) *index.TextView {
+	v, err := t.TextWithin(index.Work{Ctx: context.Background()}, p)
+	if err != nil {
+		panic("version: " + err.Error()) // without a limit nothing fails
+	}
+	return v
+}
+
+// TextWithin returns the inverted index of String property p. The first call builds it,
+// from that of an earlier state if there is one; calls meanwhile wait for it, and when it
+// fails the next of them tries. A table under change has no index of its own: TextWithin
+// is for tables of snapshots. The error is the context's, or that of w.Spend.
+func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
 	if t.texts == nil || t.texts.typ != t.Type {
-		return index.NewTextView(t.next, t.rows, source)
+		return w.View(t.next, t.rows, source)
 	}
 	s, past := t.texts.of(p)
-	s.once.Do(func() {
-		if past != nil {
-			s.view.Store(past.Update(t.next, t.rows, source))
-		} else {
-			s.view.Store(index.NewTextView(t.next, t.rows, source))
-		}
-	})
+	if v := s.view.Load(); v != nil {
+		return v, nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-w.Ctx.Done():
+		return nil, w.Ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if v := s.view.Load(); v != nil {
+		return v, nil
+	}
+	var v *index.TextView
+	var err error
+	if past != nil {
+		v, err = w.Update(past, t.next, t.rows, source)
+	} else {
+		v, err = w.View(t.next, t.rows, source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.view.Store(v)
 	t.texts.drop(p)
-	return s.view.Load()
+	return v, nil
 }
 
 // textAt returns the text of a row, which aliases the table, and whether it has one.
@@ -81,7 +108,7 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 		if s.made == nil {
 			s.made = map[int]*search{}
 		}
-		m = &search{}
+		m = &search{turn: make(chan struct{}, 1)}
 		s.made[p] = m
 	}
 	return m, s.past[p]

@@ -1,0 +1,324 @@
+package column
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Cut returns what has been appended, in arrays of just its size, and empties the
+// builder, which keeps the memory it grew into.
+func (b *Builder) Cut() *Builder {
+	out := &Builder{typ: b.typ, n: b.n, nulls: b.nulls,
+		null: exact(b.null), bits: exact(b.bits), w32: exact(b.w32), w64: exact(b.w64),
+		f32: exact(b.f32), f64: exact(b.f64), off: exact(b.off), data: exact(b.data), at: exact(b.at)}
+	if b.elem != nil {
+		out.elem = b.elem.Cut()
+	}
+	b.Truncate(0)
+	return out
+}
+
+// Truncate removes the values from n on.
+func (b *Builder) Truncate(n int) {
+	if n >= b.n {
+		return
+	}
+	if b.nulls > 0 {
+		for _, null := range b.null[n:] {
+			if null {
+				b.nulls--
+			}
+		}
+		b.null = b.null[:n]
+		if b.nulls == 0 {
+			b.null = b.null[:0]
+		}
+	}
+	b.n = n
+	if b.hasOffsets() {
+		b.off = b.off[:n+1]
+		if b.elem != nil {
+			b.elem.Truncate(int(b.off[n]))
+		} else {
+			b.data = b.data[:b.off[n]]
+		}
+		return
+	}
+	switch b.typ.Kind {
+	case value.Bool:
+		b.bits = b.bits[:n]
+	case value.I32, value.Date, value.U32:
+		b.w32 = b.w32[:n]
+	case value.F32:
+		b.f32 = b.f32[:n]
+	case value.F64:
+		b.f64 = b.f64[:n]
+	case value.Vector:
+		b.f32 = b.f32[:int(b.at[n])*b.typ.Dim]
+		b.at = b.at[:n]
+	default:
+		b.w64 = b.w64[:n]
+	}
+}
+
+// SetVector puts a vector of the type's length in the place of value i. The builder takes
+// no further values afterwards.
+func (b *Builder) SetVector(i int, v []float32) {
+	if have := b.vector(i); have != nil {
+		copy(have, v)
+		return
+	}
+	b.at[i] = uint32(len(b.f32) / b.typ.Dim)
+	b.f32 = append(b.f32, v...)
+	if b.nulls > 0 && b.null[i] {
+		b.null[i] = false
+		if b.nulls--; b.nulls == 0 {
+			b.null = b.null[:0]
+		}
+	}
+}
+
+// TextBytes returns the bytes of text in the builder, or the elements of lists: what is
+// bounded by MaxBytes in one column.
+func (b *Builder) TextBytes() int64 {
+	if b.elem != nil {
+		return max(int64(b.elem.n), b.elem.TextBytes())
+	}
+	return int64(len(b.data))
+}
+
+// Fits returns how many of the values, from the first on, have no more than limit of
+// what [Builder.TextBytes] counts.
+func (b *Builder) Fits(limit int64) int {
+	return sort.Search(b.n, func(i int) bool {
+		if b.elem == nil {
+			return int64(b.off[i+1]) > limit
+		}
+		n := int64(b.off[i+1])
+		return n > limit || b.elem.elem == nil && b.elem.hasOffsets() && int64(b.elem.off[n]) > limit
+	})
+}
+
+// Grow makes room for n more texts with a number of bytes of text.
+func (b *Builder) Grow(n, bytes int) {
+	b.off = slices.Grow(b.off, n)
+	b.data = slices.Grow(b.data, bytes)
+}
+
+// Concat returns the values of builders of one type, one after another, as a column, in
+// the order that perm lists them, or in their own when it is nil. A builder must not be
+// used afterwards. The error is a *engine.TooLarge when the column would be too full.
+func Concat(parts []*Builder, perm []uint32) (*Column, error) {
+	if len(parts) == 1 {
+		return parts[0].Finish(perm), nil
+	}
+	j := join{parts: parts, perm: perm, first: make([]int, len(parts)+1), n: len(perm)}
+	texts := int64(0)
+	for i, b := range parts {
+		j.first[i+1] = j.first[i] + b.n
+		j.nulls = j.nulls || b.nulls > 0
+		texts += b.TextBytes()
+	}
+	if texts > MaxBytes {
+		return nil, &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: texts}
+	}
+	if perm == nil {
+		j.n = j.first[len(parts)]
+	}
+	return j.column(), nil
+}
+
+// join puts builders together.
+type join struct {
+	parts []*Builder
+	first []int // by part: the place of its first value; and the end
+	perm  []uint32
+	n     int // values of the result
+	nulls bool
+	last  int // the part that was found last
+}
+
+// of finds a value: the part it is in, and its place there.
+func (j *join) of(i int) (*Builder, int) {
+	if i < j.first[j.last] || i >= j.first[j.last+1] {
+		j.last = sort.SearchInts(j.first, i+1) - 1
+	}
+	return j.parts[j.last], i - j.first[j.last]
+}
+
+// each calls f with the place of each value of the result, in order.
+func (j *join) each(f func(b *Builder, i int)) {
+	if j.perm != nil {
+		for _, p := range j.perm {
+			f(j.of(int(p)))
+		}
+		return
+	}
+	for _, b := range j.parts {
+		for i := range b.n {
+			f(b, i)
+		}
+	}
+}
+
+func (j *join) column() *Column {
+	t := j.parts[0].typ
+	c := &Column{typ: t, n: j.n}
+	if j.nulls {
+		c.valid = engine.NewBitmap(j.n)
+		at := 0
+		j.each(func(b *Builder, i int) {
+			if b.nulls == 0 || !b.null[i] {
+				c.valid.Set(at)
+			}
+			at++
+		})
+	}
+	switch {
+	case t.List:
+		j.lists(c)
+		return c
+	case t.Kind == value.String || t.Kind == value.Blob:
+		j.texts(c)
+		return c
+	}
+	switch t.Kind {
+	case value.Bool:
+		c.bits = engine.NewBitmap(j.n)
+		at := 0
+		j.each(func(b *Builder, i int) {
+			if b.bits[i] {
+				c.bits.Set(at)
+			}
+			at++
+		})
+	case value.I32, value.Date, value.U32:
+		c.w32 = fixed(j, func(b *Builder) []int32 { return b.w32 })
+	case value.F32:
+		c.f32 = fixed(j, func(b *Builder) []float32 { return b.f32 })
+	case value.F64:
+		c.f64 = fixed(j, func(b *Builder) []float64 { return b.f64 })
+	case value.Vector:
+		c.f32 = make([]float32, j.n*t.Dim)
+		at := 0
+		j.each(func(b *Builder, i int) { at += max(t.Dim, copy(c.f32[at:], b.vector(i))) })
+	default:
+		c.w64 = fixed(j, func(b *Builder) []int64 { return b.w64 })
+	}
+	return c
+}
+
+// fixed puts arrays together.
+func fixed[T any](j *join, of func(*Builder) []T) []T {
+	out := make([]T, 0, j.n)
+	if j.perm == nil {
+		for _, b := range j.parts {
+			out = append(out, of(b)...)
+		}
+		return out
+	}
+	for _, p := range j.perm {
+		b, i := j.of(int(p))
+		out = append(out, of(b)[i])
+	}
+	return out
+}
+
+func (j *join) lists(c *Column) {
+	c.off = make([]uint32, 1, j.n+1)
+	inner := &join{first: make([]int, len(j.parts)+1)}
+	for k, b := range j.parts {
+		inner.parts = append(inner.parts, b.elem)
+		inner.first[k+1] = inner.first[k] + b.elem.n
+		inner.nulls = inner.nulls || b.elem.nulls > 0
+	}
+	if j.perm != nil {
+		inner.perm = make([]uint32, 0, inner.first[len(j.parts)])
+	}
+	j.each(func(b *Builder, i int) {
+		inner.n += int(b.off[i+1] - b.off[i])
+		c.off = append(c.off, uint32(inner.n))
+		if j.perm != nil {
+			base := uint32(inner.first[j.last])
+			for e := b.off[i]; e < b.off[i+1]; e++ {
+				inner.perm = append(inner.perm, base+e)
+			}
+		}
+	})
+	c.elem = inner.column()
+}
+
+// texts keeps the texts once each when there are few of them; see [Builder.Finish].
+func (j *join) texts(c *Column) {
+	if c.typ.Kind == value.String && j.dictionary(c) {
+		return
+	}
+	size := 0
+	for _, b := range j.parts {
+		size += len(b.data)
+	}
+	c.off = make([]uint32, 1, j.n+1)
+	c.data = make([]byte, 0, size)
+	if j.perm == nil {
+		for _, b := range j.parts {
+			base := uint32(len(c.data))
+			c.data = append(c.data, b.data...)
+			for _, o := range b.off[1:] {
+				c.off = append(c.off, base+o)
+			}
+		}
+		return
+	}
+	j.each(func(b *Builder, i int) {
+		c.data = append(c.data, b.Raw(i)...)
+		c.off = append(c.off, uint32(len(c.data)))
+	})
+}
+
+func (j *join) dictionary(c *Column) bool {
+	limit := min(maxDict, j.n/4)
+	if limit < 2 {
+		return false
+	}
+	codes := make(map[string]uint32, 64)
+	code := make([]uint32, 0, min(j.n, 4*maxDict)) // most columns have more texts than that
+	off := []uint32{0}
+	var data []byte
+	for k := range j.n {
+		p := k
+		if j.perm != nil {
+			p = int(j.perm[k])
+		}
+		b, i := j.of(p)
+		s := b.Raw(i)
+		x, ok := codes[string(s)]
+		if !ok {
+			if len(codes) == limit {
+				return false
+			}
+			x = uint32(len(codes))
+			codes[string(s)] = x
+			data = append(data, s...)
+			off = append(off, uint32(len(data)))
+		}
+		if len(code) == cap(code) {
+			code = slices.Grow(code, j.n-len(code))
+		}
+		code = append(code, x)
+	}
+	c.code, c.off, c.data = code, slices.Clip(off), slices.Clip(data)
+	return true
+}
+
+// exact returns a copy without room to grow, nil of none.
+func exact[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	out := make([]T, len(s))
+	copy(out, s)
+	return out
+}

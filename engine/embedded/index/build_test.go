@@ -1,0 +1,66 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestBuildInRanges compares indexes that were built of one range and of several.
+func TestBuildInRanges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	texts := make([]string, 20_000)
+	for i := range texts {
+		switch i % 100 {
+		case 0: // null
+		case 1:
+			texts[i] = strings.Repeat("often ", 300+i%7) // more than a byte counts
+		default:
+			for range 1 + rng.IntN(12) {
+				texts[i] += fmt.Sprint(" w", rng.IntN(1+rng.IntN(3000)))
+			}
+		}
+	}
+	source := func(row uint32) (string, bool) { return texts[row], texts[row] != "" }
+	build := func(processors int) *TextView {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		return NewTextView(uint32(len(texts)), Rows{}, source)
+	}
+	want := build(1)
+	if len(want.runs) != 1 || want.docs != 19_800 || len(want.runs[0].many) != 200 {
+		t.Fatalf("%d runs of %d documents, %d with many", len(want.runs), want.docs, len(want.runs[0].many))
+	}
+	for _, processors := range []int{2, 3, 4} {
+		got := build(processors)
+		if !reflect.DeepEqual(got.runs[0].Text, want.runs[0].Text) || got.sum != want.sum || got.docs != want.docs {
+			t.Errorf("%d processors build another index", processors)
+		}
+	}
+
+	spent, refused := 0, errors.New("too much")
+	w := Work{Ctx: t.Context(), Spend: func(n int) error {
+		if spent += n; spent > 1<<19 {
+			return refused
+		}
+		return nil
+	}}
+	if _, err := w.View(uint32(len(texts)), Rows{}, source); !errors.Is(err, refused) {
+		t.Errorf("an index past its budget: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w = Work{Ctx: ctx}
+	_, err := w.View(uint32(len(texts)), Rows{}, func(row uint32) (string, bool) {
+		if row == 5000 {
+			cancel()
+		}
+		return source(row)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("an index that is cancelled: %v", err)
+	}
+}

@@ -1,0 +1,235 @@
+package load
+
+import (
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// maxDigits is how many decimal digits surely fit 64 bits with a sign.
+const maxDigits = 18
+
+// whole reads a number without fraction and exponent.
+func (s *scanner) whole() (int64, bool) {
+	i, negative := s.i, false
+	if i < len(s.b) && s.b[i] == '-' {
+		negative = true
+		i++
+	}
+	first, n := i, int64(0)
+	for ; i < len(s.b) && s.b[i]-'0' < 10; i++ {
+		if i-first == maxDigits {
+			return 0, false
+		}
+		n = 10*n + int64(s.b[i]-'0')
+	}
+	if i == first || s.b[first] == '0' && (i-first > 1 || negative) || i == len(s.b) {
+		return 0, false
+	}
+	if c := s.b[i]; c == '.' || c == 'e' || c == 'E' {
+		return 0, false
+	}
+	if s.i = i; negative {
+		n = -n
+	}
+	return n, true
+}
+
+// float reads a number.
+func (s *scanner) float(k value.Kind) (float64, bool) {
+	start, i := s.i, s.i
+	digits := func() bool {
+		from := i
+		for i < len(s.b) && s.b[i]-'0' < 10 {
+			i++
+		}
+		return i > from
+	}
+	at := func(c byte) bool { return i < len(s.b) && s.b[i] == c }
+	if at('-') {
+		i++
+	}
+	if at('0') {
+		i++
+	} else if !digits() {
+		return 0, false
+	}
+	if at('.') {
+		if i++; !digits() {
+			return 0, false
+		}
+	}
+	if at('e') || at('E') {
+		if i++; at('+') || at('-') {
+			i++
+		}
+		if !digits() {
+			return 0, false
+		}
+	}
+	size := 64
+	if k == value.F32 {
+		size = 32
+	}
+	f, err := strconv.ParseFloat(view(s.b[start:i]), size)
+	s.i = i
+	return f, err == nil
+}
+
+// name reads the name of a member and the colon. Those with escapes are rare.
+func (s *scanner) name() ([]byte, bool) {
+	if !s.take('"') {
+		return nil, false
+	}
+	start := s.i
+	for i := start; i < len(s.b); i++ {
+		switch class[s.b[i]] {
+		case plain:
+			continue
+		case quote:
+			s.i = i + 1
+			return s.b[start:i], s.take(':')
+		}
+		return nil, false
+	}
+	return nil, false
+}
+
+// text reads a string. It lives as long as the line, and is not nil.
+func (s *scanner) text() ([]byte, bool) {
+	if !s.take('"') {
+		return nil, false
+	}
+	start, i := s.i, s.i
+	wide := false
+	for ; i < len(s.b); i++ {
+		switch class[s.b[i]] {
+		case plain:
+		case high:
+			wide = true
+		case quote:
+			out := s.b[start:i]
+			s.i = i + 1
+			return out, !wide || utf8.Valid(out)
+		case escape:
+			return s.unescape(start, i)
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// unescape reads the rest of a string that begins at start and has an escape at i.
+func (s *scanner) unescape(start, i int) ([]byte, bool) {
+	at := len(s.arena)
+	s.arena = append(s.arena, s.b[start:i]...)
+	for i < len(s.b) {
+		c := s.b[i]
+		i++
+		switch class[c] {
+		case quote:
+			s.i = i
+			out := s.arena[at:len(s.arena):len(s.arena)]
+			if out == nil {
+				out = []byte{}
+			}
+			return out, utf8.Valid(out)
+		case control:
+			return nil, false
+		case escape:
+			if i == len(s.b) {
+				return nil, false
+			}
+			c = s.b[i]
+			i++
+			switch c {
+			case '"', '\\', '/':
+			case 'b':
+				c = '\b'
+			case 'f':
+				c = '\f'
+			case 'n':
+				c = '\n'
+			case 'r':
+				c = '\r'
+			case 't':
+				c = '\t'
+			case 'u':
+				if i+4 > len(s.b) {
+					return nil, false
+				}
+				r, err := strconv.ParseUint(view(s.b[i:i+4]), 16, 16)
+				if err != nil || r >= 0xd800 && r < 0xe000 {
+					return nil, false
+				}
+				i += 4
+				s.arena = utf8.AppendRune(s.arena, rune(r))
+				continue
+			default:
+				return nil, false
+			}
+		}
+		s.arena = append(s.arena, c)
+	}
+	return nil, false
+}
+
+// take skips white space and a byte, if that is next.
+func (s *scanner) take(c byte) bool {
+	s.space()
+	if s.i < len(s.b) && s.b[s.i] == c {
+		s.i++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\r', '\n':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) word(w string) bool {
+	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
+		s.i += len(w)
+		return true
+	}
+	return false
+}
+
+// Classes of bytes in a string.
+const (
+	plain = iota
+	quote
+	escape
+	control
+	high
+)
+
+var class = func() (c [256]uint8) {
+	for b := range c {
+		switch {
+		case b == '"':
+			c[b] = quote
+		case b == '\\':
+			c[b] = escape
+		case b < ' ':
+			c[b] = control
+		case b >= utf8.RuneSelf:
+			c[b] = high
+		}
+	}
+	return c
+}()
+
+// view returns bytes as a string that lives as long as they do.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

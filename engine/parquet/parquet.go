@@ -1,0 +1,226 @@
+// Package parquet writes a graph as Parquet files, one for each type.
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// A row group ends with the batch that takes it past one of these: it is held in memory
+// until then.
+const (
+	maxGroupRows  = 128 << 10
+	maxGroupBytes = 16 << 20 // as record batches
+)
+
+// Options say what to export.
+type Options struct {
+	// Types lists the types to export, by name, of nodes and edges alike; all when it is
+	// empty.
+	Types []string
+	// Memory makes the record batches; nil for Go's.
+	Memory memory.Allocator
+}
+
+// Create makes the file for a type. It is closed when all of it is written, or when the
+// export fails.
+type Create func(entity plan.Entity, name string) (io.WriteCloser, error)
+
+// FileName is what the file of a type is usually called: nodes and edges have separate
+// name spaces, and so have folders of their own.
+func FileName(entity plan.Entity, name string) string {
+	return entity.String() + "s/" + name + ".parquet"
+}
+
+// Export writes the entities at the target, in the order of their ids: of a node its id
+// and properties, of an edge its id, from, to and properties. The columns are those of
+// [engine.ArrowSchema], but that a required one is not nullable, and a Vector that is
+// nullable is a List; a node whose property is called id has one such column. A type without entities has a file too. All files are of the
+// commit that is returned. The error is a *engine.BadArgument for the types, create's, a
+// file's, or the graph's.
+func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options, create Create) (engine.Commit, error) {
+	snap, err := g.Snapshot(ctx, at)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	at = engine.Target{Branch: at.Branch, Commit: snap.Commit.ID}
+	schema, err := g.Schema(ctx, at)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	tables, err := tablesOf(schema.Catalog, opts.Types)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	if opts.Memory == nil {
+		opts.Memory = memory.DefaultAllocator
+	}
+	for _, t := range tables {
+		if err := t.export(ctx, g, at, opts.Memory, create); err != nil {
+			return engine.Commit{}, fmt.Errorf("%s %s: %w", t.entity, t.name, err)
+		}
+	}
+	return snap.Commit, nil
+}
+
+// table is a type as a query and the columns of its file.
+type table struct {
+	entity plan.Entity
+	name   string
+	query  *plan.Query
+	schema *arrow.Schema
+}
+
+func tablesOf(c *catalog.Schema, types []string) ([]table, error) {
+	wanted := map[string]bool{}
+	for _, name := range types {
+		wanted[name] = true
+	}
+	found := map[string]bool{}
+	var out []table
+	take := func(name string) bool {
+		found[name] = true
+		return len(types) == 0 || wanted[name]
+	}
+	for _, n := range c.Nodes {
+		if take(n.Name) {
+			out = append(out, nodeTable(n))
+		}
+	}
+	for _, e := range c.Edges {
+		if take(e.Name) {
+			out = append(out, edgeTable(e))
+		}
+	}
+	for _, name := range types {
+		if !found[name] {
+			return nil, &engine.BadArgument{Param: "types", Detail: fmt.Sprintf("the schema has no type %q", name)}
+		}
+	}
+	return out, nil
+}
+
+var text = value.Of(value.String)
+
+func nodeTable(n *catalog.Node) table {
+	q := &plan.Query{Name: "export", Read: &plan.Read{Vars: []plan.Var{{Name: "n", Entity: plan.Node, Type: n.Name}},
+		Match: []plan.Clause{plan.Bind{Var: 0}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit}}
+	q.Uses = []plan.Use{{Entity: plan.Node, Type: n.Name}}
+	return newTable(plan.Node, n.Name, q, n.Properties, plan.Column{Name: "id", Expr: plan.ID{Var: 0}, Type: text})
+}
+
+func edgeTable(e *catalog.Edge) table {
+	const from, to, edge = 0, 1, 2
+	q := &plan.Query{Name: "export", Read: &plan.Read{
+		Vars:  []plan.Var{{Name: "a", Entity: plan.Node, Type: e.From}, {Name: "b", Entity: plan.Node, Type: e.To}, {Name: "e", Entity: plan.Edge, Type: e.Name}},
+		Match: []plan.Clause{plan.Traverse{From: from, To: to, Edge: e.Name, EdgeVar: edge, Min: 1, Max: 1}},
+		Order: []plan.Order{{Expr: plan.ID{Var: edge}}}, Ties: []plan.VarID{from, to, edge}, Limit: plan.NoLimit}}
+	q.Uses = []plan.Use{{Entity: plan.Node, Type: e.From}}
+	if e.To != e.From {
+		q.Uses = append(q.Uses, plan.Use{Entity: plan.Node, Type: e.To})
+	}
+	q.Uses = append(q.Uses, plan.Use{Entity: plan.Edge, Type: e.Name, From: e.From, To: e.To})
+	return newTable(plan.Edge, e.Name, q, e.Properties,
+		plan.Column{Name: "id", Expr: plan.ID{Var: edge}, Type: text},
+		plan.Column{Name: "from", Expr: plan.Endpoint{Var: edge}, Type: text},
+		plan.Column{Name: "to", Expr: plan.Endpoint{Var: edge, To: true}, Type: text})
+}
+
+// newTable completes the query of a type by its columns: those that every entity has,
+// and the properties.
+func newTable(e plan.Entity, name string, q *plan.Query, props []*catalog.Property, own ...plan.Column) table {
+	nullable := map[string]bool{}
+	v := plan.VarID(len(q.Read.Vars) - 1)
+	for _, c := range own {
+		if _, taken := property(props, c.Name); !taken {
+			q.Read.Columns = append(q.Read.Columns, c)
+		}
+	}
+	for _, p := range props {
+		q.Read.Columns = append(q.Read.Columns, plan.Column{Name: p.Name, Expr: plan.Prop{Var: v, Name: p.Name, Type: p.Type}, Type: p.Type})
+		q.Uses = append(q.Uses, plan.Use{Entity: e, Type: name, Property: p.Name, Value: p.Type})
+		nullable[p.Name] = p.Type.Nullable
+	}
+	fields := engine.ArrowSchema(q.Read.Columns).Fields()
+	for i := range fields {
+		fields[i].Nullable = nullable[fields[i].Name]
+		if list, ok := fields[i].Type.(*arrow.FixedSizeListType); ok && fields[i].Nullable {
+			fields[i].Type = arrow.ListOf(list.Elem()) // the library writes no null of a fixed size
+		}
+	}
+	return table{entity: e, name: name, query: q, schema: arrow.NewSchema(fields, nil)}
+}
+
+func property(props []*catalog.Property, name string) (*catalog.Property, bool) {
+	for _, p := range props {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// export writes the file of a type, batch by batch.
+func (t table) export(ctx context.Context, g engine.Graph, at engine.Target, mem memory.Allocator, create Create) (err error) {
+	res, err := g.Query(ctx, t.query, nil, at)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	file, err := create(t.entity, t.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	// The writer closes what it can close; the file is closed above, once.
+	out := struct{ io.Writer }{file}
+	w, err := pqarrow.NewFileWriter(t.schema, out,
+		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(maxGroupRows)),
+		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return err
+	}
+	if err := t.write(ctx, res, mem, w); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	return w.Close()
+}
+
+func (t table) write(ctx context.Context, res engine.Result, mem memory.Allocator, w *pqarrow.FileWriter) error {
+	held := uint64(0) // bytes of the row group
+	for {
+		b, err := res.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		batch, err := engine.ArrowBatch(t.schema, b, mem)
+		if err != nil {
+			return err
+		}
+		if held > maxGroupBytes {
+			w.NewBufferedRowGroup()
+			held = 0
+		}
+		for _, c := range batch.Columns() {
+			held += c.Data().SizeInBytes()
+		}
+		err = w.WriteBuffered(batch)
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+}

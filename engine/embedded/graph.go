@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -54,6 +55,9 @@ type Options struct {
 	// sparse is the number of holes in a table that are not worth a rewrite; 0 for
 	// version.DefaultSparse.
 	sparse uint32
+	// indexed is the least number of ordinals of a table over which indexes are stored:
+	// those over fewer are built when the graph is opened. 0 for defaultIndexed.
+	indexed uint32
 }
 
 // Embedder turns texts into vectors.
@@ -66,6 +70,9 @@ const (
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which are replayed in well under a second.
 	DefaultCheckpointBytes = 8 << 20
+
+	// defaultIndexed ordinals are indexed in less time than a file takes to make.
+	defaultIndexed = 2048
 )
 
 // Graph is an open graph. It implements [engine.Graph].
@@ -135,7 +142,7 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 		return nil, err
 	}
 	g.store = st
-	if err := g.recover(ctx, found); err != nil {
+	if err := g.recovery(ctx, found); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	g.checkedTo = found.ManifestLSN
@@ -187,13 +194,25 @@ func (g *Graph) Close() error {
 		if g.logged.Load() > closeBytes {
 			g.checkMu.Lock()
 			g.shape.Lock()
-			err = g.flush(context.Background())
+			err = g.lastFlush()
 			g.shape.Unlock()
 			g.checkMu.Unlock()
 		}
 		g.closeErr = errors.Join(err, g.store.Close())
 	})
 	return g.closeErr
+}
+
+// recovery is recover, and catches what is thrown.
+func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	return g.recover(ctx, found)
+}
+
+// lastFlush is flush, and catches what is thrown.
+func (g *Graph) lastFlush() (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	return g.flush(context.Background())
 }
 
 func newGraph(opts Options) *Graph {
@@ -214,6 +233,9 @@ func newGraph(opts Options) *Graph {
 	}
 	if opts.CheckpointBytes <= 0 {
 		opts.CheckpointBytes = DefaultCheckpointBytes
+	}
+	if opts.indexed == 0 {
+		opts.indexed = defaultIndexed
 	}
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse

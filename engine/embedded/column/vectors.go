@@ -4,7 +4,10 @@ import "math"
 
 // Vectors returns the components of a column of vectors one after the other, those of
 // nulls included, and the length of a vector.
-func (c *Column) Vectors() (data []float32, dim int) { return c.f32, c.typ.Dim }
+func (c *Column) Vectors() (data []float32, dim int) {
+	c.ready()
+	return c.f32, c.typ.Dim
+}
 
 // InverseLengths returns for each vector of a column 1 over its Euclidean length, rounded
 // to float32; NaN for a null, and +Inf where the length or its square is out of
@@ -13,9 +16,10 @@ func (c *Column) InverseLengths() []float32 {
 	if known := c.lengths.Load(); known != nil {
 		return *known
 	}
+	c.ready()
 	inv := make([]float32, c.n)
 	for i := range inv {
-		if c.IsNull(uint32(i)) {
+		if c.null(uint32(i)) {
 			inv[i] = float32(math.NaN())
 			continue
 		}

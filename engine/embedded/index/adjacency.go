@@ -1,14 +1,27 @@
 package index
 
+import "github.com/omnigraph-go/omnigraph/engine/embedded/column"
+
 // Adjacency lists the edges of one type at the nodes of one end: compressed rows over
 // node ordinals, and a copy-on-write overlay for edges that came after.
 type Adjacency struct {
+	base  *adjacencyBase // nil for none
+	over  heads[Hop]
+	count int
+}
+
+// adjacencyBase is a compressed sparse row matrix.
+type adjacencyBase struct {
 	off   []uint32 // by node; a node past the end has no edge in the base
 	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
 	other []uint32 // node ordinals of the other end
-	over  heads[Hop]
-	count int
-	multi bool // two edges of the base join the same pair
+	multi bool     // two edges join the same pair
+
+	edges, others uint32 // the greatest in edge and other, plus one
+
+	pending     column.Pending
+	stored      place
+	nOff, nEdge int // of a stored base
 }
 
 // Hop is an edge of the overlay, in a list per node, the latest first.
@@ -21,7 +34,7 @@ type Hop struct {
 // end and at the other, and whether it is to be listed.
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
 	var hereOf, otherOf, edgeOf []uint32
-	var maxHere, maxOther uint32
+	var maxHere, maxOther, maxEdge uint32
 	for e := range n {
 		h, o, ok := ends(e)
 		if !ok {
@@ -29,6 +42,7 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 		}
 		hereOf, otherOf, edgeOf = append(hereOf, h), append(otherOf, o), append(edgeOf, e)
 		maxHere, maxOther = max(maxHere, h), max(maxOther, o)
+		maxEdge = e
 	}
 	if len(edgeOf) == 0 {
 		return Adjacency{}
@@ -36,14 +50,38 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 	// Two stable counting sorts: by the other end, then by this one.
 	byOther, _ := countingSort(otherOf, maxOther, nil)
 	order, off := countingSort(hereOf, maxHere, byOther)
-	a := Adjacency{off: off, edge: make([]uint32, len(order)), other: make([]uint32, len(order))}
+	a := &adjacencyBase{off: off, edge: make([]uint32, len(order)), other: make([]uint32, len(order)), edges: maxEdge + 1, others: maxOther + 1}
 	for i, p := range order {
 		a.edge[i], a.other[i] = edgeOf[p], otherOf[p]
 		if i > 0 && a.other[i] == a.other[i-1] && hereOf[p] == hereOf[order[i-1]] {
 			a.multi = true
 		}
 	}
-	return a
+	return Adjacency{base: a}
+}
+
+func (b *adjacencyBase) ready() {
+	if b.pending.Left() {
+		b.fetch()
+	}
+}
+
+//go:noinline
+func (b *adjacencyBase) fetch() { b.pending.Resolve(b.read) }
+
+// read reads a stored base. Whoever walks it uses the ordinals as places in arrays, so
+// they are checked.
+func (b *adjacencyBase) read() {
+	src, name := b.stored.source, b.stored.name
+	b.off = column.Read[uint32](src, name+".f", b.nOff)
+	column.Ascending(src, name+".f", b.off, b.nEdge)
+	b.edge = column.Read[uint32](src, name+".e", b.nEdge)
+	b.other = column.Read[uint32](src, name+".o", b.nEdge)
+	for i, e := range b.edge {
+		if e >= b.edges || b.other[i] >= b.others {
+			b.stored.fail("edge %d to node %d of %d and %d", e, b.other[i], b.edges, b.others)
+		}
+	}
 }
 
 // countingSort returns the positions of keys in stable key order, taking them in
@@ -108,11 +146,16 @@ func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
 
 // Base returns the edges and other ends of a node in the base, sorted by other end.
 func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
-	if uint64(node)+1 >= uint64(len(a.off)) {
+	b := a.base
+	if b == nil {
 		return nil, nil
 	}
-	i, j := a.off[node], a.off[node+1]
-	return a.edge[i:j], a.other[i:j]
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return nil, nil
+	}
+	i, j := b.off[node], b.off[node+1]
+	return b.edge[i:j], b.other[i:j]
 }
 
 // Over returns the edges of a node in the overlay.
@@ -127,4 +170,4 @@ func (a *Adjacency) Over(node uint32) *Hop {
 func (a *Adjacency) Overlay() int { return a.count }
 
 // Simple reports whether no two listed edges can join the same pair.
-func (a *Adjacency) Simple() bool { return a.count == 0 && !a.multi }
+func (a *Adjacency) Simple() bool { return a.count == 0 && (a.base == nil || !a.base.multi) }

@@ -76,8 +76,9 @@ func appendText(dst []byte, s string) []byte {
 
 // reader reads the codec; after the first fault it yields zeros and err is set.
 type reader struct {
-	b   []byte
-	err error
+	b      []byte
+	err    error
+	format byte // of a manifest
 }
 
 func (r *reader) fail(what string) {

@@ -3,7 +3,9 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -23,6 +25,8 @@ import (
 //	  segments    uvarint count; of each its name (text) and rows (uvarint)
 //	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
+//	  indexes     text: the segment with the bases of the indexes; empty for none. Not
+//	              in formats 1 and 2
 //	states    uvarint count; of each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, which of the schemas
@@ -35,7 +39,7 @@ import (
 //
 // In format 1 there is one branch, and the format is followed by: uvarint 1, the header
 // of its head, the schema, the number of its tables and their contents.
-const ManifestFormat = 2
+const ManifestFormat = 3
 
 // Manifest is what a manifest holds: every state that has to be there without the
 // log, and what it is of.
@@ -133,15 +137,27 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	return dst
 }
 
-// ReadManifest reads a manifest. The error is a *engine.Corrupt, or open's.
-func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
+// Opener opens the stored segments that a manifest names.
+type Opener interface {
+	// Segment opens one with rows of a type.
+	Segment(t *Type, name string) (*Segment, error)
+	// Source opens one with anything else.
+	Source(name string) (column.Source, error)
+}
+
+// ReadManifest reads a manifest. Of what it names it reads no more than it needs to
+// enter what came after the bases of the indexes; everything else is read on its first
+// use. The error is a *engine.Corrupt, or open's; what is wrong with rows that are read
+// is thrown, see package damage.
+func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
-	switch f := r.byte(); {
+	r.format = r.byte()
+	switch f := r.format; {
 	case r.err != nil:
 		return nil, r.err
 	case f == 1:
 		return r.manifest1(decode, open)
-	case f != ManifestFormat:
+	case f < 1 || f > ManifestFormat:
 		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", f, ManifestFormat))
 		return nil, r.err
 	}
@@ -196,7 +212,7 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 }
 
 // table reads a table of one of the schemas.
-func (r *reader) table(schemas []*Schema, open func(t *Type, name string) (*Segment, error)) (*Table, error) {
+func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	schema := r.index(len(schemas))
 	if r.err != nil {
 		return nil, r.err
@@ -244,7 +260,7 @@ func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error)
 				continue
 			}
 			checked[joined] = true
-			if err := t.checkEnds(s); err != nil {
+			if err := t.checkJoins(joined[1], joined[2]); err != nil {
 				return nil, err
 			}
 		}
@@ -254,7 +270,7 @@ func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error)
 }
 
 // manifest1 reads a manifest of format 1, behind the format.
-func (r *reader) manifest1(decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
+func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
 		c, _ := r.header()
@@ -280,7 +296,7 @@ func (r *reader) manifest1(decode Decoder, open func(t *Type, name string) (*Seg
 			return nil, r.err
 		}
 		for _, t := range s.edges {
-			if err := t.checkEnds(s); err != nil {
+			if err := t.checkJoins(s.nodes[t.Type.From], s.nodes[t.Type.To]); err != nil {
 				return nil, err
 			}
 		}
@@ -317,10 +333,15 @@ func (t *Table) appendManifest(dst []byte) []byte {
 			dst = binary.LittleEndian.AppendUint32(dst, row)
 		}
 	}
+	name := ""
+	if t.based != nil {
+		name = t.based.name
+	}
+	dst = appendText(dst, name)
 	return dst
 }
 
-func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segment, error)) error {
+func (t *Table) readManifest(r *reader, open Opener) error {
 	t.next, t.live = r.ordinal(), r.ordinal()
 	t.sorted = r.byte() == 1
 	t.last = r.text()
@@ -329,12 +350,16 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 		if r.err != nil {
 			return r.err
 		}
-		s, err := open(t.Type, name)
+		s, err := open.Segment(t.Type, name)
 		if err != nil {
 			return err
 		}
 		if s.N != n {
 			r.fail(fmt.Sprintf("segment %s has %d rows, wanted %d", name, s.N, n))
+		}
+		if uint64(t.base)+uint64(n) > math.MaxUint32 {
+			r.fail(fmt.Sprintf("%s %s: more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.err
 		}
 		s.Start = t.base
 		t.base += n
@@ -358,37 +383,47 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
 		}
 	}
-	live := uint32(0)
-	for ord := range t.next {
-		if row := t.rows.Get(ord); row != index.Dead {
-			live++
-			if row >= t.base {
+	if r.err == nil {
+		t.checkRows(r)
+	}
+	var indexes string
+	if r.format >= 3 {
+		indexes = r.text()
+	}
+	switch {
+	case r.err != nil:
+		return r.err
+	case indexes == "":
+		for _, s := range t.Segs {
+			t.ids(s).Load() // what the ids do not bear out is not made room for
+		}
+		t.reindex()
+		return nil
+	}
+	src, err := open.Source(indexes)
+	if err != nil {
+		return err
+	}
+	return t.openIndexes(indexes, src)
+}
+
+// checkRows checks that every ordinal has a row that there is, or none. Ordinals without
+// a page cost nothing.
+func (t *Table) checkRows(r *reader) {
+	if t.live > t.next {
+		r.fail(fmt.Sprintf("%s %s: %d entities of %d are alive", t.Type.Entity, t.Type.Name, t.live, t.next))
+	}
+	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+		end := uint32(min(first+256, uint64(t.next)))
+		page := t.rows.Page(uint32(first))
+		if page == nil && end <= t.base {
+			continue
+		}
+		for ord := uint32(first); ord < end; ord++ {
+			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
 				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
-				return r.err
+				return
 			}
 		}
 	}
-	if live != t.live {
-		r.fail(fmt.Sprintf("%s %s: %d entities are alive, wanted %d", t.Type.Entity, t.Type.Name, live, t.live))
-	}
-	if r.err == nil {
-		t.reindex()
-	}
-	return r.err
-}
-
-// checkEnds checks that the edges alive join nodes alive.
-func (t *Table) checkEnds(s *Snapshot) error {
-	from, to := s.nodes[t.Type.From], s.nodes[t.Type.To]
-	for ord := range t.next {
-		if !t.Alive(ord) {
-			continue
-		}
-		if src, dst := t.Ends(ord); !from.Alive(src) || !to.Alive(dst) {
-			r := &reader{}
-			r.fail(fmt.Sprintf("edge %s %q joins a node that does not exist", t.Type.Name, t.ID(ord)))
-			return r.err
-		}
-	}
-	return nil
 }

@@ -22,7 +22,7 @@ type searches struct {
 
 // search is the index of one property.
 type search struct {
-	once sync.Once
+	mu   sync.Mutex // held while it is built
 	view atomic.Pointer[index.TextView]
 }
 
@@ -35,21 +35,29 @@ func (t *Table) Text(p int) *index.TextView {
 		return index.NewTextView(t.next, t.rows, source)
 	}
 	s, past := t.texts.of(p)
-	s.once.Do(func() {
-		if past != nil {
-			s.view.Store(past.Update(t.next, t.rows, source))
-		} else {
-			s.view.Store(index.NewTextView(t.next, t.rows, source))
-		}
-	})
+	if v := s.view.Load(); v != nil {
+		return v
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock() // even if the texts cannot be read
+	if v := s.view.Load(); v != nil {
+		return v
+	}
+	var v *index.TextView
+	if past != nil {
+		v = past.Update(t.next, t.rows, source)
+	} else {
+		v = index.NewTextView(t.next, t.rows, source)
+	}
+	s.view.Store(v)
 	t.texts.drop(p)
-	return s.view.Load()
+	return v
 }
 
 // textAt returns the text of a row, which aliases the table, and whether it has one.
 func (t *Table) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
-		v := t.tail[row-t.base].Vals[p]
+		v := t.late(row).Vals[p]
 		if v.IsNull() {
 			return "", false
 		}

@@ -36,11 +36,12 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 	if err := add("meta", meta); err != nil {
 		return err
 	}
-	if s.Src != nil {
-		if err := add("src", column.Bytes(s.Src)); err != nil {
+	if t.Entity == plan.Edge {
+		src, dst := s.Ends()
+		if err := add("src", column.Bytes(src)); err != nil {
 			return err
 		}
-		if err := add("dst", column.Bytes(s.Dst)); err != nil {
+		if err := add("dst", column.Bytes(dst)); err != nil {
 			return err
 		}
 	}
@@ -52,13 +53,14 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 	return nil
 }
 
-// ReadSegment reads a segment of a type from its blocks, which it aliases. The error
-// is a *engine.Corrupt, or get's.
-func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*Segment, error) {
+// ReadSegment opens a segment of a type, which keeps the source. Its columns are read on
+// their first use, and throw what is wrong with them; see package damage. The error is a
+// *engine.Corrupt, or the source's.
+func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: "segment " + name, Detail: fmt.Sprintf(format, args...)}
+		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
 	}
-	meta, err := get("meta")
+	meta, err := src.Block("meta")
 	if err != nil {
 		return nil, err
 	}
@@ -75,21 +77,9 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 	if entity != byte(t.Entity) || typeName != t.Name {
 		return nil, corrupt("it holds %s, wanted %s", typeName, t.Name)
 	}
-	if t.Entity == 1 {
-		for _, end := range []struct {
-			name string
-			to   *[]uint32
-		}{{"src", &s.Src}, {"dst", &s.Dst}} {
-			b, err := get(end.name)
-			if err != nil {
-				return nil, err
-			}
-			a, ok := column.Array[uint32](b, int(s.N))
-			if !ok {
-				return nil, corrupt("block %s has %d bytes, wanted %d rows", end.name, len(b), s.N)
-			}
-			*end.to = a
-		}
+	if t.Entity == plan.Edge {
+		s.ends = &storedEnds{source: src, n: s.N}
+		s.ends.pending.Defer()
 	}
 	s.Props = make([]*column.Column, len(t.Props))
 	for i := range n {
@@ -97,7 +87,7 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 		if r.err != nil {
 			return nil, r.err
 		}
-		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), get)
+		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +114,29 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 		return nil, corrupt("it has no column for the id")
 	}
 	return s, nil
+}
+
+// storedEnds are the ends of the edges of a stored segment.
+type storedEnds struct {
+	pending  column.Pending
+	source   column.Source
+	n        uint32
+	src, dst []uint32
+}
+
+// Ends returns the ordinals of the edges' ends; nil of nodes.
+func (s *Segment) Ends() (src, dst []uint32) {
+	e := s.ends
+	if e == nil {
+		return s.Src, s.Dst
+	}
+	if e.pending.Left() {
+		e.pending.Resolve(func() {
+			e.src = column.Read[uint32](e.source, "src", int(e.n))
+			e.dst = column.Read[uint32](e.source, "dst", int(e.n))
+		})
+	}
+	return e.src, e.dst
 }
 
 // Collect makes a segment of the rows from start up to end, alive or not, in memory.
@@ -204,7 +217,8 @@ func (c *collector) finish() *Segment {
 
 // bytes returns the most memory that the rows take in a builder.
 func (s *Segment) bytes() int64 {
-	n := 8 * int64(len(s.Src))
+	src, _ := s.Ends()
+	n := 8 * int64(len(src))
 	if s.ID != nil {
 		n += s.ID.Bytes()
 	}

@@ -64,7 +64,7 @@ func history() []func(g *Graph) error {
 	}
 }
 
-var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8}
+var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
 
 // TestCrash cuts the power at every durable operation of the history. What was
 // acknowledged is there, and the step under way is there whole or not at all.

@@ -170,14 +170,36 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 	return snap.Counts(), nil
 }
 
-// Verify reads everything that is stored. The error joins a *engine.Corrupt for each
-// fault.
+// Verify reads everything that is stored, and checks every state that a branch or a merge
+// needs: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
 	defer g.calls.RUnlock()
-	return g.store.Verify(ctx)
+	faults := []error{g.store.Verify(ctx)}
+	var v version.Verifier
+	for _, s := range g.states() {
+		faults = append(faults, v.Verify(ctx, s))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// states lists the states at the heads of branches, and the lowest common ancestors.
+func (g *Graph) states() []*version.Snapshot {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	var all []*version.Snapshot
+	for _, b := range g.lines.branches {
+		all = append(all, b.head.Load().snap)
+	}
+	for _, s := range g.lines.bases {
+		all = append(all, s)
+	}
+	return all
 }
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,

@@ -31,6 +31,7 @@ const IndexFormat = 1
 // share it.
 type bases struct {
 	name string // of the segment that holds them; empty while there is none
+	file string // if they were read from one
 	ords uint32
 	rows uint32
 }
@@ -115,7 +116,7 @@ func (t *Table) openIndexes(name string, src column.Source) error {
 		return corrupt("index format %d, wanted %d", f, IndexFormat)
 	}
 	entity, typeName := r.byte(), r.text()
-	b := &bases{name: name, ords: r.ordinal(), rows: r.ordinal()}
+	b := &bases{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
 	same := r.sameTuples(t.Type)
 	switch {
 	case r.err != nil:
@@ -205,11 +206,19 @@ func (t *Table) checkJoins(from, to *Table) error {
 		here, other *Table
 	}{{&t.out, from, to}, {&t.in, to, from}} {
 		if here, others, _ := end.a.Bounds(); here > end.here.next || others > end.other.next {
-			return &engine.Corrupt{Object: t.object(), Detail: fmt.Sprintf("edges of type %s join %d and %d nodes, of %d and %d",
+			return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("edges of type %s join %d and %d nodes, of %d and %d",
 				t.Type.Name, here, others, end.here.next, end.other.next)}
 		}
 	}
 	return nil
+}
+
+// indexObject names what the indexes are stored in.
+func (t *Table) indexObject() string {
+	if t.based != nil && t.based.file != "" {
+		return t.based.file
+	}
+	return "manifest"
 }
 
 // appendTuples appends what the indexed tuples are made of.

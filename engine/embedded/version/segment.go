@@ -69,7 +69,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		return nil, corrupt("format %d, wanted %d", f, SegmentFormat)
 	}
 	entity, typeName := r.byte(), r.text()
-	s := &Segment{Name: name, N: r.ordinal()}
+	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
 	n := r.count()
 	if r.err != nil {
 		return nil, r.err

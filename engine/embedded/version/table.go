@@ -87,6 +87,7 @@ type Segment struct {
 	Src, Dst []uint32       // of one that was made in memory; see Ends
 	Props    []*column.Column
 	ends     *storedEnds // of a stored one
+	file     string      // of a stored one
 }
 
 func newTable(t *Type) *Table {
@@ -255,8 +256,8 @@ func (t *Table) late(row uint32) *Row {
 // object names what the table is stored in.
 func (t *Table) object() string {
 	for i := len(t.Segs) - 1; i >= 0; i-- {
-		if t.Segs[i].Name != "" {
-			return "segment " + t.Segs[i].Name
+		if t.Segs[i].file != "" {
+			return t.Segs[i].file
 		}
 	}
 	return "manifest"

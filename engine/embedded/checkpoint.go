@@ -145,7 +145,7 @@ func (g *Graph) alone() bool {
 func (g *Graph) flush(ctx context.Context) error {
 	logged := g.logged.Load()
 	cut := g.cut()
-	if cut.lsn == g.checkedTo {
+	if cut.lsn == g.checkedTo && !g.textsToStore() {
 		return nil
 	}
 	if err := cut.settled(ctx); err != nil {
@@ -273,7 +273,7 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 // storedIndexes are indexes that have been stored, but no manifest names yet.
 type storedIndexes struct {
 	ids  []store.SegmentID
-	what []version.Indexes
+	what []version.Unstored
 }
 
 // forget makes them indexes that are not stored.
@@ -288,7 +288,7 @@ func (s *storedIndexes) forget() {
 func (g *Graph) storeIndexes(ctx context.Context, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	for _, s := range after {
 		for _, t := range s.Tables() {
-			for _, ix := range t.Indexes(g.opts.indexed) {
+			for _, ix := range t.Unstored(g.opts.indexed) {
 				id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(w.AddBlock) })
 				if err != nil {
 					return made, err
@@ -299,6 +299,18 @@ func (g *Graph) storeIndexes(ctx context.Context, after map[*version.Snapshot]*v
 		}
 	}
 	return made, nil
+}
+
+// textsToStore reports whether text indexes were built that would have to be built again.
+func (g *Graph) textsToStore() bool {
+	for _, s := range g.states() {
+		for _, t := range s.Tables() {
+			if t.TextsToStore(g.opts.indexed) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {

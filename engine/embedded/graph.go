@@ -213,7 +213,7 @@ func (g *Graph) Close() error {
 		g.stop()
 		<-g.stopped
 		var err error
-		if g.logged.Load() > closeBytes {
+		if g.logged.Load() > closeBytes || g.textsToStore() {
 			g.checkMu.Lock()
 			g.shape.Lock()
 			err = g.lastFlush()

@@ -18,6 +18,8 @@ type TextView struct {
 	docs uint64 // texts
 	sum  uint64 // their tokens
 
+	stored *storedView // if it was stored; see Unread
+
 	mu sync.Mutex
 	df map[string]uint32 // of terms in runs with dead documents
 }
@@ -53,6 +55,9 @@ func NewTextView(next uint32, rows Rows, source Source) *TextView {
 // Update returns the view of a later state of the same table, whose rows have kept
 // their numbers. It costs what has changed, and in the long run its logarithm.
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
+	if v.stored != nil && v.stored.pending.Left() {
+		v.stored.pending.Resolve(func() { v.read(source) })
+	}
 	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
 	for i := range u.runs {
 		u.runs[i].owned = false

@@ -45,27 +45,41 @@ func (t *Table) Stored() []string {
 	if t.based != nil && t.based.name != "" {
 		names = append(names, t.based.name)
 	}
+	for _, s := range t.storedTexts {
+		names = append(names, s.names()...)
+	}
 	return names
 }
 
-// Indexes lists what the caller may store and then name, once for all tables that share
-// it: bases of indexes that were built over at least floor ordinals, and are not stored.
-func (t *Table) Indexes(floor uint32) []Indexes {
-	if b := t.based; b == nil || b.name != "" || b.ords == 0 || b.ords < floor {
-		return nil
-	}
-	return []Indexes{{t}}
+// Unstored is a part of the indexes of tables that the caller may store and then name,
+// once for all tables that share it.
+type Unstored interface {
+	// Blocks hands the blocks of a segment to add.
+	Blocks(add func(name string, data []byte) error) error
+	// Named says in which segment they are; in none when the name is empty. It is for
+	// the one who makes manifests.
+	Named(name string)
 }
 
-// Indexes are the bases of a table's indexes.
-type Indexes struct{ t *Table }
+// Unstored lists what is not stored of the indexes of a table with at least floor
+// ordinals, whose rows are all stored. Text indexes are brought up to date.
+func (t *Table) Unstored(floor uint32) []Unstored {
+	if t.next < floor || t.next == 0 {
+		return nil
+	}
+	parts := t.unstoredTexts()
+	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
+		parts = append(parts, basesOf{t})
+	}
+	return parts
+}
 
-// Named says in which segment the bases are stored; in none when the name is empty. It
-// is for the one who makes manifests.
-func (ix Indexes) Named(name string) { ix.t.based.name = name }
+// basesOf are the bases of a table's indexes.
+type basesOf struct{ t *Table }
 
-// Blocks hands the blocks of the segment to add.
-func (ix Indexes) Blocks(add func(name string, data []byte) error) error {
+func (ix basesOf) Named(name string) { ix.t.based.name = name }
+
+func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	t := ix.t
 	meta := []byte{IndexFormat, byte(t.Type.Entity)}
 	meta = appendText(meta, t.Type.Name)

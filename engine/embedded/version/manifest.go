@@ -25,8 +25,10 @@ import (
 //	  segments    uvarint count; of each its name (text) and rows (uvarint)
 //	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
-//	  indexes     text: the segment with the bases of the indexes; empty for none. Not
-//	              in formats 1 and 2
+//	  indexes     text: the segment with the bases of the indexes; empty for none
+//	  texts       uvarint count of text indexes; of each the position of its property,
+//	              the rows that it covers (uvarints), and the segments that hold it:
+//	              uvarint count, texts. Formats 1 and 2 have no indexes
 //	states    uvarint count; of each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, which of the schemas
@@ -338,7 +340,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 		name = t.based.name
 	}
 	dst = appendText(dst, name)
-	return dst
+	return t.appendTexts(dst)
 }
 
 func (t *Table) readManifest(r *reader, open Opener) error {
@@ -389,6 +391,11 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	var indexes string
 	if r.format >= 3 {
 		indexes = r.text()
+		if r.err == nil {
+			if err := t.readTexts(r, open); err != nil {
+				return err
+			}
+		}
 	}
 	switch {
 	case r.err != nil:

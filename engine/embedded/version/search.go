@@ -18,6 +18,10 @@ type searches struct {
 	mu   sync.Mutex
 	made map[int]*search         // by property
 	past map[int]*index.TextView // of an earlier state, by property
+
+	// stored is what the next manifest says, by property; it is for the one who makes
+	// manifests.
+	stored map[int]storedTexts
 }
 
 // search is the index of one property.

@@ -95,6 +95,27 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	if t.sorted && last > t.last {
 		return fail("the greatest id is %q, wanted %q", last, t.last)
 	}
+	return t.verifyTexts(ctx)
+}
+
+// verifyTexts compares the text indexes that there are with ones that are built anew.
+func (t *Table) verifyTexts(ctx context.Context) error {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	for _, p := range t.texts.known() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part, err := t.Text(p).Verify(func(row uint32) (string, bool) { return t.textAt(row, p) })
+		if err != nil {
+			object := t.object()
+			if part != "" {
+				object = "segment " + part
+			}
+			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("%s %s: the text index of %s: %v", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, err)}
+		}
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -116,8 +117,8 @@ func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 
 // openIndexes takes the bases of the indexes from a segment, which is read on their first
 // use, and enters what came after. Of a type with other tuples the bases are built anew.
-// The error is a *engine.Corrupt.
-func (t *Table) openIndexes(name string, src column.Source) error {
+// Of edges, the nodes are given. The error is a *engine.Corrupt.
+func (t *Table) openIndexes(name string, src column.Source, from, to *Table) error {
 	corrupt := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
 	}
@@ -140,7 +141,7 @@ func (t *Table) openIndexes(name string, src column.Source) error {
 	case b.ords > t.next || b.rows > t.base:
 		return corrupt("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)
 	case !same:
-		t.reindex()
+		t.rebuild(from, to)
 		return nil
 	}
 	ok := true
@@ -169,13 +170,13 @@ func (t *Table) openIndexes(name string, src column.Source) error {
 		return corrupt("the descriptors in block meta do not fit %d ordinals", b.ords)
 	}
 	t.based = b
-	t.enterLater()
+	t.enterLater(from, to)
 	return nil
 }
 
 // enterLater enters what the bases do not cover: entities with later ordinals, and later
 // rows of earlier ones.
-func (t *Table) enterLater() {
+func (t *Table) enterLater(from, to *Table) {
 	owner, b := new(index.Owner), t.based
 	var r Row
 	enter := func(ord uint32) {
@@ -183,15 +184,15 @@ func (t *Table) enterLater() {
 		if row == index.Dead {
 			return
 		}
-		if made := ord >= b.ords; made {
+		if t.Type.Entity == plan.Edge {
+			r.Src, r.Dst = t.endsWithin(row, from, to)
+		}
+		if ord >= b.ords {
 			t.keys.Add(owner, index.String(t.idAt(row)), ord)
 			if t.Type.Entity == plan.Edge {
-				r.Src, r.Dst = t.endsAt(row)
 				t.out.Add(owner, r.Src, r.Dst, ord)
 				t.in.Add(owner, r.Dst, r.Src, ord)
 			}
-		} else if len(t.Type.Tuples) > 0 && t.Type.Entity == plan.Edge {
-			r.Src, r.Dst = t.endsAt(row)
 		}
 		for i, tuple := range t.Type.Tuples {
 			if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, r.Src, r.Dst); ok {
@@ -211,6 +212,30 @@ func (t *Table) enterLater() {
 	for ord := b.ords; ord < t.next; ord++ {
 		enter(ord)
 	}
+}
+
+// rebuild builds the indexes of a table that has been read, and throws unless its edges
+// join nodes.
+func (t *Table) rebuild(from, to *Table) {
+	for _, s := range t.Segs {
+		t.ids(s).Load() // what the ids do not bear out is not made room for
+	}
+	if from != nil {
+		for ord := range t.next {
+			if row := t.rows.Get(ord); row != index.Dead {
+				t.endsWithin(row, from, to)
+			}
+		}
+	}
+	t.reindex()
+}
+
+// endsWithin returns the ends of an edge, and throws unless the nodes have such ordinals.
+func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
+	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
+		damage.Corrupt(t.object(), "an edge of type %s joins nodes %d and %d, of %d and %d", t.Type.Name, src, dst, from.next, to.next)
+	}
+	return src, dst
 }
 
 // checkJoins checks that the ordinals in the bases of an edge table are those of nodes.

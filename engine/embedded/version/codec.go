@@ -76,9 +76,11 @@ func appendText(dst []byte, s string) []byte {
 
 // reader reads the codec; after the first fault it yields zeros and err is set.
 type reader struct {
-	b      []byte
-	err    error
-	format byte // of a manifest
+	b   []byte
+	err error
+	// Of a manifest: its format, and the segments with the indexes of its tables.
+	format  byte
+	indexes map[*Table]string
 }
 
 func (r *reader) fail(what string) {

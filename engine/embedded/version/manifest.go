@@ -180,7 +180,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		}
 		tables = append(tables, t)
 	}
-	states, err := r.states(schemas, tables)
+	states, err := r.states(schemas, tables, open)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 }
 
 // states reads states over tables.
-func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error) {
+func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.count() {
@@ -256,19 +256,35 @@ func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error)
 				list[i] = tables[k]
 			}
 		}
-		for _, t := range s.edges {
-			joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
-			if checked[joined] {
-				continue
-			}
-			checked[joined] = true
-			if err := t.checkJoins(joined[1], joined[2]); err != nil {
-				return nil, err
-			}
+		if err := r.indexAll(s, open, checked); err != nil {
+			return nil, err
 		}
 		states = append(states, s)
 	}
 	return states, r.err
+}
+
+// indexAll gives the tables of a state their indexes, if they have none yet.
+func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+	for _, t := range s.nodes {
+		if err := r.indexTable(t, open, nil, nil); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.edges {
+		joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
+		if checked[joined] {
+			continue
+		}
+		checked[joined] = true
+		if err := r.indexTable(t, open, joined[1], joined[2]); err != nil {
+			return err
+		}
+		if err := t.checkJoins(joined[1], joined[2]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // manifest1 reads a manifest of format 1, behind the format.
@@ -297,10 +313,8 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		for _, t := range s.edges {
-			if err := t.checkJoins(s.nodes[t.Type.From], s.nodes[t.Type.To]); err != nil {
-				return nil, err
-			}
+		if err := r.indexAll(s, open, map[[3]*Table]bool{}); err != nil {
+			return nil, err
 		}
 		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s})
 	}
@@ -388,30 +402,33 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	if r.err == nil {
 		t.checkRows(r)
 	}
-	var indexes string
 	if r.format >= 3 {
-		indexes = r.text()
+		if r.indexes == nil {
+			r.indexes = map[*Table]string{}
+		}
+		r.indexes[t] = r.text()
 		if r.err == nil {
-			if err := t.readTexts(r, open); err != nil {
-				return err
-			}
+			return t.readTexts(r, open)
 		}
 	}
-	switch {
-	case r.err != nil:
-		return r.err
-	case indexes == "":
-		for _, s := range t.Segs {
-			t.ids(s).Load() // what the ids do not bear out is not made room for
-		}
-		t.reindex()
+	return r.err
+}
+
+// indexTable gives a table that has been read its indexes, and throws unless the edges
+// that it looks at join nodes: those that came after the bases of the indexes, or all.
+func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+	if t.based != nil {
 		return nil
 	}
-	src, err := open.Source(indexes)
-	if err != nil {
-		return err
+	if name := r.indexes[t]; name != "" {
+		src, err := open.Source(name)
+		if err != nil {
+			return err
+		}
+		return t.openIndexes(name, src, from, to)
 	}
-	return t.openIndexes(indexes, src)
+	t.rebuild(from, to)
+	return nil
 }
 
 // checkRows checks that every ordinal has a row that there is, or none. Ordinals without

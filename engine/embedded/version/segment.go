@@ -72,7 +72,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
 	n := r.count()
 	if r.err != nil {
-		return nil, r.err
+		return nil, corrupt("block meta is cut off")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
 		return nil, corrupt("it holds %s, wanted %s", typeName, t.Name)
@@ -85,7 +85,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	for i := range n {
 		prop := r.text()
 		if r.err != nil {
-			return nil, r.err
+			return nil, corrupt("block meta is cut off")
 		}
 		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
 		if err != nil {

@@ -206,10 +206,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	must(t, err)
 	must(t, f.Close())
 
-	named := func(err error) bool {
-		var c *engine.Corrupt
-		return errors.As(err, &c) && strings.Contains(c.Object, filepath.Base(name))
-	}
+	named := func(err error) bool { return isCorrupt(err, filepath.Base(name)) }
 	g, err := Open(ctx, bad, dir, flipOptions)
 	if err != nil {
 		if !named(err) {
@@ -240,4 +237,10 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	if err := g.Verify(ctx); !named(err) {
 		t.Errorf("%s, offset %d: verify: %v, wanted a *engine.Corrupt that names it", name, off, err)
 	}
+}
+
+// isCorrupt reports whether an error is a *engine.Corrupt that names something.
+func isCorrupt(err error, name string) bool {
+	var c *engine.Corrupt
+	return errors.As(err, &c) && strings.Contains(c.Object, name)
 }

@@ -58,3 +58,36 @@ func TestFormat1(t *testing.T) {
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestFormats opens graphs of later formats: 2, before indexes were stored, and 3. Each
+// goes on with branches, gets its indexes stored, and is opened once more.
+func TestFormats(t *testing.T) {
+	for _, format := range []string{"format2"} {
+		t.Run(format, func(t *testing.T) {
+			ctx := context.Background()
+			home := filepath.Join(t.TempDir(), "graph")
+			must(t, os.CopyFS(home, os.DirFS(filepath.Join("testdata", format))))
+			g, err := Open(ctx, fs.OS(), home, crashOptions)
+			must(t, err)
+			golden.Check(t, filepath.Join("testdata", format+".golden"), []byte(dumpAll(g)+"\n"))
+			must(t, g.Verify(ctx))
+			_, err = g.Mutate(ctx, insertPerson, engine.Args{str("xenia"), num(1)}, engine.WriteOptions{Branch: "side"})
+			must(t, err)
+			_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
+			must(t, err)
+			_, err = search(g, "hello")
+			must(t, err)
+			must(t, g.checkpoint(ctx))
+			want := dumpAll(g)
+			must(t, g.Verify(ctx))
+			must(t, g.Close())
+			g, err = Open(ctx, fs.OS(), home, crashOptions)
+			must(t, err)
+			defer g.Close()
+			if got := dumpAll(g); got != want {
+				t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+			}
+			must(t, g.Verify(ctx))
+		})
+	}
+}

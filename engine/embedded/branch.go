@@ -273,11 +273,23 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 
 // storeSegment stores a segment and names it.
 func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return s.Blocks(t, w.AddBlock) })
+	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
+	})
 	if err == nil {
 		s.Name = segmentName(id)
 	}
 	return id, err
+}
+
+// adder adds blocks to a segment, those that are cold compressed.
+func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool)) func(block string, data []byte) error {
+	return func(block string, data []byte) error {
+		if cold, delta := isCold(block); cold {
+			return w.AddCold(block, data, delta)
+		}
+		return w.AddBlock(block, data)
+	}
 }
 
 // discard removes segments that no record will name. One that stays costs space until

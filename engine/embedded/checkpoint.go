@@ -289,7 +289,7 @@ func (g *Graph) storeIndexes(ctx context.Context, after map[*version.Snapshot]*v
 	for _, s := range after {
 		for _, t := range s.Tables() {
 			for _, ix := range t.Unstored(g.opts.indexed) {
-				id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(w.AddBlock) })
+				id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(adder(w, ix.Cold)) })
 				if err != nil {
 					return made, err
 				}

@@ -62,7 +62,7 @@ func TestFormat1(t *testing.T) {
 // TestFormats opens graphs of later formats: 2, before indexes were stored, and 3. Each
 // goes on with branches, gets its indexes stored, and is opened once more.
 func TestFormats(t *testing.T) {
-	for _, format := range []string{"format2"} {
+	for _, format := range []string{"format2", "format3"} {
 		t.Run(format, func(t *testing.T) {
 			ctx := context.Background()
 			home := filepath.Join(t.TempDir(), "graph")

@@ -34,6 +34,16 @@ func (x *Text) Named(name string) { x.name = name }
 // Documents returns the number of texts that were indexed.
 func (x *Text) Documents() uint32 { return uint32(len(x.ords)) }
 
+// Cold reports whether a block is better compressed: all but the smallest, since the first
+// use of an index reads and checks it as a whole. With delta its numbers ascend.
+func (x *Text) Cold(block string) (cold, delta bool) {
+	switch block {
+	case "ords", "rows", "terms.o", "off", "docs":
+		return true, true
+	}
+	return block != "text", false
+}
+
 // Blocks hands the blocks of the index to add.
 func (x *Text) Blocks(add func(name string, data []byte) error) error {
 	var termsAt []uint32

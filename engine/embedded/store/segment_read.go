@@ -28,6 +28,7 @@ type block struct {
 	blockEntry
 	verified atomic.Bool
 	mu       sync.Mutex // held while it is verified
+	data     []byte     // what was compressed; valid when verified
 }
 
 // OpenSegment opens a segment, reading its footer alone. It stays readable as long as
@@ -87,7 +88,17 @@ func (g *Segment) Block(name string) ([]byte, error) {
 		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
 			return nil, err
 		}
+		if b.codec != codecNone && b.data == nil {
+			unpacked, err := b.unpack(data[:b.length], g.name)
+			if err != nil {
+				return nil, err
+			}
+			b.data = unpacked
+		}
 		b.verified.Store(true)
+	}
+	if b.codec != codecNone {
+		return b.data, nil
 	}
 	return data[:b.length:b.length], nil
 }
@@ -98,7 +109,11 @@ func (b *blockEntry) read(f io.ReaderAt, file string) error {
 	if n, err := f.ReadAt(data, b.offset); n < len(data) {
 		return readFailure(file, err)
 	}
-	return b.verify(data, file)
+	if err := b.verify(data, file); err != nil || b.codec == codecNone {
+		return err
+	}
+	_, err := b.unpack(data[:b.length], file)
+	return err
 }
 
 // verify checks a block with its padding.
@@ -128,6 +143,9 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	g.mapping = m
 	return g, nil
 }
+
+// coldEntrySize is what a footer of format 2 says of a block's compression, in bytes.
+const coldEntrySize = 9
 
 // readFooter returns a segment that is not mapped.
 func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment, error) {
@@ -179,7 +197,7 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
 	}
-	if format := le.Uint32(h[8:]); format != SegmentFormat {
+	if format := le.Uint32(h[8:]); format < 1 || format > SegmentFormat {
 		return corrupt("offset 8: segment format %d is not known, the last known is %d", format, SegmentFormat)
 	}
 	if got := SegmentID(le.Uint64(h[16:])); got != id {
@@ -222,7 +240,8 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return corrupt("it ends with %q", trailer[32:])
 	}
-	if format := le.Uint32(trailer[20:]); format != SegmentFormat {
+	format := le.Uint32(trailer[20:])
+	if format < 1 || format > SegmentFormat {
 		return corrupt("segment format %d is not known, the last known is %d", format, SegmentFormat)
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
@@ -251,6 +270,17 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		}
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
+		b.unpacked = b.length
+		if format > 1 {
+			if (len(rest)-coldEntrySize)/4 < pieces {
+				return corrupt("it breaks off in block %d of %d", i+1, count)
+			}
+			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
+			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+				return corrupt("block %d of %d has codec %d and %d bytes in %d", i+1, count, b.codec, b.unpacked, b.length)
+			}
+			rest = rest[coldEntrySize:]
+		}
 		for p := range b.pieces {
 			b.pieces[p] = le.Uint32(rest)
 			rest = rest[4:]

@@ -18,8 +18,8 @@ const (
 	// some 64 KiB is better kept in segments that its record names.
 	MaxPayload = 16 << 20
 
-	// DefaultLogSize is the size of a log file, in bytes.
-	DefaultLogSize = 16 << 20
+	// DefaultLogSize is the size of a log file, in bytes. An Open reads whole files.
+	DefaultLogSize = 4 << 20
 
 	// minLogSize holds the header of a log file and a page of frames.
 	minLogSize = 2 * logHeaderSize

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
@@ -57,6 +58,8 @@ func (t *Table) Stored() []string {
 type Unstored interface {
 	// Blocks hands the blocks of a segment to add.
 	Blocks(add func(name string, data []byte) error) error
+	// Cold reports whether a block is better compressed; with delta its numbers ascend.
+	Cold(block string) (cold, delta bool)
 	// Named says in which segment they are; in none when the name is empty. It is for
 	// the one who makes manifests.
 	Named(name string)
@@ -77,6 +80,12 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 
 // basesOf are the bases of a table's indexes.
 type basesOf struct{ t *Table }
+
+// Cold keeps them as they are, to be used in place, except the index of the ids of edges:
+// edges are found by their nodes.
+func (ix basesOf) Cold(block string) (cold, delta bool) {
+	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
+}
 
 func (ix basesOf) Named(name string) { ix.t.based.name = name }
 

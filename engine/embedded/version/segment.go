@@ -3,7 +3,9 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
@@ -51,6 +53,36 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 		}
 	}
 	return nil
+}
+
+// Cold reports whether a block is seldom read: texts that are neither a key nor in a
+// dictionary, vectors, and the ids and ends of edges, which are walked by their index.
+// Those with delta are numbers that ascend.
+func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
+	if block == "src" || block == "dst" {
+		return true, false
+	}
+	name, suffix, ok := strings.Cut(block, ".")
+	i, err := strconv.Atoi(strings.TrimPrefix(name, "c"))
+	if !ok || err != nil {
+		return false, false
+	}
+	props := s.Props
+	if s.ID != nil {
+		if i--; i < 0 {
+			return t.Entity == plan.Edge, suffix == "o"
+		}
+	}
+	if i >= len(props) || slices.Contains(t.Key, i) || i == t.IDProp {
+		return false, false
+	}
+	switch typ := t.Props[i].Type; {
+	case typ.Kind == value.Vector && !typ.List:
+		return suffix == "d", false
+	case typ.Kind == value.String && !typ.List:
+		return suffix == "d" || suffix == "o", suffix == "o"
+	}
+	return false, false
 }
 
 // ReadSegment opens a segment of a type, which keeps the source. Its columns are read on

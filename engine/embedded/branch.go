@@ -271,15 +271,24 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	return record{kind: version.KindSpilled, payload: payload, ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
-// storeSegment stores a segment and names it.
+// storeSegment stores a segment that is not published yet, and names it. From then on its
+// rows are those of the file: the memory in which it was made goes away.
 func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
 	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
 	})
-	if err == nil {
-		s.Name = segmentName(id)
+	if err != nil {
+		return id, err
 	}
-	return id, err
+	s.Name = segmentName(id)
+	if src, err := g.segment(ctx, s.Name); err == nil {
+		if mapped, err := version.ReadSegment(t, s.Name, src); err == nil {
+			mapped.Start = s.Start
+			*s = *mapped
+		}
+	}
+	// A segment that cannot be mapped stays in memory.
+	return id, nil
 }
 
 // adder adds blocks to a segment, those that are cold compressed.

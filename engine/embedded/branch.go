@@ -282,26 +282,42 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	return record{kind: version.KindSpilled, payload: payload, ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
-// storeSegment stores a segment and names it.
+// storeSegment stores a segment that is not published yet, and names it. From then on its
+// rows are those of the file: the memory in which it was made goes away.
 func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return s.Blocks(t, w.AddBlock) })
-	if err == nil {
-		s.Name = segmentName(id)
+	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
+	})
+	if err != nil {
+		return id, err
 	}
-	return id, err
+	s.Name = segmentName(id)
+	if src, err := g.segment(ctx, s.Name); err == nil {
+		if mapped, err := version.ReadSegment(t, s.Name, src); err == nil {
+			mapped.Start = s.Start
+			*s = *mapped
+		}
+	}
+	// A segment that cannot be mapped stays in memory.
+	return id, nil
 }
 
-// storeRows stores a segment, and returns it as it is opened.
+// adder adds blocks to a segment, those that are cold compressed.
+func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool)) func(block string, data []byte) error {
+	return func(block string, data []byte) error {
+		if cold, delta := isCold(block); cold {
+			return w.AddCold(block, data, delta)
+		}
+		return w.AddBlock(block, data)
+	}
+}
+
+// storeRows stores a segment, which is mapped then.
 func (g *Graph) storeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
-	id, err := g.storeSegment(ctx, t, s)
-	if err != nil {
+	if _, err := g.storeSegment(ctx, t, s); err != nil {
 		return nil, err
 	}
-	open, err := g.opener(ctx)(t, s.Name)
-	if err != nil {
-		g.discard([]store.SegmentID{id})
-	}
-	return open, err
+	return s, nil
 }
 
 // storedPart stores the segment of a part, unless that is done.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
@@ -117,7 +118,8 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 // checkpoint writes a manifest over every branch and every lowest common ancestor of
 // two; or, of a graph that has no branch but main, over a rewrite of its head if that
 // has many holes.
-func (g *Graph) checkpoint(ctx context.Context) error {
+func (g *Graph) checkpoint(ctx context.Context) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
@@ -143,7 +145,7 @@ func (g *Graph) alone() bool {
 func (g *Graph) flush(ctx context.Context) error {
 	logged := g.logged.Load()
 	cut := g.cut()
-	if cut.lsn == g.checkedTo {
+	if cut.lsn == g.checkedTo && !g.textsToStore() {
 		return nil
 	}
 	if err := cut.settled(ctx); err != nil {
@@ -167,10 +169,12 @@ func (g *Graph) flush(ctx context.Context) error {
 	// Whatever the context says: a state without the stored segments would name, at
 	// the next checkpoint, segments that this one has made superfluous.
 	for _, b := range cut.branches {
-		b.hold()
-		b.doubt = false
-		b.replace(func(c *commit) *version.Snapshot { return flushed.Adopt(b.Head, c.snap) })
-		b.unlock()
+		if fault := b.adopt(func(c *commit) *version.Snapshot { return flushed.Adopt(b.Head, c.snap) }); fault != nil {
+			err = fault
+		}
+	}
+	if err != nil {
+		return err
 	}
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -182,6 +186,22 @@ func (g *Graph) flush(ctx context.Context) error {
 	return nil
 }
 
+// adopt gives the states of a branch the stored segments. A branch whose states cannot be
+// read is written no more: they name segments that are gone.
+func (b *branch) adopt(f func(*commit) *version.Snapshot) (err error) {
+	b.hold()
+	defer b.unlock()
+	defer func() {
+		if err != nil && b.err == nil {
+			b.err = err
+		}
+	}()
+	defer damage.Catch(damage.Watch(), &err)
+	b.doubt = false
+	b.replace(f)
+	return nil
+}
+
 // manifest makes a cut the state that an Open begins with: each of its states in the
 // form that after has of it, whose rows are all stored.
 func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
@@ -189,11 +209,18 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	if err != nil {
 		return err
 	}
+	indexes, err := g.storeIndexes(ctx, after)
+	stored = append(stored, indexes.ids...)
+	if err != nil {
+		indexes.forget()
+		g.discard(stored)
+		return err
+	}
 	named := map[string]bool{}
 	for _, s := range after {
 		for _, t := range s.Tables() {
-			for _, seg := range t.Segs {
-				named[seg.Name] = true
+			for _, name := range t.Stored() {
+				named[name] = true
 			}
 		}
 	}
@@ -214,6 +241,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		err = g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids)
 	}
 	if err != nil {
+		indexes.forget()
 		g.discard(stored)
 		return err
 	}
@@ -240,6 +268,49 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 		}
 	}
 	return made, nil
+}
+
+// storedIndexes are indexes that have been stored, but no manifest names yet.
+type storedIndexes struct {
+	ids  []store.SegmentID
+	what []version.Unstored
+}
+
+// forget makes them indexes that are not stored.
+func (s *storedIndexes) forget() {
+	for _, ix := range s.what {
+		ix.Named("")
+	}
+}
+
+// storeIndexes stores the indexes over the tables of states that are not stored and worth
+// their while.
+func (g *Graph) storeIndexes(ctx context.Context, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
+	for _, s := range after {
+		for _, t := range s.Tables() {
+			for _, ix := range t.Unstored(g.opts.indexed) {
+				id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(adder(w, ix.Cold)) })
+				if err != nil {
+					return made, err
+				}
+				ix.Named(segmentName(id))
+				made.ids, made.what = append(made.ids, id), append(made.what, ix)
+			}
+		}
+	}
+	return made, nil
+}
+
+// textsToStore reports whether text indexes were built that would have to be built again.
+func (g *Graph) textsToStore() bool {
+	for _, s := range g.states() {
+		for _, t := range s.Tables() {
+			if t.TextsToStore(g.opts.indexed) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -21,7 +22,8 @@ import (
 const exportBatch = 1024
 
 // Export writes the entities at the target as NDJSON.
-func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return engine.Commit{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -54,6 +55,9 @@ type Options struct {
 	// sparse is the number of holes in a table that are not worth a rewrite; 0 for
 	// version.DefaultSparse.
 	sparse uint32
+	// indexed is the least number of ordinals of a table over which indexes are stored:
+	// those over fewer are built when the graph is opened. 0 for defaultIndexed.
+	indexed uint32
 }
 
 // Embedder turns texts into vectors.
@@ -66,6 +70,9 @@ const (
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which are replayed in well under a second.
 	DefaultCheckpointBytes = 8 << 20
+
+	// defaultIndexed ordinals are indexed in less time than a file takes to make.
+	defaultIndexed = 2048
 )
 
 // Graph is an open graph. It implements [engine.Graph].
@@ -135,7 +142,7 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 		return nil, err
 	}
 	g.store = st
-	if err := g.recover(ctx, found); err != nil {
+	if err := g.recovery(ctx, found); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	g.checkedTo = found.ManifestLSN
@@ -163,14 +170,36 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 	return snap.Counts(), nil
 }
 
-// Verify reads everything that is stored. The error joins a *engine.Corrupt for each
-// fault.
+// Verify reads everything that is stored, and checks every state that a branch or a merge
+// needs: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
 	defer g.calls.leave()
-	return g.store.Verify(ctx)
+	faults := []error{g.store.Verify(ctx)}
+	var v version.Verifier
+	for _, s := range g.states() {
+		faults = append(faults, v.Verify(ctx, s))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// states lists the states at the heads of branches, and the lowest common ancestors.
+func (g *Graph) states() []*version.Snapshot {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	var all []*version.Snapshot
+	for _, b := range g.lines.branches {
+		all = append(all, b.head.Load().snap)
+	}
+	for _, s := range g.lines.bases {
+		all = append(all, s)
+	}
+	return all
 }
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,
@@ -184,16 +213,28 @@ func (g *Graph) Close() error {
 		g.stop()
 		<-g.stopped
 		var err error
-		if g.logged.Load() > closeBytes {
+		if g.logged.Load() > closeBytes || g.textsToStore() {
 			g.checkMu.Lock()
 			g.shape.Lock()
-			err = g.flush(context.Background())
+			err = g.lastFlush()
 			g.shape.Unlock()
 			g.checkMu.Unlock()
 		}
 		g.closeErr = errors.Join(err, g.store.Close())
 	})
 	return g.closeErr
+}
+
+// recovery is recover, and catches what is thrown.
+func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	return g.recover(ctx, found)
+}
+
+// lastFlush is flush, and catches what is thrown.
+func (g *Graph) lastFlush() (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	return g.flush(context.Background())
 }
 
 func newGraph(opts Options) *Graph {
@@ -214,6 +255,9 @@ func newGraph(opts Options) *Graph {
 	}
 	if opts.CheckpointBytes <= 0 {
 		opts.CheckpointBytes = DefaultCheckpointBytes
+	}
+	if opts.indexed == 0 {
+		opts.indexed = defaultIndexed
 	}
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
 // Merge brings what the source branch changed into the target, as one commit. It holds
 // up writers on the target while it compares, and other merges.
-func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -66,7 +67,8 @@ func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, er
 }
 
 // Bind checks that a plan fits the schema at the target.
-func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
+func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return err
@@ -83,7 +85,8 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 }
 
 // Query runs a read on the head of the target.
-func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

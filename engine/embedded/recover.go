@@ -3,38 +3,50 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// opener opens the segments of tables. Tables that share a segment share its memory.
-type opener func(t *version.Type, name string) (*version.Segment, error)
-
-func (g *Graph) opener(ctx context.Context) opener {
-	opened := map[string]*version.Segment{}
-	return func(t *version.Type, name string) (*version.Segment, error) {
-		// A segment of another schema is read as the type that it was stored as.
-		key := version.SegmentKey(t, name)
-		s := opened[key]
-		if s == nil {
-			err := g.segment(ctx, name, func(get func(string) ([]byte, error)) (err error) {
-				s, err = version.ReadSegment(t, name, get)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-			opened[key] = s
-		}
-		shared := *s // each table says where its rows begin
-		return &shared, nil
-	}
+// opener opens the segments of tables. Tables that share a segment share its mapping and
+// what has been read of it.
+type opener struct {
+	g      *Graph
+	ctx    context.Context
+	opened map[string]*version.Segment
 }
+
+func (g *Graph) opener(ctx context.Context) *opener {
+	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}}
+}
+
+// Segment opens a segment of rows.
+func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
+	// A segment of another schema is read as the type that it was stored as.
+	key := version.SegmentKey(t, name)
+	s := o.opened[key]
+	if s == nil {
+		src, err := o.Source(name)
+		if err != nil {
+			return nil, err
+		}
+		if s, err = version.ReadSegment(t, name, src); err != nil {
+			return nil, err
+		}
+		o.opened[key] = s
+	}
+	shared := *s // each table says where its rows begin
+	return &shared, nil
+}
+
+// Source opens any segment.
+func (o *opener) Source(name string) (column.Source, error) { return o.g.segment(o.ctx, name) }
 
 // recover makes the state of the graph of what the store found.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
@@ -89,13 +101,7 @@ func (g *Graph) resumeIDs() error {
 func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	n := 0
 	for _, h := range m.History {
-		err := g.segment(ctx, h.Name, func(get func(string) ([]byte, error)) error {
-			b, err := get(historyBlock)
-			if err != nil {
-				return err
-			}
-			return g.history.ReadHistory(b)
-		})
+		err := g.readBlock(ctx, h.Name, historyBlock, g.history.ReadHistory)
 		if err != nil {
 			return err
 		}
@@ -110,13 +116,13 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 // replay goes through the records of a log.
 type replay struct {
 	g    *Graph
-	open opener
+	open *opener
 	// wanted are the commits whose states later records need, when they have been
 	// reached; nil before.
 	wanted map[string]*version.Snapshot
 }
 
-func (g *Graph) replayAll(ctx context.Context, records []store.Record, open opener) error {
+func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *opener) error {
 	p := &replay{g: g, open: open, wanted: map[string]*version.Snapshot{}}
 	for _, r := range records {
 		if r.Kind == version.KindBranch {
@@ -213,7 +219,7 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		err = tx.ApplyOps(rest)
 	case version.KindBulk:
 		var parts []version.Part
-		if parts, err = version.ReadParts(rest, snap.Schema, p.open); err == nil {
+		if parts, err = version.ReadParts(rest, snap.Schema, p.open.Segment); err == nil {
 			for _, part := range parts {
 				tx.PutSegment(part)
 			}
@@ -223,13 +229,7 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		if name, err = version.ReadSpilled(rest); err != nil {
 			break
 		}
-		err = p.g.segment(ctx, name, func(get func(string) ([]byte, error)) error {
-			ops, err := get("ops")
-			if err != nil {
-				return err
-			}
-			return tx.ApplyOps(ops)
-		})
+		err = p.g.readBlock(ctx, name, "ops", tx.ApplyOps)
 	case version.KindSchema:
 		err = p.g.redoChange(ctx, tx, rest)
 	default:
@@ -257,19 +257,25 @@ func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
 }
 
-// segment opens a segment for the time of a call.
-func (g *Graph) segment(ctx context.Context, name string, use func(get func(string) ([]byte, error)) error) error {
+// segment opens a segment.
+func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error) {
 	id, err := segmentID(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	seg, err := g.store.OpenSegment(ctx, id)
+	return g.store.OpenSegment(ctx, id)
+}
+
+// readBlock hands a block of a segment to use, which copies what it keeps.
+func (g *Graph) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
+	seg, err := g.segment(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := use(seg.Block); err != nil {
-		seg.Close()
+	b, err := seg.Block(block)
+	if err != nil {
 		return err
 	}
-	return seg.Close()
+	defer runtime.KeepAlive(seg)
+	return use(b)
 }

@@ -249,13 +249,7 @@ func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte)
 	case name == "":
 		return redo(rest)
 	}
-	return g.segment(ctx, name, func(get func(string) ([]byte, error)) error {
-		change, err := get(changeBlock)
-		if err != nil {
-			return err
-		}
-		return redo(change)
-	})
+	return g.readBlock(ctx, name, changeBlock, redo)
 }
 
 // align brings the states of a merge to one schema, that of the side which descends from

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -12,7 +13,8 @@ import (
 )
 
 // Mutate runs a mutation as one commit, or as none when it changes nothing.
-func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (_ engine.Change, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
@@ -70,7 +72,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 }
 
 // Load reads NDJSON and applies it as one commit.
-func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

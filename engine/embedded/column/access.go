@@ -3,6 +3,9 @@ package column
 // ReadAhead brings value i to the processor's caches, if it is there. What it returns
 // means nothing. It asks nothing of the column that only its verification would promise.
 func (c *Column) ReadAhead(i uint32) uint32 {
+	if c.pending.Left() {
+		return 0
+	}
 	n := uint64(i)
 	switch {
 	case n < uint64(len(c.code)):

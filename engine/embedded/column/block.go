@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -33,6 +34,7 @@ const maxDim = 1 << 24
 
 // AppendDescriptor appends the column's descriptor.
 func (c *Column) AppendDescriptor(dst []byte) []byte {
+	c.ready()
 	var flags byte
 	entries := 0
 	if c.typ.List {
@@ -57,6 +59,7 @@ func (c *Column) AppendDescriptor(dst []byte) []byte {
 
 // Blocks hands each block of the column to add.
 func (c *Column) Blocks(name string, add func(name string, data []byte) error) error {
+	c.ready()
 	put := func(suffix string, data []byte) error {
 		if data == nil {
 			return nil
@@ -91,12 +94,12 @@ func (c *Column) Blocks(name string, add func(name string, data []byte) error) e
 	return put(".d", data)
 }
 
-// Decode reads a column from its descriptor, of which it returns the rest, and the
-// blocks that get knows. The column aliases the blocks. The error is a
-// *engine.Corrupt, or get's.
-func Decode(desc []byte, name string, get func(name string) ([]byte, error)) (c *Column, rest []byte, err error) {
+// Decode reads a column's descriptor, of which it returns the rest. The blocks are read,
+// verified and checked on the column's first use, and throw what is wrong with them; the
+// column aliases them and keeps the source. The error is a *engine.Corrupt.
+func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err error) {
 	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: "column " + name, Detail: fmt.Sprintf(format, args...)}
+		return &engine.Corrupt{Object: src.Name(), Detail: "column " + name + ": " + fmt.Sprintf(format, args...)}
 	}
 	var nums [3]uint64
 	if len(desc) < 2 {
@@ -115,64 +118,91 @@ func Decode(desc []byte, name string, get func(name string) ([]byte, error)) (c 
 		return nil, nil, corrupt("kind %d of length %d", kind, nums[0])
 	}
 	c = &Column{typ: value.Type{Kind: kind, List: flags&flagList != 0, Dim: int(nums[0])}, n: int(nums[1])}
-	n := c.n
-	if flags&flagValid != 0 {
-		if c.valid, err = block[uint64](get, name+".v", (n+63)/64, corrupt); err != nil {
+	c.stored = stored{src: src, name: name, flags: flags, entries: int(nums[2])}
+	c.pending.Defer()
+	if c.typ.List {
+		if flags&flagDict != 0 {
+			return nil, nil, corrupt("a dictionary of lists")
+		}
+		if c.elem, rest, err = Decode(rest, name+".e", src); err != nil {
 			return nil, nil, err
 		}
+		if e := c.elem.typ; e.Kind != kind || e.List {
+			return nil, nil, corrupt("elements of type %s, wanted kind %s", e, kind)
+		}
+	} else if flags&flagDict != 0 && kind != value.String {
+		return nil, nil, corrupt("a dictionary of kind %s", kind)
+	}
+	return c, rest, nil
+}
+
+// stored is where a column's blocks are.
+type stored struct {
+	src     Source
+	name    string
+	flags   byte
+	entries int // of the dictionary
+}
+
+// Load reads the blocks of a stored column now, and throws what is wrong with them.
+func (c *Column) Load() { c.ready() }
+
+// ready reads the blocks if that has not been done.
+func (c *Column) ready() {
+	if c.pending.Left() {
+		c.fetch()
+	}
+}
+
+//go:noinline
+func (c *Column) fetch() { c.pending.Resolve(c.read) }
+
+func (c *Column) read() {
+	src, name, n := c.stored.src, c.stored.name, c.n
+	if c.stored.flags&flagValid != 0 {
+		c.valid = Read[uint64](src, name+".v", (n+63)/64)
 	}
 	texts := n
-	if flags&flagDict != 0 {
-		if c.code, err = block[uint32](get, name+".x", n, corrupt); err != nil {
-			return nil, nil, err
-		}
-		texts = int(nums[2])
+	if c.stored.flags&flagDict != 0 {
+		texts = c.stored.entries
+		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				return nil, nil, corrupt("value %d has code %d of %d", i, x, texts)
+				damage.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
 			}
 		}
 	}
+	kind := c.typ.Kind
 	if c.typ.List || kind == value.String || kind == value.Blob {
-		if c.off, err = block[uint32](get, name+".o", texts+1, corrupt); err != nil {
-			return nil, nil, err
+		c.off = Read[uint32](src, name+".o", texts+1)
+		end := int(c.off[texts])
+		if c.typ.List {
+			end = c.elem.n
 		}
-		for i := 1; i < len(c.off); i++ {
-			if c.off[i] < c.off[i-1] {
-				return nil, nil, corrupt("offset %d goes back", i)
-			}
-		}
+		Ascending(src, name+".o", c.off, end)
 	}
 	if c.typ.List {
-		if c.elem, rest, err = Decode(rest, name+".e", get); err != nil {
-			return nil, nil, err
-		}
-		if int(c.off[texts]) != c.elem.n || c.elem.typ.Kind != kind || c.elem.typ.List {
-			return nil, nil, corrupt("%d elements of type %s, wanted %d of kind %s", c.elem.n, c.elem.typ, c.off[texts], kind)
-		}
-		return c, rest, nil
+		c.elem.ready()
+		return
 	}
 	data := name + ".d"
 	switch kind {
 	case value.String, value.Blob:
-		c.data, err = block[byte](get, data, int(c.off[texts]), corrupt)
+		c.data = Read[byte](src, data, int(c.off[texts]))
 	case value.Bool:
-		var w []uint64
-		w, err = block[uint64](get, data, (n+63)/64, corrupt)
-		c.bits = w
+		c.bits = Read[uint64](src, data, (n+63)/64)
 	case value.I32, value.U32, value.Date:
-		c.w32, err = block[int32](get, data, n, corrupt)
+		c.w32 = Read[int32](src, data, n)
 	case value.I64, value.U64, value.DateTime:
-		c.w64, err = block[int64](get, data, n, corrupt)
+		c.w64 = Read[int64](src, data, n)
 	case value.F32:
-		c.f32, err = block[float32](get, data, n, corrupt)
+		c.f32 = Read[float32](src, data, n)
 	case value.Vector:
-		c.f32, err = block[float32](get, data, n*c.typ.Dim, corrupt)
+		c.f32 = Read[float32](src, data, n*c.typ.Dim)
 	case value.F64:
-		c.f64, err = block[float64](get, data, n, corrupt)
+		c.f64 = Read[float64](src, data, n)
 	case value.Invalid:
 	}
-	return c, rest, err
 }
 
 // Fixed is a value of fixed width that arrays are made of.
@@ -224,19 +254,4 @@ func swapped(b []byte, width int) []byte {
 		out[i] = b[i-i%width+width-1-i%width]
 	}
 	return out
-}
-
-func block[T Fixed](get func(string) ([]byte, error), name string, n int, corrupt func(string, ...any) error) ([]T, error) {
-	if n == 0 {
-		return []T{}, nil
-	}
-	b, err := get(name)
-	if err != nil {
-		return nil, err
-	}
-	s, ok := Array[T](b, n)
-	if !ok {
-		return nil, corrupt("block %s has %d bytes, which are not %d values", name, len(b), n)
-	}
-	return s, nil
 }

@@ -26,6 +26,7 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	if known := c.codes.Load(); known != nil {
 		return known, nil
 	}
+	c.ready()
 	dim := c.typ.Dim
 	x := &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
 	n := 0

@@ -37,6 +37,9 @@ type Column struct {
 	// absent: every value is null, and there are no arrays beside valid.
 	absent bool
 
+	pending Pending // the arrays, elem's included
+	stored  stored
+
 	codes atomic.Pointer[Codes] // see Codes
 }
 
@@ -48,6 +51,7 @@ func (c *Column) Len() int { return c.n }
 
 // Bytes returns the most memory that the values take in a Builder, in bytes.
 func (c *Column) Bytes() int64 {
+	c.ready()
 	n := int64(c.n) // whether it is null, or a Bool
 	n += 4*int64(len(c.w32)) + 8*int64(len(c.w64)) + 4*int64(len(c.f32)) + 8*int64(len(c.f64)) + 4*int64(len(c.off))
 	if c.elem != nil {
@@ -64,10 +68,20 @@ func (c *Column) Bytes() int64 {
 }
 
 // IsNull reports whether value i is null.
-func (c *Column) IsNull(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
+func (c *Column) IsNull(i uint32) bool {
+	c.ready()
+	return c.null(i)
+}
+
+func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
 // Str returns a String or the raw bytes of a Blob, which alias the column.
 func (c *Column) Str(i uint32) string {
+	c.ready()
+	return c.str(i)
+}
+
+func (c *Column) str(i uint32) string {
 	if c.code != nil {
 		i = c.code[i]
 	}
@@ -80,7 +94,8 @@ func (c *Column) Str(i uint32) string {
 
 // Value returns value i. Its memory aliases the column.
 func (c *Column) Value(i uint32) value.Value {
-	if c.IsNull(i) {
+	c.ready()
+	if c.null(i) {
 		return value.Null
 	}
 	if c.typ.List {
@@ -93,9 +108,9 @@ func (c *Column) Value(i uint32) value.Value {
 	}
 	switch c.typ.Kind {
 	case value.String:
-		return value.OfString(c.Str(i))
+		return value.OfString(c.str(i))
 	case value.Blob:
-		return value.OfBlob([]byte(c.Str(i)))
+		return value.OfBlob([]byte(c.str(i)))
 	case value.F32:
 		return value.OfF32(c.f32[i])
 	case value.F64:
@@ -109,6 +124,7 @@ func (c *Column) Value(i uint32) value.Value {
 // Gather writes the values at rows into dst, from place at on. The destination has
 // been reset to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
+	c.ready()
 	if c.valid != nil {
 		for i, r := range rows {
 			if !c.valid.Get(int(r)) {
@@ -122,7 +138,7 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	}
 	if c.typ.List {
 		for i, r := range rows {
-			if !c.IsNull(r) {
+			if !c.null(r) {
 				dst.Lists[at+i] = c.Value(r)
 			}
 		}
@@ -132,7 +148,7 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	case value.String, value.Blob:
 		out := dst.Strings[at : at+len(rows)]
 		for i, r := range rows {
-			out[i] = c.Str(r)
+			out[i] = c.str(r)
 		}
 	case value.I32, value.Date:
 		out := dst.Ints[at : at+len(rows)]

@@ -71,8 +71,11 @@ func integral(k value.Kind) bool {
 // Prepare makes the kernel compare the values of c with v, for whose types HasKernel
 // holds. v is not null.
 func (k *Kernel) Prepare(c *Column, op plan.Op, v value.Value) {
+	c.ready()
 	k.col, k.op, k.not = c, op, op == plan.Ne
 	switch {
+	case c.absent:
+		k.kind = keepNone
 	case c.typ.Kind == value.String:
 		k.prepareText(v.Str())
 	case c.typ.Kind.IsFloat():

@@ -18,7 +18,7 @@ func TestNull(t *testing.T) {
 				t.Error("a column with all its arrays is made anew")
 			}
 			desc, blocks := encode(t, stored)
-			decoded, _, err := Decode(desc, "c", blocks.get)
+			decoded, _, err := Decode(desc, "c", blocks)
 			if err != nil {
 				t.Fatal(err)
 			}

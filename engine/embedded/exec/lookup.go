@@ -118,7 +118,7 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 			out.n++
 			continue
 		}
-		src, dst := table.Ends(ord)
+		src, dst := st.snap.Ends(table, ord)
 		if l.emit(f, out, i, src, dst) {
 			out.n++
 		}

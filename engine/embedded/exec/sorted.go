@@ -269,7 +269,7 @@ func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Ta
 // span finds the bounds of this run in the index. Without one, or with no bound left, the
 // index is nil, unless the step is in order.
 func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorted, error) {
-	bounded := s.ordered
+	bounded := false
 	values := func(list []bound) (out []value.Value, some bool) {
 		for _, b := range list {
 			if b.unless >= 0 && st.args[b.unless].IsNull() {
@@ -293,7 +293,7 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	if !ok {
 		return index.Span{}, &index.Sorted{}, nil
 	}
-	if !bounded {
+	if !bounded && !s.ordered {
 		return index.Span{}, nil, nil
 	}
 	view, err := table.SortedBy(st.ctx, s.prop, func(bytes int) bool {
@@ -306,7 +306,7 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	if view == nil || err != nil {
 		return index.Span{}, nil, err
 	}
-	if len(lower)+len(upper) == 0 {
+	if !bounded { // nulls are among them
 		return view.All(), view, nil
 	}
 	below := func(row uint32) bool {

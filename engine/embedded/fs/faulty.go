@@ -22,6 +22,7 @@ const (
 	OpRead
 	OpWrite
 	OpSync
+	OpMap
 )
 
 // Op is one operation, as it is about to be carried out.
@@ -67,6 +68,15 @@ func (s *Faulty) Create(name string) (File, error) {
 // Open implements [FS].
 func (s *Faulty) Open(name string) (File, error) {
 	return s.file(Op{Kind: OpOpen, Name: name}, s.base.Open)
+}
+
+// Map implements [FS].
+func (s *Faulty) Map(name string) (m *Mapping, err error) {
+	err = s.do(Op{Kind: OpMap, Name: name}, func() error {
+		m, err = s.base.Map(name)
+		return err
+	})
+	return m, err
 }
 
 // OpenWrite implements [FS].

@@ -27,6 +27,10 @@ type FS interface {
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
 
+	// Map returns the content of an existing file as it is now, for reading. The file
+	// must not be written while it is mapped; it may be renamed and removed.
+	Map(name string) (*Mapping, error)
+
 	// OpenWrite opens an existing file for reading and writing.
 	OpenWrite(name string) (File, error)
 

@@ -7,8 +7,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrCrashed is what every operation of a [Mem] returns once its world has stopped.
@@ -22,6 +24,9 @@ type Mem struct {
 	locks map[string]bool
 	ops   int
 	limit int // the number of durable operations that are carried out, -1 for all
+
+	poison   bool
+	poisoned atomic.Int64
 }
 
 // memDir is a directory: its names, those that are durable, and the changes that lead
@@ -65,6 +70,47 @@ func (m *Mem) Create(name string) (File, error) {
 
 // Open implements [FS].
 func (m *Mem) Open(name string) (File, error) { return m.open(name, false) }
+
+// Map implements [FS]. The mapping is a copy; see [Mem.PoisonMappings].
+func (m *Mem) Map(name string) (*Mapping, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, base, err := m.parent("map", name)
+	if err != nil {
+		return nil, err
+	}
+	f := d.names[base]
+	if f == nil {
+		return nil, &iofs.PathError{Op: "map", Path: name, Err: iofs.ErrNotExist}
+	}
+	data := aligned(int(f.size))
+	if len(data) > 0 {
+		if _, err := f.readAt(data, 0); err != nil {
+			return nil, err
+		}
+	}
+	mapping := &Mapping{data: data}
+	if m.poison {
+		runtime.AddCleanup(mapping, func(data []byte) {
+			for i := range data {
+				data[i] = 0xDB
+			}
+			m.poisoned.Add(1)
+		}, data)
+	}
+	return mapping, nil
+}
+
+// PoisonMappings makes the memory of later mappings unlike any content once they are out
+// of reach, where the operating system would unmap it: whoever still reads it will see.
+func (m *Mem) PoisonMappings() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.poison = true
+}
+
+// Poisoned returns how many mappings have been given back and overwritten.
+func (m *Mem) Poisoned() int { return int(m.poisoned.Load()) }
 
 // OpenWrite implements [FS].
 func (m *Mem) OpenWrite(name string) (File, error) { return m.open(name, true) }

@@ -2,14 +2,19 @@ package index
 
 // Others returns the other ends of a node's edges in the base, sorted.
 func (a *Adjacency) Others(node uint32) []uint32 {
-	if uint64(node)+1 >= uint64(len(a.off)) {
+	b := a.base
+	if b == nil {
 		return nil
 	}
-	return a.other[a.off[node]:a.off[node+1]]
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return nil
+	}
+	return b.other[b.off[node]:b.off[node+1]]
 }
 
 // Distinct reports whether no two edges of the base join the same pair.
-func (a *Adjacency) Distinct() bool { return !a.multi }
+func (a *Adjacency) Distinct() bool { return a.base == nil || !a.base.multi }
 
 // ReadAhead brings a node's edges to the processor's caches. What it returns means
 // nothing: it is there for the compiler not to leave the reading out.

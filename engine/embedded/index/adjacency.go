@@ -1,14 +1,27 @@
 package index
 
+import "github.com/omnigraph-go/omnigraph/engine/embedded/column"
+
 // Adjacency lists the edges of one type at the nodes of one end: compressed rows over
 // node ordinals, and a copy-on-write overlay for edges that came after.
 type Adjacency struct {
+	base  *adjacencyBase // nil for none
+	over  heads[Hop]
+	count int
+}
+
+// adjacencyBase is a compressed sparse row matrix.
+type adjacencyBase struct {
 	off   []uint32 // by node; a node past the end has no edge in the base
 	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
 	other []uint32 // node ordinals of the other end
-	over  heads[Hop]
-	count int
-	multi bool // two edges of the base join the same pair
+	multi bool     // two edges join the same pair
+
+	edges, others uint32 // the greatest in edge and other, plus one
+
+	pending     column.Pending
+	stored      place
+	nOff, nEdge int // of a stored base
 }
 
 // Hop is an edge of the overlay, in a list per node, the latest first.
@@ -22,11 +35,12 @@ type Hop struct {
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
 	// Each end is asked for some times over: it is quick, and lists of them are as large
 	// as the result.
-	var listed, maxHere, maxOther uint32
+	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
 		if h, o, ok := ends(e); ok {
 			listed++
 			maxHere, maxOther = max(maxHere, h), max(maxOther, o)
+			maxEdge = e
 		}
 	}
 	if listed == 0 {
@@ -41,7 +55,7 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 			at[o]++
 		}
 	}
-	a := Adjacency{edge: make([]uint32, listed), other: make([]uint32, listed)}
+	a := &adjacencyBase{edge: make([]uint32, listed), other: make([]uint32, listed), edges: maxEdge + 1, others: maxOther + 1}
 	at = starts(maxHere, n, func(e uint32) (uint32, bool) { h, _, ok := ends(e); return h, ok })
 	a.off = append(make([]uint32, 0, len(at)), at...)
 	for _, e := range byOther {
@@ -51,7 +65,31 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 		a.edge[p], a.other[p] = e, o
 		a.multi = a.multi || p > a.off[h] && a.other[p-1] == o
 	}
-	return a
+	return Adjacency{base: a}
+}
+
+func (b *adjacencyBase) ready() {
+	if b.pending.Left() {
+		b.fetch()
+	}
+}
+
+//go:noinline
+func (b *adjacencyBase) fetch() { b.pending.Resolve(b.read) }
+
+// read reads a stored base. Whoever walks it uses the ordinals as places in arrays, so
+// they are checked.
+func (b *adjacencyBase) read() {
+	src, name := b.stored.source, b.stored.name
+	b.off = column.Read[uint32](src, name+".f", b.nOff)
+	column.Ascending(src, name+".f", b.off, b.nEdge)
+	b.edge = column.Read[uint32](src, name+".e", b.nEdge)
+	b.other = column.Read[uint32](src, name+".o", b.nEdge)
+	for i, e := range b.edge {
+		if e >= b.edges || b.other[i] >= b.others {
+			b.stored.fail("edge %d to node %d of %d and %d", e, b.other[i], b.edges, b.others)
+		}
+	}
 }
 
 // starts counts keys, and returns where those of each begin when they are sorted.
@@ -107,19 +145,29 @@ func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
 
 // Base returns the edges and other ends of a node in the base, sorted by other end.
 func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
-	if uint64(node)+1 >= uint64(len(a.off)) {
+	b := a.base
+	if b == nil {
 		return nil, nil
 	}
-	i, j := a.off[node], a.off[node+1]
-	return a.edge[i:j], a.other[i:j]
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return nil, nil
+	}
+	i, j := b.off[node], b.off[node+1]
+	return b.edge[i:j], b.other[i:j]
 }
 
 // BaseDegree returns how many edges a node has in the base.
 func (a *Adjacency) BaseDegree(node uint32) uint32 {
-	if uint64(node)+1 >= uint64(len(a.off)) {
+	b := a.base
+	if b == nil {
 		return 0
 	}
-	return a.off[node+1] - a.off[node]
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return 0
+	}
+	return b.off[node+1] - b.off[node]
 }
 
 // Over returns the edges of a node in the overlay.
@@ -134,4 +182,4 @@ func (a *Adjacency) Over(node uint32) *Hop {
 func (a *Adjacency) Overlay() int { return a.count }
 
 // Simple reports whether no two listed edges can join the same pair.
-func (a *Adjacency) Simple() bool { return a.count == 0 && !a.multi }
+func (a *Adjacency) Simple() bool { return a.count == 0 && (a.base == nil || !a.base.multi) }

@@ -29,11 +29,11 @@ const slack = 1 + 1e-9
 // findPeaks notes the peaks of the terms that most windows hold.
 func (x *Text) findPeaks() {
 	x.peaks = make([][]uint8, len(x.terms))
-	windows := (len(x.ords) + windowSize - 1) / windowSize
 	average := float64(x.sum) / float64(max(1, len(x.ords)))
 	for t := range x.terms {
 		from, to := x.off[t], x.off[t+1]
-		if windows < 8 || int(to-from) < windows/2 {
+		windows := x.peaked(t)
+		if windows == 0 {
 			continue
 		}
 		peaks := make([]uint8, windows)
@@ -45,6 +45,15 @@ func (x *Text) findPeaks() {
 		}
 		x.peaks[t] = peaks
 	}
+}
+
+// peaked returns how many windows there are, if a term has peaks.
+func (x *Text) peaked(t int) int {
+	windows := (len(x.ords) + windowSize - 1) / windowSize
+	if windows < 8 || int(x.off[t+1]-x.off[t]) < windows/2 {
+		return 0
+	}
+	return windows
 }
 
 // normOf weighs a length against the average. The conversions keep a compiler from

@@ -3,16 +3,27 @@ package index
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 )
 
 // Hash is an index from 64-bit hashes to ordinals. Several ordinals may have one
 // hash, and an ordinal several: candidates are checked against the entity.
 type Hash struct {
-	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
-	next  []uint32 // by ordinal: the next one in its bucket, plus one
+	base  *hashBase // nil for none
 	over  heads[entry]
 	mask  uint32 // buckets of the overlay less one; 0 while it is empty
 	count int    // entries of the overlay
+}
+
+// hashBase is a chained hash table. Chains ascend in ordinals.
+type hashBase struct {
+	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
+	next  []uint32 // by ordinal: the next one in its bucket, plus one
+
+	pending       column.Pending
+	stored        place
+	nHeads, nNext int // of a stored base
 }
 
 type entry struct {
@@ -29,7 +40,7 @@ func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	for size < n {
 		size *= 2
 	}
-	x := Hash{heads: make([]uint32, size), next: make([]uint32, n)}
+	x := &hashBase{heads: make([]uint32, size), next: make([]uint32, n)}
 	// From the end, so that a chain is in ascending order.
 	for ord := n; ord > 0; ord-- {
 		if h, ok := hash(ord - 1); ok {
@@ -38,7 +49,7 @@ func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 			x.heads[b] = ord
 		}
 	}
-	return x
+	return Hash{base: x}
 }
 
 // Overlay returns the number of entries that came after the base was built.
@@ -115,18 +126,19 @@ type Cursor struct {
 	hash  uint64
 	entry *entry
 	first *entry
-	base  uint32 // the next ordinal in the base, plus one
-	next  []uint32
+	next  uint32 // the next ordinal in the base, plus one
+	base  *hashBase
 }
 
 // Find returns a cursor before the first candidate of a hash.
 func (x *Hash) Find(hash uint64) Cursor {
-	c := Cursor{hash: hash, next: x.next}
+	c := Cursor{hash: hash, base: x.base}
 	if x.count > 0 {
 		c.first = x.over.get(uint32(hash>>32) & x.mask)
 	}
-	if len(x.heads) > 0 {
-		c.base = x.heads[uint32(hash)&uint32(len(x.heads)-1)]
+	if b := x.base; b != nil {
+		b.ready()
+		c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
 	}
 	return c
 }
@@ -140,12 +152,36 @@ func (c *Cursor) Next() bool {
 		}
 	}
 	c.first, c.entry = nil, nil
-	if c.base == 0 {
+	if c.next == 0 {
 		return false
 	}
-	c.Ord = c.base - 1
-	c.base = c.next[c.Ord]
+	c.Ord = c.next - 1
+	c.next = c.base.after(c.next)
 	return true
+}
+
+// after returns what follows a place in its chain. Places come from the disk.
+func (b *hashBase) after(place uint32) uint32 {
+	if place > uint32(len(b.next)) {
+		b.stored.fail("place %d of %d", place, len(b.next))
+	}
+	next := b.next[place-1]
+	if next != 0 && next <= place {
+		b.stored.fail("place %d follows place %d", next, place)
+	}
+	return next
+}
+
+func (b *hashBase) ready() {
+	if b.pending.Left() {
+		b.pending.Resolve(b.read)
+	}
+}
+
+func (b *hashBase) read() {
+	src, name := b.stored.source, b.stored.name
+	b.heads = column.Read[uint32](src, name+".h", b.nHeads)
+	b.next = column.Read[uint32](src, name+".n", b.nNext)
 }
 
 // Multipliers of the hash: the odd constants of wyhash, version 4.2.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 )
@@ -28,6 +29,9 @@ type Text struct {
 	freqs []uint8  // by posting: occurrences, manyTimes for many
 	many  map[uint32]uint32
 	peaks [][]uint8 // by term: see peak; nil for one in few documents
+
+	name   string        // of the segment that holds it; empty while there is none
+	source column.Source // in which the arrays lie, if they were read from one
 }
 
 // manyTimes says that the number of occurrences stands in Text.many.

@@ -19,6 +19,8 @@ type TextView struct {
 	docs uint64 // texts
 	sum  uint64 // their tokens
 
+	stored *storedView // if it was stored; see Unread
+
 	mu sync.Mutex
 	df map[string]uint32 // of terms in runs with dead documents
 }
@@ -76,6 +78,9 @@ func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 
 // Update is [TextView.Update] within limits. The error is the context's, or Spend's.
 func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
+	if v.stored != nil && v.stored.pending.Left() {
+		v.stored.pending.Resolve(func() { v.read(source) })
+	}
 	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
 	for i := range u.runs {
 		u.runs[i].owned = false
@@ -101,18 +106,23 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 			}
 		}
 	})
-	err := w.push(u, len(docs), func(from, to int, yield func(textDoc) bool) {
-		for _, d := range docs[from:to] {
-			if !yield(d) {
-				return
-			}
-		}
-	})
+	err := w.push(u, len(docs), handOut(docs))
 	if err != nil {
 		return nil, err
 	}
 	u.compact()
 	return u, nil
+}
+
+// handOut hands out documents that are there.
+func handOut(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
+	return func(from, to int, yield func(textDoc) bool) {
+		for _, d := range docs[from:to] {
+			if !yield(d) {
+				return
+			}
+		}
+	}
 }
 
 // push adds a run of the documents of n places, if there are any.

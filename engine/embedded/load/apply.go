@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
@@ -367,7 +368,7 @@ func (a *applier) orphans() error {
 			continue
 		}
 		if ord, lost, ok := a.tx.Orphan(t); ok {
-			return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, ID: a.tx.Table(t).ID(ord), Rule: "endpoint",
+			return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, ID: strings.Clone(a.tx.Table(t).ID(ord)), Rule: "endpoint",
 				Detail: fmt.Sprintf("the load would remove node %q, which the edge joins; add the node or the edges of type %s to the input", lost, t.Name)}
 		}
 	}

@@ -81,7 +81,6 @@ func BenchmarkSegment(b *testing.B) {
 			must(b, err)
 			_, err = seg.Block("data")
 			must(b, err)
-			must(b, seg.Close())
 		}
 	})
 }

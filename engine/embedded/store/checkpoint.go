@@ -109,7 +109,7 @@ func (s *Store) entry(ctx context.Context, id SegmentID) (manifestEntry, error) 
 		return manifestEntry{}, err
 	}
 	e.size, e.crc = seg.size, seg.crc
-	return e, seg.Close()
+	return e, nil
 }
 
 // install makes a manifest durable and then the one in force.

@@ -58,13 +58,13 @@
 // a later one says that it was durable, the log is corrupt; otherwise the log ends there,
 // and the rest is cut. Damage to the very last write is taken for a torn one.
 //
-// # Segment, format 1
+// # Segment, format 2
 //
 // Blocks of bytes with names, each contiguous and on a multiple of 64, so that it can be
 // used in place:
 //
 //	 0  "OGSEG\0\0\0"
-//	 8  u32  format = 1
+//	 8  u32  format = 2
 //	12  u32  0
 //	16  u64  number, as in the name
 //	24       0
@@ -75,12 +75,15 @@
 //	           u64  length without padding
 //	           u16  length of the name
 //	           name
+//	           u8   0 as it is, 1 a Zstandard frame, 2 the same of the differences of
+//	                4-byte numbers; not in format 1
+//	           u64  length before it was compressed; not in format 1
 //	           u32  for each 64 KiB of the padded block, the last one maybe shorter: checksum
 //	         the last 40 bytes:
 //	 0  u64  offset of the footer
 //	 8  u64  length of the file
 //	16  u32  number of blocks
-//	20  u32  format = 1
+//	20  u32  format = 2
 //	24  u32  0
 //	28  u32  checksum of the footer and bytes 0 to 28
 //	32  "OGSEGEND"
@@ -108,6 +111,6 @@ package store
 const (
 	LogFormat      = 1
 	FrameFormat    = 1
-	SegmentFormat  = 1
+	SegmentFormat  = 2
 	ManifestFormat = 1
 )

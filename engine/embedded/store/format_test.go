@@ -42,7 +42,7 @@ func TestFormat(t *testing.T) {
 	for _, name := range names {
 		data, err := fs.ReadFile(mem, filepath.Join("/g", name))
 		must(t, err)
-		golden.Check(t, filepath.Join("testdata", "format1", name), data)
+		golden.Check(t, filepath.Join("testdata", "format2", name), data)
 	}
 }
 

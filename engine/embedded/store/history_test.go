@@ -242,7 +242,6 @@ func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 		if err != nil || !bytes.Equal(data, pattern(h.segments[id])) {
 			t.Fatalf("segment %d: %d bytes, %v", id, len(data), err)
 		}
-		must(t, seg.Close())
 	}
 	must(t, s.Verify(ctx))
 	return s, rec

@@ -6,34 +6,34 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// Segment is an open segment. Its methods may be called concurrently, Close after all
-// others.
+// Segment is an open segment: a mapping of its file. Its methods may be called
+// concurrently.
 type Segment struct {
-	store  *Store
-	file   fs.File
-	name   string
-	size   int64
-	crc    uint32 // of the footer
-	names  []string
-	blocks map[string]*block
+	mapping *fs.Mapping
+	name    string
+	size    int64
+	crc     uint32 // of the footer
+	names   []string
+	blocks  map[string]*block
 }
 
 // block is a block of an open segment.
 type block struct {
 	blockEntry
-	once sync.Once
-	data []byte
-	err  error
+	verified atomic.Bool
+	mu       sync.Mutex // held while it is verified
+	data     []byte     // what was compressed; valid when verified
 }
 
-// OpenSegment opens a segment, reading its footer alone. It stays readable until it or
-// the store is closed, even when a checkpoint removes the file. The error is an
-// *engine.NotFound or an *engine.Corrupt.
+// OpenSegment opens a segment, reading its footer alone. It stays readable as long as
+// something refers to it, even when a checkpoint removes the file and when the store is
+// closed. The error is an *engine.NotFound or an *engine.Corrupt.
 func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -48,92 +48,107 @@ func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error)
 	case state == nil:
 		return nil, &engine.NotFound{What: "segment", Name: name}
 	}
-	seg, err := openSegment(s.fsys, name, id)
+	seg, err := mapSegment(s.fsys, name, id)
 	if err != nil {
 		return nil, err
 	}
-	seg.store = s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		err = &engine.Unavailable{Reason: "it is closed"}
+		return nil, &engine.Unavailable{Reason: "it is closed"}
 	case state.known && (state.size != seg.size || state.crc != seg.crc):
-		err = &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
 			"it has %d bytes and footer checksum %08x, wanted %d and %08x", seg.size, seg.crc, state.size, state.crc)}
 	}
-	if err != nil {
-		seg.file.Close()
-		return nil, err
-	}
 	state.known, state.size, state.crc = true, seg.size, seg.crc
-	s.open[seg] = struct{}{}
 	return seg, nil
 }
+
+// Name returns the name of the segment's file.
+func (g *Segment) Name() string { return g.name }
 
 // Blocks returns the names of the blocks in the order in which they were added.
 func (g *Segment) Blocks() []string { return g.names }
 
 // Block returns the data of a block, at an address that is a multiple of 8. It must not
-// be changed, and stays valid after Close. The checksums are verified on the first use
-// after opening: the error is an *engine.Corrupt naming file and block. A block that does
-// not exist is an *engine.NotFound.
+// be changed, and be used only as long as the segment is kept: it lies in a mapping. The
+// checksums are verified on the first use after opening: the error is an
+// *engine.Corrupt naming file and block. A block that does not exist is an
+// *engine.NotFound.
 func (g *Segment) Block(name string) ([]byte, error) {
 	b := g.blocks[name]
 	if b == nil {
 		return nil, &engine.NotFound{What: "block of " + g.name, Name: name}
 	}
-	b.once.Do(func() { b.data, b.err = b.read(g.file, g.name) })
-	return b.data, b.err
-}
-
-// Close closes the segment.
-func (g *Segment) Close() error {
-	if s := g.store; s != nil {
-		s.mu.Lock()
-		_, open := s.open[g]
-		delete(s.open, g)
-		s.mu.Unlock()
-		if !open {
-			return nil
+	data := g.mapping.Bytes()[b.offset:]
+	if !b.verified.Load() {
+		b.mu.Lock()
+		defer b.mu.Unlock() // even if the mapping has a fault
+		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
+			return nil, err
 		}
-	}
-	return g.file.Close()
-}
-
-// read reads and verifies a block. The memory is a multiple of 64 bytes long, which
-// makes the allocator align it.
-func (b *blockEntry) read(f fs.File, file string) ([]byte, error) {
-	data := make([]byte, pad(b.length, blockAlign))
-	if n, err := f.ReadAt(data, b.offset); n < len(data) {
-		return nil, readFailure(file, err)
-	}
-	for i, want := range b.pieces {
-		start := i * pieceSize
-		piece := data[start:min(start+pieceSize, len(data))]
-		if got := checksum(piece); got != want {
-			return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
-				"block %q, offset %d: %d bytes have checksum %08x, wanted %08x",
-				b.name, b.offset+int64(start), len(piece), got, want)}
+		if b.codec != codecNone && b.data == nil {
+			unpacked, err := b.unpack(data[:b.length], g.name)
+			if err != nil {
+				return nil, err
+			}
+			b.data = unpacked
 		}
+		b.verified.Store(true)
+	}
+	if b.codec != codecNone {
+		return b.data, nil
 	}
 	return data[:b.length:b.length], nil
 }
 
-func openSegment(fsys fs.FS, name string, id SegmentID) (_ *Segment, err error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, unavailable("opening a segment", err)
+// read reads and verifies a block.
+func (b *blockEntry) read(f io.ReaderAt, file string) error {
+	data := make([]byte, pad(b.length, blockAlign))
+	if n, err := f.ReadAt(data, b.offset); n < len(data) {
+		return readFailure(file, err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
+	if err := b.verify(data, file); err != nil || b.codec == codecNone {
+		return err
+	}
+	_, err := b.unpack(data[:b.length], file)
+	return err
+}
+
+// verify checks a block with its padding.
+func (b *blockEntry) verify(data []byte, file string) error {
+	for i, want := range b.pieces {
+		start := i * pieceSize
+		piece := data[start:min(start+pieceSize, len(data))]
+		if got := checksum(piece); got != want {
+			return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+				"block %q, offset %d: %d bytes have checksum %08x, wanted %08x",
+				b.name, b.offset+int64(start), len(piece), got, want)}
 		}
-	}()
-	size, err := f.Size()
+	}
+	return nil
+}
+
+// mapSegment maps a segment and reads its footer.
+func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
+	m, err := fsys.Map(name)
 	if err != nil {
 		return nil, unavailable("opening a segment", err)
 	}
+	g, err := readFooter(bytes.NewReader(m.Bytes()), int64(len(m.Bytes())), name, id)
+	if err != nil {
+		return nil, err
+	}
+	g.mapping = m
+	return g, nil
+}
+
+// coldEntrySize is what a footer of format 2 says of a block's compression, in bytes.
+const coldEntrySize = 9
+
+// readFooter returns a segment that is not mapped.
+func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment, error) {
 	if size < segmentHeaderSize+segmentTrailerSize {
 		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
 			"the file has %d bytes, fewer than a header and a footer", size)}
@@ -161,7 +176,7 @@ func openSegment(fsys fs.FS, name string, id SegmentID) (_ *Segment, err error) 
 	if err != nil {
 		return nil, err
 	}
-	g := &Segment{file: f, name: name, size: size, crc: crc, blocks: make(map[string]*block, len(entries))}
+	g := &Segment{name: name, size: size, crc: crc, blocks: make(map[string]*block, len(entries))}
 	for _, e := range entries {
 		if g.blocks[e.name] != nil {
 			return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("two blocks are called %q", e.name)}
@@ -182,7 +197,7 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
 	}
-	if format := le.Uint32(h[8:]); format != SegmentFormat {
+	if format := le.Uint32(h[8:]); format < 1 || format > SegmentFormat {
 		return corrupt("offset 8: segment format %d is not known, the last known is %d", format, SegmentFormat)
 	}
 	if got := SegmentID(le.Uint64(h[16:])); got != id {
@@ -225,7 +240,8 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return corrupt("it ends with %q", trailer[32:])
 	}
-	if format := le.Uint32(trailer[20:]); format != SegmentFormat {
+	format := le.Uint32(trailer[20:])
+	if format < 1 || format > SegmentFormat {
 		return corrupt("segment format %d is not known, the last known is %d", format, SegmentFormat)
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
@@ -254,6 +270,17 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		}
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
+		b.unpacked = b.length
+		if format > 1 {
+			if (len(rest)-coldEntrySize)/4 < pieces {
+				return corrupt("it breaks off in block %d of %d", i+1, count)
+			}
+			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
+			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+				return corrupt("block %d of %d has codec %d and %d bytes in %d", i+1, count, b.codec, b.unpacked, b.length)
+			}
+			rest = rest[coldEntrySize:]
+		}
 		for p := range b.pieces {
 			b.pieces[p] = le.Uint32(rest)
 			rest = rest[4:]

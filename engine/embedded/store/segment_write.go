@@ -45,6 +45,9 @@ type blockEntry struct {
 	offset int64
 	length int64    // without padding
 	pieces []uint32 // checksums
+
+	codec    byte
+	unpacked int64 // bytes before it was compressed; the length if it is not
 }
 
 // WriteSegment makes a segment of the blocks that write adds. It is durable and immutable
@@ -77,6 +80,10 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 // AddBlock appends a block. Names are unique and up to 65,535 bytes long. The data is
 // not kept. An error of AddBlock is to be returned to WriteSegment.
 func (w *SegmentWriter) AddBlock(name string, data []byte) error {
+	return w.add(name, data, codecNone, int64(len(data)))
+}
+
+func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
 	switch {
 	case w.names[name]:
 		return &engine.Conflict{Reason: fmt.Sprintf("the segment has a block %q already", name)}
@@ -84,7 +91,7 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
 	}
 	w.names[name] = true
-	b := blockEntry{name: name, offset: w.offset, length: int64(len(data))}
+	b := blockEntry{name: name, offset: w.offset, length: int64(len(data)), codec: codec, unpacked: unpacked}
 	padding := zeroPadding[:pad(len(data), blockAlign)-len(data)]
 	for {
 		piece := data[:min(len(data), pieceSize)]
@@ -193,6 +200,8 @@ func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 		buf = le.AppendUint64(buf, uint64(b.length))
 		buf = le.AppendUint16(buf, uint16(len(b.name)))
 		buf = append(buf, b.name...)
+		buf = append(buf, b.codec)
+		buf = le.AppendUint64(buf, uint64(b.unpacked))
 		for _, crc := range b.pieces {
 			buf = le.AppendUint32(buf, crc)
 		}

@@ -18,8 +18,8 @@ const (
 	// some 64 KiB is better kept in segments that its record names.
 	MaxPayload = 16 << 20
 
-	// DefaultLogSize is the size of a log file, in bytes.
-	DefaultLogSize = 16 << 20
+	// DefaultLogSize is the size of a log file, in bytes. An Open reads whole files.
+	DefaultLogSize = 4 << 20
 
 	// minLogSize holds the header of a log file and a page of frames.
 	minLogSize = 2 * logHeaderSize
@@ -69,7 +69,6 @@ type Store struct {
 	segments    map[SegmentID]*segmentState
 	nextSegment SegmentID
 	recovered   uint64 // LSN of the last record at Open
-	open        map[*Segment]struct{}
 	closed      bool
 }
 
@@ -180,7 +179,7 @@ func (s *Store) Durable() uint64 {
 	return s.log.durable
 }
 
-// Close writes what is enqueued, closes every segment, and lets go of the directory.
+// Close writes what is enqueued and lets go of the directory. Segments stay readable.
 // The error is that of the last write, if there was one to do.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -189,12 +188,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	open := s.open
-	s.open = nil
 	s.mu.Unlock()
-	for seg := range open {
-		seg.file.Close()
-	}
 	err := s.log.close()
 	return errors.Join(err, s.release())
 }
@@ -223,7 +217,6 @@ func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 		log:         newWAL(fsys, dir, max(minLogSize, pad(size, logHeaderSize)), salt),
 		segments:    map[SegmentID]*segmentState{},
 		nextSegment: 1,
-		open:        map[*Segment]struct{}{},
 	}, nil
 }
 

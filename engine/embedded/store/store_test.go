@@ -89,8 +89,6 @@ func TestSegmentBlocks(t *testing.T) {
 		if _, err := seg.Block("none"); !errors.As(err, &notFound) {
 			t.Errorf("a block that is not there: %v", err)
 		}
-		must(t, seg.Close())
-		must(t, seg.Close())
 		must(t, s.Verify(ctx))
 		var conflict *engine.Conflict
 		_, err = s.WriteSegment(ctx, func(w *SegmentWriter) error {

@@ -177,7 +177,7 @@ func (l *faultList) join() error {
 // segment reads all of a segment, block by block. The error is the context's alone.
 func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, want segmentState) error {
 	name := filename(dir, uint64(id), segmentExt)
-	g, err := openSegment(fsys, name, id)
+	f, g, err := openSegment(fsys, name, id)
 	if err != nil {
 		if errors.Is(err, iofs.ErrNotExist) {
 			err = &engine.Corrupt{Object: name, Detail: "the file is missing"}
@@ -185,7 +185,7 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 		l.add(err)
 		return ctx.Err()
 	}
-	defer g.file.Close()
+	defer f.Close()
 	if want.known && (want.size != g.size || want.crc != g.crc) {
 		l.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
 			"it has %d bytes and footer checksum %08x, the manifest wants %d and %08x", g.size, g.crc, want.size, want.crc)})
@@ -194,10 +194,29 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		// Read apart from the block's own memory, which would keep the whole segment.
-		if _, err := g.blocks[block].read(g.file, name); err != nil {
+		if err := g.blocks[block].read(f, name); err != nil {
 			l.add(err)
 		}
 	}
 	return nil
+}
+
+// openSegment opens the file of a segment for reading: a mapping shows what is cached,
+// and its faults are no errors.
+func openSegment(fsys fs.FS, name string, id SegmentID) (_ fs.File, _ *Segment, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, nil, unavailable("opening a segment", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	size, err := f.Size()
+	if err != nil {
+		return nil, nil, unavailable("opening a segment", err)
+	}
+	g, err := readFooter(f, size, name, id)
+	return f, g, err
 }

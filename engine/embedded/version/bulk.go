@@ -2,6 +2,7 @@ package version
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
@@ -80,11 +81,12 @@ func (tx *Txn) PutSegment(p Part) {
 		kept = engine.NewBitmap(int(e.next))
 	}
 	first := e.next
+	from, to := s.Ends()
 	for i := range s.N {
 		id := ids.Str(i)
 		ord, ok := e.Lookup(id)
 		if ok && p.Type.Entity == plan.Edge {
-			if src, dst := e.Ends(ord); src != s.Src[i] || dst != s.Dst[i] {
+			if src, dst := e.Ends(ord); src != from[i] || dst != to[i] {
 				tx.kill(e, ord)
 				ok = false
 			}
@@ -93,7 +95,7 @@ func (tx *Txn) PutSegment(p Part) {
 			kept.Set(int(ord))
 		}
 		if !ok {
-			ord = e.claim(id)
+			ord = e.claim(strings.Clone(id))
 			e.live++
 		}
 		e.touched[ord] = true
@@ -123,7 +125,7 @@ func (tx *Txn) fill(e *edit, p Part) {
 		}
 	}
 	t.reindex()
-	if !t.sorted {
+	if t.last = strings.Clone(t.last); !t.sorted {
 		t.last = ""
 	}
 	e.Table, e.reset = *t, true
@@ -155,6 +157,7 @@ func (t *Table) freeze() {
 
 // reindex builds the bases of all indexes anew, over the entities alive.
 func (t *Table) reindex() {
+	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
 	tasks := []func(){func() {
 		t.keys = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
@@ -210,9 +213,10 @@ const parallelFrom = 1 << 12
 
 func (t *Table) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {
-		r := &t.tail[row-t.base]
+		r := t.late(row)
 		return r.Src, r.Dst
 	}
 	s := t.segment(row)
-	return s.Src[row-s.Start], s.Dst[row-s.Start]
+	from, to := s.Ends()
+	return from[row-s.Start], to[row-s.Start]
 }

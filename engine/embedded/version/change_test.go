@@ -152,14 +152,7 @@ func TestOriginRoundTrip(t *testing.T) {
 		}
 		return []byte("base")
 	})
-	read, err := ReadManifest(payload, func(b []byte) (*catalog.Schema, error) { return byText[string(b)], nil }, func(typ *Type, name string) (*Segment, error) {
-		return ReadSegment(typ, name, func(block string) ([]byte, error) {
-			if b, ok := files[name][block]; ok {
-				return b, nil
-			}
-			return nil, &engine.NotFound{What: "block", Name: block}
-		})
-	})
+	read, err := ReadManifest(payload, func(b []byte) (*catalog.Schema, error) { return byText[string(b)], nil }, memory(files))
 	if err != nil {
 		t.Fatal(err)
 	}

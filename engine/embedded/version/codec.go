@@ -78,8 +78,9 @@ func appendText(dst []byte, s string) []byte {
 type reader struct {
 	b   []byte
 	err error
-
-	manifest byte // the format of the manifest that it reads
+	// Of a manifest: its format, and the segments with the indexes of its tables.
+	format  byte
+	indexes map[*Table]string
 }
 
 func (r *reader) fail(what string) {

@@ -247,7 +247,7 @@ func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViol
 			names[k] = t.Type.Props[p].Name
 		}
 	}
-	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: t.ID(ord), Property: strings.Join(names, ", "),
+	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: strings.Join(names, ", "),
 		Rule: "unique", Detail: fmt.Sprintf("%q has the same values already", t.ID(other))}
 }
 

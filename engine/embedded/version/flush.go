@@ -119,7 +119,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 	t.Segs, t.base = then.Segs, then.base
 	late := now.tail[then.base-now.base:]
 	t.tail = slices.Clone(late)
-	t.keys, t.idx, t.out, t.in = then.keys, slices.Clone(then.idx), then.out, then.in
+	t.based, t.keys, t.idx, t.out, t.in = then.based, then.keys, slices.Clone(then.idx), then.out, then.in
 	owner := new(index.Owner)
 	for i := range late {
 		r := &late[i]
@@ -149,13 +149,13 @@ func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 	}
 }
 
-// overlaid reports whether the overlays have outgrown a tenth of the table.
+// overlaid reports whether an overlay has outgrown a quarter of the base.
 func (t *Table) overlaid() bool {
 	n := max(t.keys.Overlay(), t.out.Overlay())
 	for i := range t.idx {
 		n = max(n, t.idx[i].Overlay())
 	}
-	return n > 1024 && uint32(n) > t.next/10
+	return n > 1024 && uint32(n) > t.next/5
 }
 
 func (s *Snapshot) set(t *Table) {

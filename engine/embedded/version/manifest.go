@@ -3,7 +3,9 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -26,6 +28,10 @@ import (
 //	              empty for none) and kind (1 byte, value.Kind)
 //	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
+//	  indexes     text: the segment with the bases of the indexes; empty for none
+//	  texts       uvarint count of text indexes; of each the position of its property,
+//	              the rows that it covers (uvarints), and the segments that hold it:
+//	              uvarint count, texts. Formats 1 and 2 have no indexes
 //	states    uvarint count; of each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, which of the schemas
@@ -136,10 +142,22 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	return dst
 }
 
-// ReadManifest reads a manifest. The error is a *engine.Corrupt, or open's.
-func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
+// Opener opens the stored segments that a manifest names.
+type Opener interface {
+	// Segment opens one with rows of a type.
+	Segment(t *Type, name string) (*Segment, error)
+	// Source opens one with anything else.
+	Source(name string) (column.Source, error)
+}
+
+// ReadManifest reads a manifest. Of what it names it reads no more than it needs to
+// enter what came after the bases of the indexes; everything else is read on its first
+// use. The error is a *engine.Corrupt, or open's; what is wrong with rows that are read
+// is thrown, see package damage.
+func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
-	switch f := r.byte(); {
+	r.format = r.byte()
+	switch f := r.format; {
 	case r.err != nil:
 		return nil, r.err
 	case f == 1:
@@ -148,13 +166,13 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", f, ManifestFormat))
 		return nil, r.err
 	default:
-		r.manifest = f
+		r.format = f
 	}
 	m := &Manifest{}
 	var schemas []*Schema
 	for range r.count() {
 		s := readSchema(r, decode)
-		if r.err == nil && r.manifest > 2 {
+		if r.err == nil && r.format > 2 {
 			r.ancestors(s)
 		}
 		if r.err != nil {
@@ -170,7 +188,7 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 		}
 		tables = append(tables, t)
 	}
-	states, err := r.states(schemas, tables)
+	states, err := r.states(schemas, tables, open)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +222,7 @@ func ReadManifest(payload []byte, decode Decoder, open func(t *Type, name string
 }
 
 // table reads a table of one of the schemas.
-func (r *reader) table(schemas []*Schema, open func(t *Type, name string) (*Segment, error)) (*Table, error) {
+func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	schema := r.index(len(schemas))
 	if r.err != nil {
 		return nil, r.err
@@ -222,7 +240,7 @@ func (r *reader) table(schemas []*Schema, open func(t *Type, name string) (*Segm
 }
 
 // states reads states over tables.
-func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error) {
+func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.count() {
@@ -246,23 +264,39 @@ func (r *reader) states(schemas []*Schema, tables []*Table) ([]*Snapshot, error)
 				list[i] = tables[k]
 			}
 		}
-		for _, t := range s.edges {
-			joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
-			if checked[joined] {
-				continue
-			}
-			checked[joined] = true
-			if err := t.checkEnds(s); err != nil {
-				return nil, err
-			}
+		if err := r.indexAll(s, open, checked); err != nil {
+			return nil, err
 		}
 		states = append(states, s)
 	}
 	return states, r.err
 }
 
+// indexAll gives the tables of a state their indexes, if they have none yet.
+func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+	for _, t := range s.nodes {
+		if err := r.indexTable(t, open, nil, nil); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.edges {
+		joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
+		if checked[joined] {
+			continue
+		}
+		checked[joined] = true
+		if err := r.indexTable(t, open, joined[1], joined[2]); err != nil {
+			return err
+		}
+		if err := t.checkJoins(joined[1], joined[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // manifest1 reads a manifest of format 1, behind the format.
-func (r *reader) manifest1(decode Decoder, open func(t *Type, name string) (*Segment, error)) (*Manifest, error) {
+func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
 		c, _ := r.header()
@@ -287,10 +321,8 @@ func (r *reader) manifest1(decode Decoder, open func(t *Type, name string) (*Seg
 		if r.err != nil {
 			return nil, r.err
 		}
-		for _, t := range s.edges {
-			if err := t.checkEnds(s); err != nil {
-				return nil, err
-			}
+		if err := r.indexAll(s, open, map[[3]*Table]bool{}); err != nil {
+			return nil, err
 		}
 		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s})
 	}
@@ -326,17 +358,22 @@ func (t *Table) appendManifest(dst []byte) []byte {
 			dst = binary.LittleEndian.AppendUint32(dst, row)
 		}
 	}
-	return dst
+	name := ""
+	if t.based != nil {
+		name = t.based.name
+	}
+	dst = appendText(dst, name)
+	return t.appendTexts(dst)
 }
 
-func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segment, error)) error {
+func (t *Table) readManifest(r *reader, open Opener) error {
 	t.next, t.live = r.ordinal(), r.ordinal()
 	t.sorted = r.byte() == 1
 	t.last = r.text()
 	for range r.count() {
 		name, n := r.text(), r.ordinal()
 		var from *Origin
-		if r.manifest > 2 {
+		if r.format > 2 {
 			from = r.origin(t.Type)
 		}
 		if r.err != nil {
@@ -348,6 +385,10 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 		}
 		if s.N != n {
 			r.fail(fmt.Sprintf("segment %s has %d rows, wanted %d", name, s.N, n))
+		}
+		if uint64(t.base)+uint64(n) > math.MaxUint32 {
+			r.fail(fmt.Sprintf("%s %s: more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.err
 		}
 		s.Start = t.base
 		t.base += n
@@ -371,37 +412,55 @@ func (t *Table) readManifest(r *reader, open func(t *Type, name string) (*Segmen
 			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
 		}
 	}
-	live := uint32(0)
-	for ord := range t.next {
-		if row := t.rows.Get(ord); row != index.Dead {
-			live++
-			if row >= t.base {
-				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
-				return r.err
-			}
-		}
-	}
-	if live != t.live {
-		r.fail(fmt.Sprintf("%s %s: %d entities are alive, wanted %d", t.Type.Entity, t.Type.Name, live, t.live))
-	}
 	if r.err == nil {
-		t.reindex()
+		t.checkRows(r)
+	}
+	if r.format >= 3 {
+		if r.indexes == nil {
+			r.indexes = map[*Table]string{}
+		}
+		r.indexes[t] = r.text()
+		if r.err == nil {
+			return t.readTexts(r, open)
+		}
 	}
 	return r.err
 }
 
-// checkEnds checks that the edges alive join nodes alive.
-func (t *Table) checkEnds(s *Snapshot) error {
-	from, to := s.nodes[t.Type.From], s.nodes[t.Type.To]
-	for ord := range t.next {
-		if !t.Alive(ord) {
+// indexTable gives a table that has been read its indexes, and throws unless the edges
+// that it looks at join nodes: those that came after the bases of the indexes, or all.
+func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+	if t.based != nil {
+		return nil
+	}
+	if name := r.indexes[t]; name != "" {
+		src, err := open.Source(name)
+		if err != nil {
+			return err
+		}
+		return t.openIndexes(name, src, from, to)
+	}
+	t.rebuild(from, to)
+	return nil
+}
+
+// checkRows checks that every ordinal has a row that there is, or none. Ordinals without
+// a page cost nothing.
+func (t *Table) checkRows(r *reader) {
+	if t.live > t.next {
+		r.fail(fmt.Sprintf("%s %s: %d entities of %d are alive", t.Type.Entity, t.Type.Name, t.live, t.next))
+	}
+	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+		end := uint32(min(first+256, uint64(t.next)))
+		page := t.rows.Page(uint32(first))
+		if page == nil && end <= t.base {
 			continue
 		}
-		if src, dst := t.Ends(ord); !from.Alive(src) || !to.Alive(dst) {
-			r := &reader{}
-			r.fail(fmt.Sprintf("edge %s %q joins a node that does not exist", t.Type.Name, t.ID(ord)))
-			return r.err
+		for ord := uint32(first); ord < end; ord++ {
+			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
+				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
+				return
+			}
 		}
 	}
-	return nil
 }

@@ -78,7 +78,7 @@ type entityState struct {
 }
 
 func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
-	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: id,
+	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id),
 		Property: property, Message: fmt.Sprintf(format, args...)})
 }
 

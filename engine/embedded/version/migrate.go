@@ -86,8 +86,16 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		n.Segs[i] = c
 	}
 	n.idx = make([]index.Hash, len(typ.Tuples))
+	// Stored bases are those of a type by its name, all of its tuples together.
+	if typ.Name != t.Type.Name || len(typ.Tuples) != len(t.Type.Tuples) {
+		n.based = nil
+	}
 	for i, tuple := range typ.Tuples {
-		if j := t.Type.sameTuple(typ, tuple, tc.Props); j >= 0 {
+		j := t.Type.sameTuple(typ, tuple, tc.Props)
+		if j != i {
+			n.based = nil
+		}
+		if j >= 0 {
 			n.idx[i] = t.idx[j]
 		} else {
 			n.idx[i] = n.buildTuple(tuple)

@@ -110,9 +110,9 @@ func (o *Origin) stored(t *Type) (as *Type, props []int) {
 }
 
 // open opens a segment of a table of type t.
-func (o *Origin) open(t *Type, name string, open func(t *Type, name string) (*Segment, error)) (*Segment, error) {
+func (o *Origin) open(t *Type, name string, open Opener) (*Segment, error) {
 	as, props := o.stored(t)
-	s, err := open(as, name)
+	s, err := open.Segment(as, name)
 	if err != nil || o == nil {
 		return s, err
 	}

@@ -21,6 +21,10 @@ type searches struct {
 	past map[int]*index.TextView // of an earlier state, by property
 
 	orders orders
+
+	// stored is what the next manifest says, by property; it is for the one who makes
+	// manifests.
+	stored map[int]storedTexts
 }
 
 // search is the index of one property.
@@ -78,7 +82,7 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 // textAt returns the text of a row, which aliases the table, and whether it has one.
 func (t *Table) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
-		v := t.tail[row-t.base].Vals[p]
+		v := t.late(row).Vals[p]
 		if v.IsNull() {
 			return "", false
 		}

@@ -3,7 +3,9 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
@@ -36,11 +38,12 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 	if err := add("meta", meta); err != nil {
 		return err
 	}
-	if s.Src != nil {
-		if err := add("src", column.Bytes(s.Src)); err != nil {
+	if t.Entity == plan.Edge {
+		src, dst := s.Ends()
+		if err := add("src", column.Bytes(src)); err != nil {
 			return err
 		}
-		if err := add("dst", column.Bytes(s.Dst)); err != nil {
+		if err := add("dst", column.Bytes(dst)); err != nil {
 			return err
 		}
 	}
@@ -52,13 +55,44 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 	return nil
 }
 
-// ReadSegment reads a segment of a type from its blocks, which it aliases. The error
-// is a *engine.Corrupt, or get's.
-func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*Segment, error) {
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: "segment " + name, Detail: fmt.Sprintf(format, args...)}
+// Cold reports whether a block is seldom read: texts that are neither a key nor in a
+// dictionary, vectors, and the ids and ends of edges, which are walked by their index.
+// Those with delta are numbers that ascend.
+func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
+	if block == "src" || block == "dst" {
+		return true, false
 	}
-	meta, err := get("meta")
+	name, suffix, ok := strings.Cut(block, ".")
+	i, err := strconv.Atoi(strings.TrimPrefix(name, "c"))
+	if !ok || err != nil {
+		return false, false
+	}
+	props := s.Props
+	if s.ID != nil {
+		if i--; i < 0 {
+			return t.Entity == plan.Edge, suffix == "o"
+		}
+	}
+	if i >= len(props) || slices.Contains(t.Key, i) || i == t.IDProp {
+		return false, false
+	}
+	switch typ := t.Props[i].Type; {
+	case typ.Kind == value.Vector && !typ.List:
+		return suffix == "d", false
+	case typ.Kind == value.String && !typ.List:
+		return suffix == "d" || suffix == "o", suffix == "o"
+	}
+	return false, false
+}
+
+// ReadSegment opens a segment of a type, which keeps the source. Its columns are read on
+// their first use, and throw what is wrong with them; see package damage. The error is a
+// *engine.Corrupt, or the source's.
+func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
+	corrupt := func(format string, args ...any) error {
+		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
+	}
+	meta, err := src.Block("meta")
 	if err != nil {
 		return nil, err
 	}
@@ -67,37 +101,25 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 		return nil, corrupt("format %d, wanted %d", f, SegmentFormat)
 	}
 	entity, typeName := r.byte(), r.text()
-	s := &Segment{Name: name, N: r.ordinal()}
+	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
 	n := r.count()
 	if r.err != nil {
-		return nil, r.err
+		return nil, corrupt("block meta is cut off")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
 		return nil, corrupt("it holds %s, wanted %s", typeName, t.Name)
 	}
-	if t.Entity == 1 {
-		for _, end := range []struct {
-			name string
-			to   *[]uint32
-		}{{"src", &s.Src}, {"dst", &s.Dst}} {
-			b, err := get(end.name)
-			if err != nil {
-				return nil, err
-			}
-			a, ok := column.Array[uint32](b, int(s.N))
-			if !ok {
-				return nil, corrupt("block %s has %d bytes, wanted %d rows", end.name, len(b), s.N)
-			}
-			*end.to = a
-		}
+	if t.Entity == plan.Edge {
+		s.ends = &storedEnds{source: src, n: s.N}
+		s.ends.pending.Defer()
 	}
 	s.Props = make([]*column.Column, len(t.Props))
 	for i := range n {
 		prop := r.text()
 		if r.err != nil {
-			return nil, r.err
+			return nil, corrupt("block meta is cut off")
 		}
-		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), get)
+		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +146,29 @@ func ReadSegment(t *Type, name string, get func(name string) ([]byte, error)) (*
 		return nil, corrupt("it has no column for the id")
 	}
 	return s, nil
+}
+
+// storedEnds are the ends of the edges of a stored segment.
+type storedEnds struct {
+	pending  column.Pending
+	source   column.Source
+	n        uint32
+	src, dst []uint32
+}
+
+// Ends returns the ordinals of the edges' ends; nil of nodes.
+func (s *Segment) Ends() (src, dst []uint32) {
+	e := s.ends
+	if e == nil {
+		return s.Src, s.Dst
+	}
+	if e.pending.Left() {
+		e.pending.Resolve(func() {
+			e.src = column.Read[uint32](e.source, "src", int(e.n))
+			e.dst = column.Read[uint32](e.source, "dst", int(e.n))
+		})
+	}
+	return e.src, e.dst
 }
 
 // Collect makes a segment of the rows from start up to end, alive or not, in memory.
@@ -204,7 +249,8 @@ func (c *collector) finish() *Segment {
 
 // bytes returns the most memory that the rows take in a builder.
 func (s *Segment) bytes() int64 {
-	n := 8 * int64(len(s.Src))
+	src, _ := s.Ends()
+	n := 8 * int64(len(src))
 	if s.ID != nil {
 		n += s.ID.Bytes()
 	}

@@ -56,6 +56,12 @@ func (s *Snapshot) Table(e plan.Entity, i int) *Table {
 	return s.nodes[i]
 }
 
+// Ends returns the node ordinals of an edge that is alive. It throws when there are no
+// such ordinals, so that they may serve as places in arrays; see package damage.
+func (s *Snapshot) Ends(t *Table, ord uint32) (src, dst uint32) {
+	return t.endsWithin(t.rows.Get(ord), s.nodes[t.Type.From], s.nodes[t.Type.To])
+}
+
 // Tables lists the tables, nodes in schema order, then edges.
 func (s *Snapshot) Tables() []*Table { return slices.Concat(s.nodes, s.edges) }
 

@@ -1,9 +1,12 @@
 package version
 
 import (
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,10 +27,11 @@ type Table struct {
 	// sorted: ids ascend with ordinals, dead ones included.
 	sorted bool
 
-	keys index.Hash
-	idx  []index.Hash // as Type.Tuples
-	out  index.Adjacency
-	in   index.Adjacency
+	based *bases // of the indexes below
+	keys  index.Hash
+	idx   []index.Hash // as Type.Tuples
+	out   index.Adjacency
+	in    index.Adjacency
 
 	texts *searches
 
@@ -44,15 +48,52 @@ type Row struct {
 	Vals     []value.Value
 }
 
+// detached returns a row that refers to no segment.
+func (r Row) detached() Row {
+	r.ID = strings.Clone(r.ID)
+	owned := false
+	for p, v := range r.Vals {
+		if !v.IsList() && v.Kind() != value.String && v.Kind() != value.Vector {
+			continue // nothing that is shared: a Blob's bytes are copied when it is read
+		}
+		if !owned {
+			r.Vals, owned = slices.Clone(r.Vals), true
+		}
+		r.Vals[p] = Detached(v)
+	}
+	return r
+}
+
+// Detached returns a copy of a value that refers to no segment.
+func Detached(v value.Value) value.Value {
+	if v.IsList() {
+		elems := slices.Clone(v.Elems())
+		for i, e := range elems {
+			elems[i] = Detached(e)
+		}
+		return value.OfList(v.Kind(), elems)
+	}
+	switch v.Kind() {
+	case value.String:
+		return value.OfString(strings.Clone(v.Str()))
+	case value.Vector:
+		return value.OfVector(slices.Clone(v.Vector()))
+	case value.Invalid, value.Bool, value.I32, value.I64, value.U32, value.U64, value.F32, value.F64, value.Date, value.DateTime, value.Blob:
+	}
+	return v
+}
+
 // Segment is an immutable run of rows as columns.
 type Segment struct {
 	Name     string // in the store; empty while it is only in memory
 	Start    uint32 // row number of its first row
 	N        uint32
 	ID       *column.Column // nil when a property is the id
-	Src, Dst []uint32
+	Src, Dst []uint32       // of one that was made in memory; see Ends
 	Props    []*column.Column
-	Origin   *Origin // nil when it is stored as the table's type names it
+	Origin   *Origin     // nil when it is stored as the table's type names it
+	ends     *storedEnds // of a stored one
+	file     string      // of a stored one
 }
 
 func newTable(t *Type) *Table {
@@ -93,7 +134,7 @@ func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.G
 func (t *Table) Values(ord uint32) []value.Value {
 	row := t.rows.Get(ord)
 	if row >= t.base {
-		return t.tail[row-t.base].Vals
+		return t.late(row).Vals
 	}
 	vals := make([]value.Value, len(t.Type.Props))
 	for p := range vals {
@@ -167,7 +208,7 @@ func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Se
 	for i := 0; i < len(ords); {
 		row := t.rows.Get(ords[i])
 		if row >= t.base {
-			tail(i, &t.tail[row-t.base])
+			tail(i, t.late(row))
 			i++
 			continue
 		}
@@ -195,7 +236,7 @@ func (t *Table) ids(s *Segment) *column.Column {
 
 func (t *Table) idAt(row uint32) string {
 	if row >= t.base {
-		return t.tail[row-t.base].ID
+		return t.late(row).ID
 	}
 	s := t.segment(row)
 	return t.ids(s).Str(row - s.Start)
@@ -203,10 +244,29 @@ func (t *Table) idAt(row uint32) string {
 
 func (t *Table) valueAt(row uint32, p int) value.Value {
 	if row >= t.base {
-		return t.tail[row-t.base].Vals[p]
+		return t.late(row).Vals[p]
 	}
 	s := t.segment(row)
 	return s.Props[p].Value(row - s.Start)
+}
+
+// late returns a row of the tail. A stored index or a stored end of an edge may name a
+// row that there is not.
+func (t *Table) late(row uint32) *Row {
+	if row-t.base >= uint32(len(t.tail)) {
+		damage.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+	}
+	return &t.tail[row-t.base]
+}
+
+// object names what the table is stored in.
+func (t *Table) object() string {
+	for i := len(t.Segs) - 1; i >= 0; i-- {
+		if t.Segs[i].file != "" {
+			return t.Segs[i].file
+		}
+	}
+	return "manifest"
 }
 
 // segment returns the segment of a row below base.

@@ -54,9 +54,11 @@ func (tx *Txn) Table(t *Type) *Table {
 
 // Put writes the whole row of an entity: of the one with this id if there is one, of
 // one that is made if not. The ends are of edges, and alive. An edge whose ends
-// change becomes another edge with the same id.
+// change becomes another edge with the same id. The row is copied: it may hold what lies
+// in segments that go away.
 func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 	e := tx.edit(t)
+	r = r.detached()
 	ord, existed = e.Lookup(r.ID)
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {

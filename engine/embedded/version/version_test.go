@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -193,14 +194,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, content(flushed)); diff != "" {
 		t.Errorf("flushed (-want +got):\n%s", diff)
 	}
-	open := func(typ *Type, name string) (*Segment, error) {
-		return ReadSegment(typ, name, func(block string) ([]byte, error) {
-			if b, ok := files[name][block]; ok {
-				return b, nil
-			}
-			return nil, &engine.NotFound{What: "block", Name: block}
-		})
-	}
+	open := memory(files)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: flushed.Fork()}},
 		Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}, History: []HistorySegment{{Name: "7", N: 3}}}
 	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
@@ -297,6 +291,38 @@ func FuzzApplyOps(f *testing.F) {
 	})
 }
 
+// memory opens segments in memory, by name and block.
+type memory map[string]map[string][]byte
+
+func (m memory) Segment(t *Type, name string) (*Segment, error) {
+	src, err := m.Source(name)
+	if err != nil {
+		return nil, err
+	}
+	return ReadSegment(t, name, src)
+}
+
+func (m memory) Source(name string) (column.Source, error) {
+	if m[name] == nil {
+		return nil, &engine.NotFound{What: "segment", Name: name}
+	}
+	return source{name, m[name]}, nil
+}
+
+type source struct {
+	name   string
+	blocks map[string][]byte
+}
+
+func (s source) Name() string { return s.name }
+
+func (s source) Block(name string) ([]byte, error) {
+	if b, ok := s.blocks[name]; ok {
+		return b, nil
+	}
+	return nil, &engine.NotFound{What: "block", Name: name}
+}
+
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
@@ -305,9 +331,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := ReadManifest(b, dec, func(typ *Type, name string) (*Segment, error) {
-			return nil, &engine.NotFound{What: "segment", Name: name}
-		})
+		_, err := ReadManifest(b, dec, memory{})
 		if err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%v is no *engine.Corrupt", err)
 		}

@@ -1,0 +1,23 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package fs
+
+import "os"
+
+// Map reads a file into memory.
+func (osFS) Map(name string) (*Mapping, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := aligned(int(info.Size()))
+	if n, err := f.ReadAt(data, 0); n < len(data) {
+		return nil, err
+	}
+	return &Mapping{data: data}, nil
+}

@@ -1,0 +1,69 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Verify compares a view with one that is built anew of the same texts. The error says
+// where they differ, and in which part: its name, or none.
+func (v *TextView) Verify(source Source) (part string, err error) {
+	fresh := NewTextView(v.next, v.rows, source)
+	if v.docs != fresh.docs || v.sum != fresh.sum {
+		return v.anyPart(), fmt.Errorf("%d texts of %d tokens are indexed, wanted %d of %d", v.docs, v.sum, fresh.docs, fresh.sum)
+	}
+	for i := range v.runs {
+		x := v.runs[i].Text
+		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, many: x.many}
+		again.findPeaks()
+		if !slices.EqualFunc(x.peaks, again.peaks, slices.Equal[[]uint8]) {
+			return x.name, fmt.Errorf("its peaks are not those of its texts")
+		}
+	}
+	terms := map[string]bool{}
+	for _, w := range []*TextView{v, fresh} {
+		for i := range w.runs {
+			for _, t := range w.runs[i].terms {
+				terms[t] = true
+			}
+		}
+	}
+	for t := range terms {
+		if !slices.Equal(v.occurrences(t), fresh.occurrences(t)) {
+			return v.anyPart(), fmt.Errorf("the postings of %q are not those of the texts", t)
+		}
+	}
+	return "", nil
+}
+
+// anyPart returns the name of the largest part that is stored, if one is.
+func (v *TextView) anyPart() string {
+	for _, x := range v.Parts() {
+		if x.name != "" {
+			return x.name
+		}
+	}
+	return ""
+}
+
+// occurrence is a posting of a document that is not dead.
+type occurrence struct{ ord, row, freq, length uint32 }
+
+func (v *TextView) occurrences(term string) []occurrence {
+	var all []occurrence
+	for i := range v.runs {
+		r := &v.runs[i]
+		t, ok := r.term(term)
+		if !ok {
+			continue
+		}
+		for p := r.off[t]; p < r.off[t+1]; p++ {
+			if d := r.docs[p]; r.dead == nil || !r.dead.Get(int(d)) {
+				all = append(all, occurrence{r.ords[d], r.rows[d], r.freq(p), r.lens[d]})
+			}
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].ord < all[j].ord })
+	return all
+}

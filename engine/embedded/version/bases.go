@@ -1,0 +1,308 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// IndexFormat is the format number of a segment that holds the bases of a table's
+// indexes. Its blocks:
+//
+//	meta        format   1 byte
+//	            type     entity (1 byte, 0 node, 1 edge), name (text)
+//	            covered  ordinals and rows that there were, uvarints
+//	            tuples   uvarint count; of each its members: uvarint count, texts
+//	            bases    descriptors, see package index: of the ids; of each tuple; of
+//	                     an edge's sources, then targets
+//	k.*         the base of the ids
+//	t0.* …      of the tuples
+//	out.*, in.* of an edge's ends
+const IndexFormat = 1
+
+// bases says over what the bases of a table's indexes were built: what has a greater
+// ordinal, or lies in a later row, is in their overlays. Tables with the same bases
+// share it.
+type bases struct {
+	name string // of the segment that holds them; empty while there is none
+	file string // if they were read from one
+	ords uint32
+	rows uint32
+}
+
+// Stored lists the segments that hold a table whose rows are all stored.
+func (t *Table) Stored() []string {
+	names := make([]string, 0, len(t.Segs)+1)
+	for _, s := range t.Segs {
+		names = append(names, s.Name)
+	}
+	if t.based != nil && t.based.name != "" {
+		names = append(names, t.based.name)
+	}
+	for _, s := range t.storedTexts {
+		names = append(names, s.names()...)
+	}
+	return names
+}
+
+// Unstored is a part of the indexes of tables that the caller may store and then name,
+// once for all tables that share it.
+type Unstored interface {
+	// Blocks hands the blocks of a segment to add.
+	Blocks(add func(name string, data []byte) error) error
+	// Cold reports whether a block is better compressed; with delta its numbers ascend.
+	Cold(block string) (cold, delta bool)
+	// Named says in which segment they are; in none when the name is empty. It is for
+	// the one who makes manifests.
+	Named(name string)
+}
+
+// Unstored lists what is not stored of the indexes of a table with at least floor
+// ordinals, whose rows are all stored. Text indexes are brought up to date.
+func (t *Table) Unstored(floor uint32) []Unstored {
+	if t.next < floor || t.next == 0 {
+		return nil
+	}
+	parts := t.unstoredTexts()
+	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
+		parts = append(parts, basesOf{t})
+	}
+	return parts
+}
+
+// basesOf are the bases of a table's indexes.
+type basesOf struct{ t *Table }
+
+// Cold keeps them as they are, to be used in place, except the index of the ids of edges:
+// edges are found by their nodes.
+func (ix basesOf) Cold(block string) (cold, delta bool) {
+	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
+}
+
+func (ix basesOf) Named(name string) { ix.t.based.name = name }
+
+func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
+	t := ix.t
+	meta := []byte{IndexFormat, byte(t.Type.Entity)}
+	meta = appendText(meta, t.Type.Name)
+	meta = binary.AppendUvarint(meta, uint64(t.based.ords))
+	meta = binary.AppendUvarint(meta, uint64(t.based.rows))
+	meta = t.Type.appendTuples(meta)
+	meta = t.keys.AppendDescriptor(meta)
+	for i := range t.idx {
+		meta = t.idx[i].AppendDescriptor(meta)
+	}
+	if t.Type.Entity == plan.Edge {
+		meta = t.out.AppendDescriptor(meta)
+		meta = t.in.AppendDescriptor(meta)
+	}
+	if err := add("meta", meta); err != nil {
+		return err
+	}
+	if err := t.keys.Blocks("k", add); err != nil {
+		return err
+	}
+	for i := range t.idx {
+		if err := t.idx[i].Blocks("t"+strconv.Itoa(i), add); err != nil {
+			return err
+		}
+	}
+	if t.Type.Entity != plan.Edge {
+		return nil
+	}
+	if err := t.out.Blocks("out", add); err != nil {
+		return err
+	}
+	return t.in.Blocks("in", add)
+}
+
+// openIndexes takes the bases of the indexes from a segment, which is read on their first
+// use, and enters what came after. Of a type with other tuples the bases are built anew.
+// Of edges, the nodes are given. The error is a *engine.Corrupt.
+func (t *Table) openIndexes(name string, src column.Source, from, to *Table) error {
+	corrupt := func(format string, args ...any) error {
+		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
+	}
+	meta, err := src.Block("meta")
+	if err != nil {
+		return err
+	}
+	r := &reader{b: meta}
+	if f := r.byte(); r.err == nil && f != IndexFormat {
+		return corrupt("index format %d, wanted %d", f, IndexFormat)
+	}
+	entity, typeName := r.byte(), r.text()
+	b := &bases{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
+	same := r.sameTuples(t.Type)
+	switch {
+	case r.err != nil:
+		return corrupt("block meta is cut off")
+	case entity != byte(t.Type.Entity) || typeName != t.Type.Name:
+		return corrupt("it indexes %s, wanted %s", typeName, t.Type.Name)
+	case b.ords > t.next || b.rows > t.base:
+		return corrupt("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)
+	case !same:
+		t.rebuild(from, to)
+		return nil
+	}
+	ok := true
+	hash := func(x *index.Hash, name string) {
+		if ok {
+			*x, r.b, ok = index.OpenHash(r.b, name, src)
+			ok = ok && x.Covered() == b.ords
+		}
+	}
+	hash(&t.keys, "k")
+	for i := range t.idx {
+		hash(&t.idx[i], "t"+strconv.Itoa(i))
+	}
+	ends := func(a *index.Adjacency, name string) {
+		if ok {
+			*a, r.b, ok = index.OpenAdjacency(r.b, name, src)
+			_, _, edges := a.Bounds()
+			ok = ok && edges <= b.ords
+		}
+	}
+	if t.Type.Entity == plan.Edge {
+		ends(&t.out, "out")
+		ends(&t.in, "in")
+	}
+	if !ok || len(r.b) > 0 {
+		return corrupt("the descriptors in block meta do not fit %d ordinals", b.ords)
+	}
+	t.based = b
+	t.enterLater(from, to)
+	return nil
+}
+
+// enterLater enters what the bases do not cover: entities with later ordinals, and later
+// rows of earlier ones.
+func (t *Table) enterLater(from, to *Table) {
+	owner, b := new(index.Owner), t.based
+	var r Row
+	enter := func(ord uint32) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return
+		}
+		if t.Type.Entity == plan.Edge {
+			r.Src, r.Dst = t.endsWithin(row, from, to)
+		}
+		if ord >= b.ords {
+			t.keys.Add(owner, index.String(t.idAt(row)), ord)
+			if t.Type.Entity == plan.Edge {
+				t.out.Add(owner, r.Src, r.Dst, ord)
+				t.in.Add(owner, r.Dst, r.Src, ord)
+			}
+		}
+		for i, tuple := range t.Type.Tuples {
+			if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, r.Src, r.Dst); ok {
+				t.idx[i].Add(owner, h, ord)
+			}
+		}
+	}
+	if len(t.Type.Tuples) > 0 {
+		for first, rows := range t.rows.All {
+			for i, row := range rows {
+				if ord := first + uint32(i); ord < b.ords && row >= b.rows && row != index.Dead {
+					enter(ord)
+				}
+			}
+		}
+	}
+	for ord := b.ords; ord < t.next; ord++ {
+		enter(ord)
+	}
+}
+
+// rebuild builds the indexes of a table that has been read, and throws unless its edges
+// join nodes.
+func (t *Table) rebuild(from, to *Table) {
+	for _, s := range t.Segs {
+		t.ids(s).Load() // what the ids do not bear out is not made room for
+	}
+	if from != nil {
+		for ord := range t.next {
+			if row := t.rows.Get(ord); row != index.Dead {
+				t.endsWithin(row, from, to)
+			}
+		}
+	}
+	t.reindex()
+}
+
+// endsWithin returns the ends of an edge, and throws unless the nodes have such ordinals.
+func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
+	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
+		damage.Corrupt(t.object(), "an edge of type %s joins nodes %d and %d, of %d and %d", t.Type.Name, src, dst, from.next, to.next)
+	}
+	return src, dst
+}
+
+// checkJoins checks that the ordinals in the bases of an edge table are those of nodes.
+func (t *Table) checkJoins(from, to *Table) error {
+	for _, end := range []struct {
+		a           *index.Adjacency
+		here, other *Table
+	}{{&t.out, from, to}, {&t.in, to, from}} {
+		if here, others, _ := end.a.Bounds(); here > end.here.next || others > end.other.next {
+			return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("edges of type %s join %d and %d nodes, of %d and %d",
+				t.Type.Name, here, others, end.here.next, end.other.next)}
+		}
+	}
+	return nil
+}
+
+// indexObject names what the indexes are stored in.
+func (t *Table) indexObject() string {
+	if t.based != nil && t.based.file != "" {
+		return t.based.file
+	}
+	return "manifest"
+}
+
+// appendTuples appends what the indexed tuples are made of.
+func (t *Type) appendTuples(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(t.Tuples)))
+	for _, tuple := range t.Tuples {
+		dst = binary.AppendUvarint(dst, uint64(len(tuple)))
+		for _, p := range tuple {
+			dst = appendText(dst, t.member(p))
+		}
+	}
+	return dst
+}
+
+// sameTuples reads indexed tuples and reports whether they are those of a type.
+func (r *reader) sameTuples(t *Type) bool {
+	n := r.count()
+	same := n == len(t.Tuples)
+	for i := range n {
+		members := r.count()
+		same = same && members == len(t.Tuples[i])
+		for k := range members {
+			name := r.text()
+			same = same && name == t.member(t.Tuples[i][k])
+		}
+	}
+	return same
+}
+
+// member returns the name of a member of a tuple.
+func (t *Type) member(p int) string {
+	switch p {
+	case Source:
+		return "src"
+	case Target:
+		return "dst"
+	}
+	return t.Props[p].Name
+}

@@ -48,6 +48,7 @@ type cut struct {
 	branches []cutBranch
 	bases    []version.ManifestBase
 	commits  int
+	past     cutPast
 }
 
 type cutBranch struct {
@@ -85,6 +86,7 @@ func (g *Graph) cut() *cut {
 	slices.SortFunc(c.bases, func(a, b version.ManifestBase) int {
 		return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
 	})
+	c.past = g.cutPast(c.branches, c.commits, c.lsn)
 	return c
 }
 
@@ -115,71 +117,94 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 }
 
 // checkpoint writes a manifest over every branch and every lowest common ancestor of
-// two; or, of a graph that has no branch but main, over a rewrite of its head if that
-// has many holes.
+// two, or over rewrites of those that have many holes.
 func (g *Graph) checkpoint(ctx context.Context) error {
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
 	defer g.shape.Unlock()
-	if g.alone() && g.main.head.Load().snap.Sparse(g.opts.sparse) {
-		if done, err := g.rewrite(ctx); done || err != nil {
+	if sparse := g.sparse(); len(sparse) > 0 {
+		if done, err := g.rewrite(ctx, sparse); done || err != nil {
 			return err
 		}
 	}
-	return g.flush(ctx)
+	return g.flush(ctx, false)
 }
 
-// alone reports whether main is the only branch. It is called with shape held.
-func (g *Graph) alone() bool {
+// sparse lists the branches that have many holes, in name order. It is called with shape
+// held.
+func (g *Graph) sparse() (sparse []*branch) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	return len(g.lines.branches) == 1
+	for _, name := range slices.Sorted(maps.Keys(g.lines.branches)) {
+		if b := g.lines.branches[name]; !b.deleted && b.head.Load().snap.Sparse(g.opts.sparse) {
+			sparse = append(sparse, b)
+		}
+	}
+	return sparse
 }
 
 // flush stores the rows that lie in the log alone and the commits, writes a manifest,
-// and gives the tables the stored segments and the indexes over them. It is called with
-// checkMu held, and shape.
-func (g *Graph) flush(ctx context.Context) error {
-	logged := g.logged.Load()
+// and gives the tables the stored segments and the indexes over them. Without a record
+// since the last one it does so only if it must. It is called with checkMu held, and
+// shape.
+func (g *Graph) flush(ctx context.Context, must bool) error {
 	cut := g.cut()
-	if cut.lsn == g.checkedTo {
+	if cut.lsn == g.checkedTo && !must {
 		return nil
 	}
+	return g.flushCut(ctx, cut)
+}
+
+// flushCut is flush of a cut.
+func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
+	logged := g.logged.Load()
 	if err := cut.settled(ctx); err != nil {
 		return err
 	}
 	var flushed version.Checkpoint
-	made, err := g.storeFlushes(ctx, cut, &flushed)
+	after := map[*version.Snapshot]*version.Snapshot{}
+	made, err := g.storeFlushes(ctx, cut, &flushed, after)
+	if err == nil {
+		err = g.manifest(ctx, cut, after)
+	}
 	if err != nil {
 		g.discard(made)
 		return err
 	}
-	after := map[*version.Snapshot]*version.Snapshot{}
-	for s := range cut.states {
-		after[s] = flushed.Snapshot(s)
-	}
-	if err := g.manifest(ctx, cut, after); err != nil {
-		g.discard(made)
-		return err
-	}
 	g.logged.Add(-logged)
-	// Whatever the context says: a state without the stored segments would name, at
-	// the next checkpoint, segments that this one has made superfluous.
+	g.adopt(cut, after, &flushed, func(*branch) bool { return true })
+	return nil
+}
+
+// adopt puts what is stored in the place of what was, in the branches that which names
+// and in the lowest common ancestors. Whatever the context says: a state without the
+// stored segments would name, at the next checkpoint, segments that this one has made
+// superfluous.
+func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) {
 	for _, b := range cut.branches {
+		if !which(b.branch) {
+			continue
+		}
 		b.hold()
 		b.doubt = false
-		b.replace(func(c *commit) *version.Snapshot { return flushed.Adopt(b.Head, c.snap) })
+		b.replace(func(c *commit) *version.Snapshot { return flushed.Adopt(b.tip.snap, c.snap) })
+		g.readopt(b.branch, func(a *anchor) *version.Snapshot { return flushed.Adopt(b.tip.snap, a.snap) })
 		b.unlock()
 	}
+	g.rebase(after)
+}
+
+// rebase gives the lowest common ancestors the form that after has of them.
+func (g *Graph) rebase(after map[*version.Snapshot]*version.Snapshot) {
 	g.lines.Lock()
-	defer g.lines.Unlock()
 	for p, base := range g.lines.bases {
 		if s := after[base]; s != nil {
 			g.lines.bases[p] = s
 		}
 	}
-	return nil
+	g.lines.Unlock()
+	g.past.forget(false)
 }
 
 // manifest makes a cut the state that an Open begins with: each of its states in the
@@ -187,6 +212,12 @@ func (g *Graph) flush(ctx context.Context) error {
 func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
 	history, stored, err := g.storeHistory(ctx, cut.commits)
 	if err != nil {
+		return err
+	}
+	made, err := g.storePast(ctx, cut, after)
+	stored = append(stored, made...)
+	if err != nil {
+		g.discard(stored)
 		return err
 	}
 	named := map[string]bool{}
@@ -209,7 +240,11 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		b.Base = after[b.Base]
 		m.Bases = append(m.Bases, b)
 	}
+	cut.past.describe(&m, named)
 	ids, err := segmentIDs(named)
+	// Nobody reads what this may remove.
+	g.past.files.Lock()
+	defer g.past.files.Unlock()
 	if err == nil {
 		err = g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids)
 	}
@@ -218,26 +253,51 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		return err
 	}
 	g.checkedTo, g.stored = cut.lsn, history
+	g.keepPast(cut)
 	return nil
 }
 
-// storeFlushes stores the rows of a cut that lie in no stored segment.
-func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint) (made []store.SegmentID, err error) {
-	for s := range c.states {
+// storeFlushes stores the rows of a cut that lie in no stored segment, and enters the
+// states in after, those excepted that are there.
+func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
-			f, ok, err := flushed.Flush(t)
+			f, ok, err := flush(t)
 			if err != nil {
-				return made, err
+				return err
 			}
 			if !ok {
 				continue
 			}
 			id, err := g.storeSegment(ctx, t.Type, f.Segment)
 			if err != nil {
-				return made, err
+				return err
 			}
 			made = append(made, id)
 		}
+		return nil
+	}
+	var states []*version.Snapshot
+	for s := range c.states {
+		if after[s] != nil {
+			continue
+		}
+		states = append(states, s)
+		if err := keep(s, flushed.Flush); err != nil {
+			return made, err
+		}
+	}
+	for _, a := range c.past.anchors {
+		if after[a.snap] != nil {
+			continue
+		}
+		states = append(states, a.snap)
+		if err := keep(a.snap, flushed.FlushEarlier); err != nil {
+			return made, err
+		}
+	}
+	for _, s := range states {
+		after[s] = flushed.Snapshot(s)
 	}
 	return made, nil
 }

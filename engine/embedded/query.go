@@ -57,13 +57,13 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	return err
 }
 
-// Query runs a read on the head of the target.
+// Query runs a read on the target.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.RUnlock()
-	snap, err := g.snapshot(at)
+	snap, err := g.snapshot(ctx, at)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type cutPast struct {
 	fresh    []version.Archived
 	stored   []*anchor
 	anchors  []*anchor       // to be stored, the newest first
+	whole    bool            // nothing else of the past stays, of live branches either
 	live     map[string]bool // the ancestors of live branches, if others are to go; else nil
 }
 
@@ -254,7 +255,7 @@ func (g *Graph) keepPast(c *cut) {
 	}
 	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])
 	p.archive, p.archived = c.past.archive, c.commits
-	all := c.past.live != nil
+	all := c.past.live != nil || c.past.whole
 	if all {
 		p.removed = false
 	}

@@ -61,8 +61,35 @@ func history() []func(g *Graph) error {
 		mutate(func(g *Graph) (engine.Change, error) {
 			return g.Mutate(ctx, connect, engine.Args{str("gus"), str("p000011"), str("k2")}, engine.WriteOptions{})
 		}),
+		func(g *Graph) error { // at a commit of the past
+			commits, err := g.Commits(ctx, "", engine.CommitRange{Before: 4, Limit: 1})
+			if err == nil {
+				_, err = g.CreateBranch(ctx, "side", engine.Target{Commit: commits[0].ID})
+			}
+			return err
+		},
+		mutate(func(g *Graph) (engine.Change, error) {
+			return g.Mutate(ctx, insertPerson, engine.Args{str("ida"), num(9)}, engine.WriteOptions{Branch: "side"})
+		}),
+		func(g *Graph) error { _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); return err },
+		cleanup(engine.CleanupOptions{KeepCommits: 5}),
+		insert("hal", 8),
+		load(engine.Merge, manyPeople(30, 30)),
+		func(g *Graph) error { return g.DeleteBranch(ctx, "side") },
+		cleanup(engine.CleanupOptions{KeepCommits: 2}),
+		insert("ivy", 9),
+		cleanup(engine.CleanupOptions{}),
+		insert("jon", 10),
 	}
 }
+
+// cleanup is a step that reclaims history.
+func cleanup(opts engine.CleanupOptions) func(g *Graph) error {
+	return func(g *Graph) error { _, err := g.Cleanup(context.Background(), opts); return err }
+}
+
+// reclaiming is the number of steps before the first cleanup.
+var reclaiming = func() int { return len(history()) - 8 }()
 
 var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8}
 
@@ -71,22 +98,25 @@ var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse:
 func TestCrash(t *testing.T) {
 	ctx := context.Background()
 	states := []string{}
+	bySeq := map[uint64]string{}
 	mem := fs.NewMem()
 	g, err := Create(ctx, mem, dir, "// people", people(), crashOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	states = append(states, dump(g.main.head.Load().snap))
+	bySeq[1] = states[0]
 	for i, step := range history() {
 		if err := step(g); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		states = append(states, dump(g.main.head.Load().snap))
+		bySeq[g.main.head.Load().snap.Commit.Seq] = states[len(states)-1]
 	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
+	if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
 		t.Errorf("%d numbers are given out: nothing was rewritten", n)
 	}
 	ops := mem.Ops()
@@ -109,12 +139,12 @@ func TestCrash(t *testing.T) {
 			g.Close()
 		}
 		for seed := range uint64(3) {
-			checkCrash(t, mem.Crash(seed), states, acked, fmt.Sprintf("crash at operation %d, seed %d", n, seed))
+			checkCrash(t, mem.Crash(seed), states, bySeq, acked, fmt.Sprintf("crash at operation %d, seed %d", n, seed))
 		}
 	}
 }
 
-func checkCrash(t *testing.T, fsys *fs.Mem, states []string, acked int, what string) {
+func checkCrash(t *testing.T, fsys *fs.Mem, states []string, bySeq map[uint64]string, acked int, what string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Open(ctx, fsys, dir, crashOptions)
@@ -128,6 +158,18 @@ func checkCrash(t *testing.T, fsys *fs.Mem, states []string, acked int, what str
 	got := dump(g.main.head.Load().snap)
 	if (acked < 0 || got != states[acked]) && (acked+1 >= len(states) || got != states[acked+1]) {
 		t.Fatalf("%s: after step %d the graph is\n%s\nwant\n%s\nor the state after the next step", what, acked, got, states[max(acked, 0)])
+	}
+	// So is each commit before, unless a cleanup has reclaimed it.
+	for c := g.main.head.Load().snap.Commit; len(c.Parents) > 0; {
+		c, _, _ = g.history.Get(c.Parents[0])
+		s, err := g.snapshot(ctx, engine.Target{Commit: c.ID})
+		switch {
+		case errors.As(err, &missing) && missing.What == notKept && acked >= reclaiming:
+		case err != nil:
+			t.Fatalf("%s: commit %d: %v", what, c.Seq, err)
+		case dump(s) != bySeq[c.Seq]:
+			t.Fatalf("%s: at commit %d the graph is\n%s\nwant\n%s", what, c.Seq, dump(s), bySeq[c.Seq])
+		}
 	}
 	// It goes on from there.
 	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{}); err != nil {

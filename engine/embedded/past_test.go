@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -53,7 +57,7 @@ func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 		gone[id] = true
 	}
 	for name := range g.lines.branches {
-		commits, err := g.Commits(context.Background(), name, engine.CommitRange{Limit: n})
+		commits, err := g.Commits(context.Background(), name, engine.CommitRange{Limit: max(n, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,4 +109,160 @@ func TestPast(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPastAtRandom does anything to branches, in any order, and reads commits of all
+// branches in between, also in a graph that was opened again after a crash.
+func TestPastAtRandom(t *testing.T) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			walk := &randomPast{T: t, r: rand.New(rand.NewPCG(seed, 7)), fsys: fs.NewMem(), was: remembered{}, gone: map[string]bool{}}
+			walk.g = create(t, walk.fsys, crashOptions)
+			walk.was.note(walk.g)
+			for step := range 250 {
+				if err := walk.step(); err != nil {
+					t.Fatalf("step %d: %v", step, err)
+				}
+				walk.was.note(walk.g)
+				walk.read(step)
+			}
+			if err := walk.g.Verify(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type randomPast struct {
+	*testing.T
+	r    *rand.Rand
+	fsys *fs.Mem
+	g    *Graph
+	was  remembered
+	gone map[string]bool // by a cleanup
+	n    int
+}
+
+// step does something. What the state of the graph refuses is no error.
+func (w *randomPast) step() error {
+	ctx, g := context.Background(), w.g
+	branch := w.branch()
+	opts := engine.WriteOptions{Branch: branch}
+	person := engine.Args{str(fmt.Sprint("p", w.r.IntN(30))), num(w.r.IntN(90))}
+	w.n++
+	var err error
+	switch k := w.r.IntN(40); {
+	case k < 12:
+		_, err = g.Mutate(ctx, insertPerson, person, opts)
+	case k < 16:
+		_, err = g.Mutate(ctx, connect, engine.Args{person[0], str(fmt.Sprint("p", w.r.IntN(30))), str(fmt.Sprint("k", w.r.IntN(20)))}, opts)
+		if missing := (*engine.ConstraintViolation)(nil); errors.As(err, &missing) {
+			err = nil
+		}
+	case k < 22:
+		_, err = g.Mutate(ctx, deletePerson, person[:1], opts)
+	case k < 25:
+		_, err = g.Load(ctx, strings.NewReader(manyPeople(w.r.IntN(20), 20)), engine.LoadOptions{WriteOptions: opts})
+	case k < 26:
+		_, err = g.Load(ctx, strings.NewReader(manyPeople(w.r.IntN(20), 20)), engine.LoadOptions{WriteOptions: opts, Mode: engine.Overwrite})
+	case k < 29:
+		from := engine.Target{Branch: branch}
+		if w.r.IntN(2) == 0 {
+			from = engine.Target{Commit: w.readable()}
+		}
+		if len(g.lines.branches) < 5 {
+			_, err = g.CreateBranch(ctx, fmt.Sprint("b", w.n), from)
+			if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.What == notKept && missing.Name != from.Commit {
+				err = nil // a merge base that a cleanup has reclaimed
+			}
+		}
+	case k < 32:
+		if other := w.branch(); other != branch {
+			_, err = g.Merge(ctx, branch, other, engine.MergeOptions{})
+			if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
+				err = nil
+			}
+		}
+	case k < 33:
+		if branch != engine.MainBranch {
+			err = g.DeleteBranch(ctx, branch)
+		}
+	case k < 36:
+		err = g.checkpoint(ctx)
+	case k < 37:
+		keep := w.r.IntN(8)
+		dry, dryErr := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: keep, DryRun: true})
+		done, doneErr := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: keep})
+		if err = errors.Join(dryErr, doneErr); err == nil {
+			if dry.Commits != done.Commits || dry.Kept != done.Kept {
+				err = fmt.Errorf("a dry run of a cleanup reports %+v, the cleanup %+v", dry, done)
+			}
+			w.was.note(g)
+			for id := range w.was.beyond(w.T, g, keep) {
+				w.gone[id] = true
+			}
+		}
+	case k < 38:
+		w.fsys = w.fsys.Crash(w.r.Uint64())
+		g.Close()
+		err = w.open()
+	default:
+		if err = g.Close(); err == nil {
+			err = w.open()
+		}
+	}
+	return err
+}
+
+func (w *randomPast) open() error {
+	g, err := Open(context.Background(), w.fsys, dir, crashOptions)
+	if err == nil {
+		w.g = g
+		w.Cleanup(func() { g.Close() })
+	}
+	return err
+}
+
+func (w *randomPast) branch() string {
+	names := slices.Sorted(maps.Keys(w.g.lines.branches))
+	return names[w.r.IntN(len(names))]
+}
+
+// live lists the ancestors of the heads.
+func (w *randomPast) live() map[string]bool {
+	live := map[string]bool{}
+	w.g.history.Ancestors(w.g.heads(), "", func(c engine.Commit) bool {
+		live[c.ID] = true
+		return true
+	})
+	return live
+}
+
+// readable draws a commit that is to be read.
+func (w *randomPast) readable() string {
+	live := w.live()
+	var ids []string
+	for id := range live {
+		if !w.gone[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids[w.r.IntN(len(ids))]
+}
+
+// read reads some commits, and now and then all.
+func (w *randomPast) read(step int) {
+	live := w.live()
+	part, gone := remembered{}, map[string]bool{}
+	for id, want := range w.was {
+		if w.r.IntN(10) == 0 || step%50 == 49 {
+			part[id], gone[id] = want, w.gone[id] || !live[id]
+		}
+	}
+	part.check(w.T, w.g, fmt.Sprint("after step ", step), gone)
 }

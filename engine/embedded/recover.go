@@ -207,6 +207,7 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	for {
 		missing := l.add(&p.g.history, made, b.From, origin, states)
 		if missing == nil {
+			p.reached(made.tip.snap)
 			return nil
 		}
 		for _, id := range missing {

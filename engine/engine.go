@@ -30,7 +30,8 @@ type Graph interface {
 
 	// CreateBranch makes a branch whose head is the target's commit. It shares all that
 	// it holds with its origin. The error is a *BadArgument for the name (see
-	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the target.
+	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the
+	// target, or for its merge base with another branch if a cleanup has reclaimed that.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
 	// DeleteBranch removes a branch, and nothing that others share. Of main the error

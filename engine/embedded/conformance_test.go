@@ -112,6 +112,13 @@ func (r *reopening) Merge(ctx context.Context, source, target string, opts engin
 	return r.Graph.Merge(ctx, source, target, opts)
 }
 
+func (r *reopening) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.Cleanup(ctx, opts)
+}
+
 // reopen is called with the lock held.
 func (r *reopening) reopen() {
 	r.t.Helper()

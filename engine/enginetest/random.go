@@ -93,11 +93,16 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 			s = step{load: d.seedData(), mode: engine.Merge}
 		case d.branching && d.percent(2):
 			s.export = true
+		case d.branching && d.percent(5):
+			s.history = d.drawHistory()
 		case d.branching && d.percent(20):
 			s.branching = d.drawBranching(p.branches())
 		case draw < 66:
 			s.query, s.args = d.drawRead()
 			s.held = d.percent(6)
+			if d.branching && d.percent(20) {
+				s.back = 1 + d.IntN(12)
+			}
 		case draw < 88:
 			s.query, s.args, s.unnamed = d.drawMutation()
 			if len(s.query.Mutation.Statements) == 0 {
@@ -106,7 +111,7 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 		default:
 			s.load, s.mode = d.drawLoad()
 		}
-		if i > 0 && d.branching && !s.export && d.percent(20) {
+		if i > 0 && d.branching && !s.export && s.history == nil && d.percent(20) {
 			s.drawOptions(d)
 		}
 		script = append(script, s)
@@ -151,6 +156,8 @@ type step struct {
 	branch    string     // empty for main
 	branching *branching // instead of a statement
 	export    bool       // instead of a statement: an export of the branch
+	history   *history   // instead of a statement
+	back      int        // commits of the branch, from its head, to go back for a read
 	ifCommit  condition  // of a write
 	key       string
 	dryRun    bool
@@ -166,12 +173,18 @@ func (s step) String() string {
 	if s.export {
 		return "export of branch " + s.branch + "\n"
 	}
+	if s.history != nil {
+		return s.history.String() + " of branch " + s.branch + "\n"
+	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
 	}
 	where := s.options()
 	if s.branch != "" {
 		where += " on branch " + s.branch
+	}
+	if s.back > 0 {
+		where += fmt.Sprintf(" %d commits back", s.back)
 	}
 	if s.query == nil {
 		return fmt.Sprintf("load, %s%s:\n%s\n", s.mode, where, s.load)
@@ -201,6 +214,7 @@ type pair struct {
 	engine engine.Graph
 	model  *naive.Graph
 	branch string // of the step under way
+	back   int    // of the step under way
 	held   []heldRead
 }
 
@@ -223,8 +237,11 @@ func (p *pair) run(s step) (difference string) {
 	}()
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
-	p.branch = s.branch
+	p.branch, p.back = s.branch, s.back
+	defer func() { p.back = 0 }()
 	switch {
+	case s.history != nil:
+		return p.runHistory(ctx, s.history)
 	case s.export:
 		return p.runExport(ctx)
 	case s.branching != nil:
@@ -251,13 +268,13 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) str
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, err := queryAt(ctx, p.model, q, args, p.target())
-	if err != nil {
+	want, err := queryAt(ctx, p.model, q, args, p.targetOf(p.model))
+	if err != nil && p.back == 0 {
 		return "the model fails: " + err.Error()
 	}
-	got, err := queryAt(ctx, p.engine, q, args, p.target())
-	if err != nil {
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+	got, gotErr := queryAt(ctx, p.engine, q, args, p.targetOf(p.engine))
+	if err != nil || gotErr != nil {
+		return compareErrors(err, gotErr)
 	}
 	return compareRows(want, got)
 }
@@ -273,13 +290,16 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, err := queryAt(ctx, p.model, s.query, s.args, p.target())
-	if err != nil {
+	want, err := queryAt(ctx, p.model, s.query, s.args, p.targetOf(p.model))
+	if err != nil && p.back == 0 {
 		return "the model fails: " + err.Error()
 	}
-	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
-	if err != nil {
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+	res, gotErr := p.engine.Query(p.ctx, s.query, s.args, p.targetOf(p.engine))
+	if err != nil || gotErr != nil {
+		if gotErr == nil {
+			_ = res.Close()
+		}
+		return compareErrors(err, gotErr)
 	}
 	p.held = append(p.held, heldRead{query: s.query, result: res, want: want})
 	return ""

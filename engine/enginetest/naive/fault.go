@@ -108,6 +108,13 @@ const (
 	ExportWithoutID   // an export names no entity that has no key
 	ExportEdgesFlip   // an export swaps the ends of edges
 
+	// History.
+	CommitIsHead       // a commit of the past reads as the head
+	ChangesKeepDeleted // deleted entities are not among the changes
+	ChangesOfMerged    // a merge's changes are those against the source
+	CleanupDropsBases  // a cleanup reclaims merge bases
+	CleanupKeepsLines  // a cleanup reclaims nothing in the branches' lines
+
 	faults // the number of faults
 )
 
@@ -147,6 +154,8 @@ var faultNames = [...]string{
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesOfMerged: "ChangesOfMerged",
+	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }
 
 // String returns the fault's name.

@@ -158,7 +158,7 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	if err != nil {
 		return nil, engine.Commit{}, err
 	}
-	if at.Commit != "" {
+	if at.Commit != "" && g.fault != CommitIsHead {
 		m, err := g.moment(at.Commit)
 		return m.state, m.commit, err
 	}

@@ -40,7 +40,11 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	}
 	was := moment{state: newState(g.schema)}
 	if len(is.commit.Parents) > 0 {
-		if was, err = g.moment(is.commit.Parents[0]); err != nil {
+		parent := is.commit.Parents[0]
+		if g.fault == ChangesOfMerged {
+			parent = is.commit.Parents[len(is.commit.Parents)-1]
+		}
+		if was, err = g.moment(parent); err != nil {
 			return nil, err
 		}
 	}
@@ -61,6 +65,9 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 			return nil, &engine.BadArgument{Param: "after", Detail: "no such type"}
 		}
 		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return !g.before(r.After, c.Position()) })
+	}
+	if g.fault == ChangesKeepDeleted {
+		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return c.Kind == engine.Deleted })
 	}
 	if r.Limit > 0 && len(all) > r.Limit {
 		all, out.More = all[:r.Limit], true
@@ -145,12 +152,12 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engin
 		g.ancestors(l.head.ID, live)
 		keep[l.head.ID] = true
 		for i, c := range g.past(l.head) {
-			if i < opts.KeepCommits {
+			if i < opts.KeepCommits || g.fault == CleanupKeepsLines {
 				keep[c.ID] = true
 			}
 		}
 		for other, o := range g.lines {
-			if name != other {
+			if name != other && g.fault != CleanupDropsBases {
 				keep[g.lowest(l.head.ID, o.head.ID)] = true
 			}
 		}

@@ -93,9 +93,9 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 			s = step{load: d.seedData(), mode: engine.Merge}
 		case d.branching && d.percent(2):
 			s.export = true
-		case d.branching && d.percent(5):
+		case d.branching && d.percent(4):
 			s.history = d.drawHistory()
-		case d.branching && d.percent(20):
+		case d.branching && d.percent(30):
 			s.branching = d.drawBranching(p.branches())
 		case draw < 66:
 			s.query, s.args = d.drawRead()

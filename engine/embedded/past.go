@@ -271,8 +271,14 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 			return nil, false, err
 		}
 	}
+	if len(r.commits) == 0 {
+		return s, r.borrowed, nil
+	}
+	// One transaction does what all the records say, on a line of its own: another may
+	// go on from the same state.
+	tx := version.Begin(s.Fork())
 	read := map[string][]version.Archived{}
-	for i, c := range slices.Backward(r.commits) {
+	for i := range slices.Backward(r.commits) {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
@@ -285,14 +291,11 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 		if !ok || rec.Kind == 0 {
 			return nil, false, &engine.NotFound{What: notKept, Name: id}
 		}
-		// A line of its own: another may go on from the same state.
-		tx := version.Begin(s.Fork())
 		if err := g.apply(ctx, tx, rec.Kind, rec.Rest, open); err != nil {
 			return nil, false, err
 		}
-		s = tx.Commit(c)
 	}
-	return s, r.borrowed, nil
+	return tx.Commit(r.commits[0]), r.borrowed, nil
 }
 
 // route finds the way to a commit from the nearest state at or before it.

@@ -254,7 +254,7 @@ func (g *Graph) keepPast(c *cut) {
 		}
 	}
 	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])
-	p.archive, p.archived = c.past.archive, c.commits
+	p.archive, p.archived, p.doubt = c.past.archive, c.commits, false
 	all := c.past.live != nil || c.past.whole
 	if all {
 		p.removed = false

@@ -241,6 +241,10 @@ func (g *Graph) enroll(name string, at engine.Target, made map[string]*version.S
 	if origin == nil {
 		return nil, nil, nil, []string{at.Commit}, nil
 	}
+	if g.past.doubt && len(made) > 0 {
+		g.requestCheckpoint()
+		return nil, nil, nil, nil, &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
+	}
 	out = &outcome{done: make(chan struct{})}
 	b = newBranch(name, origin.Fork(), 0)
 	b.doubt = g.doubtful()

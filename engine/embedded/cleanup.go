@@ -205,6 +205,9 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	p.whole = true
 	made, err := g.thinArchive(ctx, p, k)
 	if err == nil {
+		g.lines.Lock()
+		g.past.doubt = true // until a manifest is in force for certain
+		g.lines.Unlock()
 		err = g.flushCut(ctx, cut)
 	}
 	if err != nil {

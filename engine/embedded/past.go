@@ -40,6 +40,9 @@ type past struct {
 	fresh    []version.Archived // of the commits from there on
 	anchors  map[string]*anchor // by commit
 	removed  bool               // a branch was, since the last checkpoint
+	// doubt says that a manifest may be in force after a crash which lacks some of this:
+	// a record that needs a state of the past could not be followed.
+	doubt bool
 
 	building sync.WaitGroup // those that make states
 	mu       sync.Mutex
@@ -99,12 +102,17 @@ func (g *Graph) anchor(b *branch, c *commit) {
 }
 
 // runTo counts the records between a commit and the last anchor in its line; ok is false
-// when there is none. It is called with g.lines locked.
+// when there is none, or a record is missing. It is called with g.lines locked.
 func (g *Graph) runTo(id string) (r run, ok bool) {
 	g.history.Line(id, func(c engine.Commit) bool {
 		if g.past.anchors[c.ID] != nil {
 			ok = true
 			return false
+		}
+		if n, _ := g.history.Number(c.ID); n < g.past.archived {
+			if _, _, there := version.FindArchive(g.past.archive, n); !there {
+				return false
+			}
 		}
 		r.records++
 		return r.records < maxReplay

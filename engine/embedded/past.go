@@ -337,9 +337,8 @@ func (g *Graph) route(id string) (r route, ok bool) {
 func (g *Graph) known() map[string]rebuilt {
 	all := map[string]rebuilt{}
 	for _, b := range g.lines.branches {
-		for _, s := range []*version.Snapshot{b.head.Load().snap, b.tip.snap} {
-			all[s.Commit.ID] = rebuilt{s, true}
-		}
+		s := b.head.Load().snap
+		all[s.Commit.ID] = rebuilt{s, true}
 	}
 	for _, s := range g.lines.bases {
 		all[s.Commit.ID] = rebuilt{s, true}

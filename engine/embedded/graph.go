@@ -175,7 +175,7 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 }
 
 // Verify reads everything that is stored, and checks every state that a branch or a merge
-// needs: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
+// needs, and every anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -185,6 +185,12 @@ func (g *Graph) Verify(ctx context.Context) error {
 	var v version.Verifier
 	for _, s := range g.states() {
 		faults = append(faults, v.Verify(ctx, s))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, a := range g.storedAnchors() {
+		faults = append(faults, g.verifyAnchor(ctx, &v, a))
 		if err := ctx.Err(); err != nil {
 			return err
 		}

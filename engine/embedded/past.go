@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -409,4 +410,36 @@ func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.S
 		err = &engine.Corrupt{Object: "segment " + a.Name, Detail: a.BlockName() + " is of commit " + s.Commit.ID + ", wanted " + a.Commit}
 	}
 	return s, err
+}
+
+// storedAnchors lists the anchors that are stored, in the order of their commits.
+func (g *Graph) storedAnchors() (all []version.Anchor) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, a := range g.past.anchors {
+		if a.Name != "" {
+			all = append(all, a.Anchor)
+		}
+	}
+	slices.SortFunc(all, func(a, b version.Anchor) int { return strings.Compare(a.Commit, b.Commit) })
+	return all
+}
+
+// verifyAnchor reads an anchor and checks its state, unless it was removed meanwhile.
+func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version.Anchor) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	g.past.files.RLock()
+	defer g.past.files.RUnlock()
+	g.lines.Lock()
+	now := g.past.anchors[a.Commit]
+	kept := now != nil && now.Name == a.Name
+	g.lines.Unlock()
+	if !kept {
+		return nil
+	}
+	s, err := g.readAnchor(ctx, &a)
+	if err != nil {
+		return err
+	}
+	return v.Verify(ctx, s)
 }

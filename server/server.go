@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -34,6 +35,9 @@ type Options struct {
 
 	// Unauthenticated lets anyone do anything. It is refused beside tokens or policies.
 	Unauthenticated bool
+
+	// Surface adds to what a graph offers over MCP; nil adds nothing.
+	Surface func(g *service.Graph) mcp.Options
 
 	Version string
 	Log     *slog.Logger

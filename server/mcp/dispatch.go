@@ -88,19 +88,23 @@ func (s *surface) request(ctx context.Context, version string, m *message) (mcp.
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolRequest{Session: session, Params: &mcp.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(m.args)}}, nil
+		p := &mcp.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(m.args)}
+		if s.own[name] {
+			p.Meta = anyMeta(m)
+		}
+		return &mcp.CallToolRequest{Session: session, Params: p}, nil
 	case "resources/read":
 		uri, err := named(m, m.uri, "uri")
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.ReadResourceRequest{Session: session, Params: &mcp.ReadResourceParams{URI: uri}}, nil
+		return &mcp.ReadResourceRequest{Session: session, Params: &mcp.ReadResourceParams{URI: uri, Meta: anyMeta(m)}}, nil
 	case "prompts/get":
 		name, err := named(m, m.name, "name")
 		if err != nil {
 			return nil, err
 		}
-		req := &mcp.GetPromptRequest{Session: session, Params: &mcp.GetPromptParams{Name: name}}
+		req := &mcp.GetPromptRequest{Session: session, Params: &mcp.GetPromptParams{Name: name, Meta: anyMeta(m)}}
 		if m.args != nil {
 			if err := json.Unmarshal(m.args, &req.Params.Arguments); err != nil {
 				return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "params.arguments: wanted an object of strings"}
@@ -199,6 +203,16 @@ func missingParams(m *message) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("%s wants params, found none", m.method)}
 }
 
+// anyMeta decodes the whole of a message's _meta, for handlers that may look for more
+// in it than the protocol defines.
+func anyMeta(m *message) mcp.Meta {
+	var meta mcp.Meta
+	if m.meta != nil {
+		_ = json.Unmarshal(m.meta, &meta) // what is no object says nothing
+	}
+	return meta
+}
+
 // requestMeta is what a message of the stateless protocol says of itself and its
 // client.
 type requestMeta struct {
@@ -285,7 +299,7 @@ func statusOf(version string, err *jsonrpc.Error) int {
 	switch err.Code {
 	case codeMethodNotFound:
 		return http.StatusNotFound
-	case codeInvalidParams, codeUnsupportedVersion:
+	case codeInvalidParams, codeUnsupportedVersion, mcp.CodeMissingRequiredClientCapabilities:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

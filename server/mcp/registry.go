@@ -52,6 +52,7 @@ func (s *surface) register(opts Options) {
 		if s.names[t.Info.Name] {
 			panic("mcp: two tools are called " + t.Info.Name)
 		}
+		s.own[t.Info.Name] = true
 		s.addTool(t.Info, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			if !s.granted(ctx, t.Gates) {
 				return nil, unknown(t.Info.Name)

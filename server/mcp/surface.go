@@ -48,6 +48,7 @@ type surface struct {
 	tools     map[*tool.Descriptor]*mcp.Tool
 	names     map[string]bool
 	encoded   map[*mcp.Tool][]byte // the tools as JSON, which does not change
+	own       map[string]bool      // the names of the tools that are not the graph's
 	resources map[string]*Resource // by URI
 	templates map[string]*Template // by URI template
 	prompts   map[string]*Prompt   // by name
@@ -64,7 +65,7 @@ type surface struct {
 
 func newSurface(g *service.Graph, opts Options) *surface {
 	s := &surface{
-		graph: g, opts: opts, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{},
+		graph: g, opts: opts, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{}, own: map[string]bool{},
 		resources: map[string]*Resource{}, templates: map[string]*Template{}, prompts: map[string]*Prompt{},
 		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
 	}

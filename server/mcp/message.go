@@ -13,6 +13,7 @@ import (
 // message is one JSON-RPC message. Its raw parts are slices of the body that it was
 // read from.
 type message struct {
+	raw      []byte // the whole of it
 	id       []byte // a JSON string or number as it was sent; nil for a notification
 	method   string
 	response bool   // an answer to a question of the server's, of which there are none
@@ -143,6 +144,7 @@ func (r reader) message() (m message, err error) {
 		return m, &badMessage{code: codeInvalidRequest, detail: "a message is a JSON object; this one is none"}
 	}
 	var version, method, badID bool
+	var start int64
 	err = r.members(func(key string) error {
 		switch key {
 		case "params":
@@ -170,7 +172,8 @@ func (r reader) message() (m message, err error) {
 			m.response = true
 		}
 		return nil
-	})
+	}, func(from int64) { start = from })
+	m.raw = r.body[start:r.d.InputOffset()]
 	switch {
 	case err != nil:
 		return m, err
@@ -225,13 +228,11 @@ func (r reader) params(m *message) error {
 
 // members reads an object and calls f after each name, for it to read the value.
 // opened is told where the object begins.
-func (r reader) members(f func(key string) error, opened ...func(from int64)) error {
+func (r reader) members(f func(key string) error, opened func(from int64)) error {
 	if _, err := r.d.ReadToken(); err != nil {
 		return err
 	}
-	for _, g := range opened {
-		g(r.d.InputOffset() - 1)
-	}
+	opened(r.d.InputOffset() - 1)
 	for r.d.PeekKind() != '}' {
 		v, err := r.d.ReadValue()
 		if err != nil {

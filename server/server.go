@@ -131,7 +131,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
 		Version: o.Version, Logger: o.Log,
 	})

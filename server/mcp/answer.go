@@ -103,7 +103,12 @@ func plainText(r *mcp.CallToolResult) (string, bool) {
 	return "", false
 }
 
+// answerFrame is about how many bytes of the answer to a call are not the tool's.
+const answerFrame = 512
+
 func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {
+	// The text is the structure again, with quotes around it and in front of its own.
+	dst = slices.Grow(dst, 5*len(text)/2+answerFrame)
 	dst = append(dst, '{')
 	dst, err := s.appendMeta(dst, r.Meta, stateless)
 	if err != nil {

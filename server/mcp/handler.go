@@ -211,7 +211,7 @@ func checkEnvelope(r *http.Request) *httpFault {
 
 // accepts reports whether a client takes both forms of answers that the transport has.
 func accepts(values []string) bool {
-	var asJSON, asStream bool
+	var takesJSON, takesStream bool
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
 			mediaType, _, _ := strings.Cut(part, ";")
@@ -220,13 +220,13 @@ func accepts(values []string) bool {
 			case mediaType == "*/*":
 				return true
 			case strings.EqualFold(mediaType, "application/json"), strings.EqualFold(mediaType, "application/*"):
-				asJSON = true
+				takesJSON = true
 			case strings.EqualFold(mediaType, "text/event-stream"), strings.EqualFold(mediaType, "text/*"):
-				asStream = true
+				takesStream = true
 			}
 		}
 	}
-	return asJSON && asStream
+	return takesJSON && takesStream
 }
 
 // checkMessages holds messages against the version of the request, the empty string
@@ -310,12 +310,13 @@ func tooLarge(limit int64) *httpFault {
 
 func (f *httpFault) write(w http.ResponseWriter) { write(w, f.status, appendError(nil, f.id, f.fault)) }
 
+// The values of headers that all answers share.
+var asJSON, noSniff, noStore = []string{"application/json"}, []string{"nosniff"}, []string{"no-store"}
+
 func write(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, noSniff, noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	// An error here is the client's going away.
 	_, _ = w.Write(body)

@@ -49,7 +49,7 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
 	$(GO) test -tags fault_tombstone ./engine/embedded -run TestFaultIsFound
 
-test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
+test-clients: build ## drive the built commands with the official clients (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
 
 CONFORMANCE := server/testdata/conformance

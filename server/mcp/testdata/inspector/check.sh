@@ -30,6 +30,10 @@ inspect() {
 }
 
 inspect '"find_symbols"' --method tools/list
+# It exits with 6 when a schema has an error that keeps some client from using a tool.
+"$here/node_modules/.bin/node" "$here/node_modules/.bin/mcp-inspector" --cli "${target[@]}" --method tools/list --strict >/dev/null 2>&1 ||
+  { echo "FAIL --method tools/list --strict"; exit 1; }
+echo "ok   --method tools/list --strict"
 inspect '"row_count": 1' --method tools/call --tool-name graph_query --tool-arg 'query=query q() { match { $p: Package } return { count($p) as n } }'
 inspect '"heaviest_packages"' --method tools/call --tool-name heaviest_packages
 inspect '"isError": true' --method tools/call --tool-name find_symbols --tool-arg 'params={"word":"graph"}'

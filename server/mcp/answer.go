@@ -130,7 +130,11 @@ func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, sta
 }
 
 func (s *surface) appendTools(dst []byte, r *mcp.ListToolsResult, stateless bool) ([]byte, error) {
-	dst = append(dst, '{')
+	size := answerFrame
+	for _, t := range r.Tools {
+		size += len(s.encoded[t]) + 1
+	}
+	dst = append(slices.Grow(dst, size), '{')
 	if stateless {
 		dst = append(dst, `"resultType":"complete",`...)
 	}

@@ -58,8 +58,13 @@ test: ## regenerate and fail on a difference, then run every test
 test-peers: ## vet and test the comparison with other databases (needs a C compiler)
 	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
 
-test-clients: build ## drive the built server with the official TypeScript SDK (needs node and npm)
+test-clients: build ## drive the built commands with the official clients (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
+
+CONFORMANCE := server/testdata/conformance
+test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
+	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
+	OMNIGRAPH_CONFORMANCE=$(abspath $(CONFORMANCE)) $(GO) test ./server -run '^TestConformance$$' -count=1 -v
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
@@ -107,4 +112,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-peers test-clients fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean
+.PHONY: help run reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean

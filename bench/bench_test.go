@@ -26,6 +26,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -169,14 +171,25 @@ func inParallel(b *testing.B, n int, newOp func(worker int) func()) {
 	b.StopTimer()
 }
 
-// serve starts a server over the medium graph on a free port.
-func serve(b *testing.B) (addr, token string) {
-	storage := b.TempDir()
-	g := create(b, filepath.Join(storage, "code"))
+// store makes a data folder that holds the medium graph.
+func store(b *testing.B) (dir string) {
+	dir = b.TempDir()
+	g := create(b, filepath.Join(dir, "code"))
 	load(b, g, medium())
 	if err := g.Close(); err != nil {
 		b.Fatal(err)
 	}
+	return dir
+}
+
+// serve starts a server over the medium graph on a free port.
+func serve(b *testing.B) (addr, token string) {
+	addr, token, _ = serveStore(b, store(b), nil)
+	return addr, token
+}
+
+// serveStore starts a server over the graph of a data folder on a free port.
+func serveStore(b *testing.B, storage string, surface func(*service.Graph) mcp.Options) (addr, token string, handler http.Handler) {
 	token = "a-token-for-the-benchmark"
 	tokens := &auth.Tokens{}
 	if err := tokens.Add(token, "act-dev"); err != nil {
@@ -187,7 +200,7 @@ func serve(b *testing.B) (addr, token string) {
 			ID: "code", Policy: "../queries/code/policy.yaml", MaxRows: cluster.DefaultMaxRows, MaxBytes: cluster.DefaultMaxBytes,
 		}}},
 		Catalogs: []*tool.Catalog{code.Catalog()}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "bench",
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), Surface: surface,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -208,7 +221,7 @@ func serve(b *testing.B) (addr, token string) {
 			b.Error(err)
 		}
 	})
-	return ln.Addr().String(), token
+	return ln.Addr().String(), token, s.Handler()
 }
 
 // call posts one tools/call and returns the rows that came back.

@@ -18,7 +18,11 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 	overMCP := make(map[string]http.Handler, len(graphs))
 	for _, g := range graphs {
 		byID[g.ID()] = g
-		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, mcp.Options{})
+		var surface mcp.Options
+		if o.Surface != nil {
+			surface = o.Surface(g)
+		}
+		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
 	// No ServeMux here: it would answer some requests before anybody was asked who they

@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -34,6 +35,9 @@ type Options struct {
 
 	// Unauthenticated lets anyone do anything. It is refused beside tokens or policies.
 	Unauthenticated bool
+
+	// Surface adds to what a graph offers over MCP; nil adds nothing.
+	Surface func(g *service.Graph) mcp.Options
 
 	Version string
 	Log     *slog.Logger
@@ -131,7 +135,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
 		Version: o.Version, Logger: o.Log,
 	})

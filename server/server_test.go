@@ -41,7 +41,7 @@ type testServer struct {
 
 // newServer makes the store with the omnigraph command, so that it also works in a
 // build whose parser fails.
-func newServer(t *testing.T) *testServer {
+func newServer(t *testing.T, with ...func(*server.Options)) *testServer {
 	t.Helper()
 	storage := t.TempDir()
 	store := filepath.Join(storage, "code")
@@ -69,10 +69,14 @@ func newServer(t *testing.T) *testServer {
 		}
 	}
 	ts := &testServer{log: &bytes.Buffer{}}
-	s, err := server.Open(t.Context(), server.Options{
+	opts := server.Options{
 		Cluster: config, Catalogs: []*tool.Catalog{code.Catalog()}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test",
 		Log: slog.New(slog.NewTextHandler(ts.log, nil)),
-	})
+	}
+	for _, f := range with {
+		f(&opts)
+	}
+	s, err := server.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

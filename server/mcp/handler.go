@@ -1,27 +1,32 @@
-// Package mcp serves one graph over the Model Context Protocol: Streamable HTTP,
-// stateless, JSON throughout.
+// Package mcp serves one graph over the Model Context Protocol: over Streamable HTTP,
+// stateless and JSON throughout, and over lines of standard input and output.
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Options say how a graph is served. The zero value takes the defaults.
+// Options say how a graph is served, and what beside the tools of the graph. The zero
+// value takes the defaults and adds nothing.
 type Options struct {
 	MaxBody int64 // bytes of a request, 32 MiB by default
+
+	Tools     []Tool // their names differ from those of the graph's tools
+	Resources []Resource
+	Templates []Template
+	Prompts   []Prompt
 }
 
 const (
@@ -40,176 +45,285 @@ const (
 	listTTL = time.Minute
 )
 
+// The headers of the protocol.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
+)
+
 // Handler serves the graph. The requests' contexts carry the actor, see
 // [service.WithActor]; without one every call is denied. It panics when a tool's
-// input schema is no JSON Schema of an object.
+// input schema is no JSON Schema of an object, or two tools share a name.
 func Handler(g *service.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
 	}
-	s := newSurface(g)
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: -1,
-		// The guard in front of authentication knows the configured hosts; this check
-		// would refuse some of them.
-		DisableLocalhostProtection: true,
-		Logger:                     slog.New(atLeastWarn{g.Logger().Handler()}),
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
-			refuse(w, http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted POST")
-			return
+	return &handler{newSurface(g, opts), opts.MaxBody}
+}
+
+// handler calls the methods of the SDK's server itself: its own handler makes a
+// session and decodes the body several times for each request.
+type handler struct {
+	surface *surface
+	maxBody int64
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		refuseMethod(w, r.Method)
+		return
+	}
+	if fault := checkEnvelope(r); fault != nil {
+		fault.write(w)
+		return
+	}
+	body, fault := h.read(w, r)
+	if fault != nil {
+		fault.write(w)
+		return
+	}
+	msgs, batch, err := readMessages(body)
+	if err != nil {
+		var bad *badMessage
+		errors.As(err, &bad)
+		(&httpFault{status: http.StatusBadRequest, id: bad.id, fault: &jsonrpc.Error{Code: bad.code, Message: bad.detail}}).write(w)
+		return
+	}
+	version := r.Header.Get(versionHeader)
+	if fault := checkMessages(r.Header, version, msgs, batch); fault != nil {
+		fault.write(w)
+		return
+	}
+	if version == "" {
+		version = assumedVersion
+	}
+	status, answer := h.surface.answer(r.Context(), version, msgs, batch)
+	if answer == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	write(w, status, answer)
+}
+
+// answer answers the calls among the messages in their order. It is nil when there are
+// none.
+func (s *surface) answer(ctx context.Context, version string, msgs []message, batch bool) (status int, body []byte) {
+	status = http.StatusOK
+	for i := range msgs {
+		m := &msgs[i]
+		if !m.isCall() || m.response {
+			continue // nothing here waits for what notifications tell, nor asked for answers
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, opts.MaxBody))
+		switch {
+		case !batch:
+		case body == nil:
+			body = append(body, '[')
+		default:
+			body = append(body, ',')
+		}
+		var fault *jsonrpc.Error
+		body, fault = s.answerCall(ctx, version, m, body)
+		if !batch {
+			status = statusOf(version, fault)
+		}
+	}
+	if batch && body != nil {
+		body = append(body, ']')
+	}
+	return status, body
+}
+
+// answerCall appends the answer to a call, and returns the fault that it is, if any.
+func (s *surface) answerCall(ctx context.Context, version string, m *message, dst []byte) ([]byte, *jsonrpc.Error) {
+	res, err := s.handle(ctx, version, m)
+	var fault *jsonrpc.Error
+	if err != nil {
+		fault = wireError(err)
+	}
+	dst, err = s.appendAnswer(dst, m.id, res, fault, version >= statelessVersion)
+	if err != nil {
+		fault = wireError(s.fail(ctx, err))
+		dst = appendError(dst, m.id, fault)
+	}
+	return dst, fault
+}
+
+// read reads the body.
+func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFault) {
+	if r.ContentLength > h.maxBody {
+		return nil, tooLarge(h.maxBody)
+	}
+	// Known lengths are read into a body of that size; a length that is a lie ends early.
+	size := max(r.ContentLength, 0)
+	body := make([]byte, 0, min(size, 1<<20)+1)
+	limited := http.MaxBytesReader(w, r.Body, h.maxBody)
+	for {
+		n, err := limited.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if err == io.EOF {
+			break
+		}
 		if err != nil {
 			var tooBig *http.MaxBytesError
 			if errors.As(err, &tooBig) {
-				refuse(w, http.StatusRequestEntityTooLarge, service.BadRequest, "the request body is larger than it may be; load large data in parts")
-				return
+				return nil, tooLarge(h.maxBody)
 			}
-			refuse(w, http.StatusBadRequest, service.BadRequest, "the request body could not be read")
-			return
+			return nil, badRequest("the request body could not be read")
 		}
-		if n := messages(body); n > maxBatch {
-			refuse(w, http.StatusBadRequest, service.BadRequest,
-				fmt.Sprintf("found a batch of %d messages, wanted at most %d; send the others in further requests", n, maxBatch))
-			return
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
 		}
-		if id, found := listens(body); found {
-			refuseListening(w, r, id)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
-	})
+	}
+	if len(body) == 0 {
+		return nil, badRequest("found an empty body, wanted a JSON-RPC message")
+	}
+	return body, nil
 }
 
-// requestKey is under what a request's own context travels through the SDK, which
-// strips the deadline and the cancellation from the context that it passes on.
-type requestKey struct{}
-
-// attach gives a context the deadline and the cancellation of the HTTP request that
-// it belongs to, if any.
-func attach(ctx context.Context) (context.Context, func()) {
-	request, ok := ctx.Value(requestKey{}).(context.Context)
-	if !ok {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(request, func() { cancel(context.Cause(request)) })
-	release := func() { stop(); cancel(nil) }
-	if deadline, ok := request.Deadline(); ok {
-		inner, cancelDeadline := context.WithDeadline(ctx, deadline)
-		return inner, func() { cancelDeadline(); release() }
-	}
-	return ctx, release
-}
-
-// messages counts the elements of a body that is an array, up to the first that is no
-// JSON, and is 1 for any other body.
-func messages(body []byte) int {
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if d.PeekKind() != '[' {
-		return 1
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return 1
-	}
-	n := 0
-	for d.PeekKind() != ']' && d.SkipValue() == nil {
-		n++
-	}
-	return n
-}
-
-// listens reports whether a body holds a call of subscriptions/listen, and its id. The
-// SDK answers that method with a stream of events, whatever comes of it.
-func listens(body []byte) (id json.RawMessage, found bool) {
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if d.PeekKind() == '[' {
-		if _, err := d.ReadToken(); err != nil {
-			return nil, false
-		}
-	}
-	for d.PeekKind() == '{' {
-		id, method, ok := envelope(d)
-		if !ok {
-			return nil, false
-		}
-		if method == "subscriptions/listen" {
-			return id, true
-		}
-	}
-	return nil, false
-}
-
-// envelope reads a JSON-RPC message's id and method.
-func envelope(d *jsontext.Decoder) (id json.RawMessage, method string, ok bool) {
-	if _, err := d.ReadToken(); err != nil {
-		return nil, "", false
-	}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, "", false
-		}
-		key := name.String()
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, "", false
-		}
-		switch key {
-		case "id":
-			id = json.RawMessage(v.Clone())
-		case "method":
-			if v.Kind() == '"' {
-				b, _ := jsontext.AppendUnquote(nil, v)
-				method = string(b)
-			}
-		}
-	}
-	_, err := d.ReadToken()
-	return id, method, err == nil
-}
-
-// statusProtocol is the protocol version from which an unknown method is an HTTP 404.
-const statusProtocol = "2026-07-28"
-
-func refuseListening(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	status := http.StatusOK
-	if r.Header.Get("Mcp-Protocol-Version") >= statusProtocol {
-		status = http.StatusNotFound
-	}
-	write(w, status, map[string]any{
-		"jsonrpc": "2.0", "id": id,
-		"error": map[string]any{"code": codeMethodNotFound, "message": "method not found: subscriptions/listen"},
-	})
-}
-
-func refuse(w http.ResponseWriter, status int, code service.Code, message string) {
-	write(w, status, service.WireError{Error: message, Code: code})
-}
-
-func write(w http.ResponseWriter, status int, v any) {
-	b, err := service.JSON(v)
+// refuseMethod answers in the envelope of the other transports: whoever sends anything
+// but POST speaks another protocol.
+func refuseMethod(w http.ResponseWriter, method string) {
+	b, err := service.JSON(service.WireError{Error: "found " + method + ", wanted POST", Code: service.MethodNotAllowed})
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // strings
 	}
+	w.Header().Set("Allow", http.MethodPost)
+	write(w, http.StatusMethodNotAllowed, b)
+}
+
+// checkEnvelope holds a POST against the rules of the transport.
+func checkEnvelope(r *http.Request) *httpFault {
+	if v := r.Header["Content-Type"]; len(v) != 1 || v[0] != "application/json" {
+		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil || mediaType != "application/json" {
+			return refused(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		}
+	}
+	if !accepts(r.Header["Accept"]) {
+		return badRequest("the Accept header must list both application/json and text/event-stream")
+	}
+	if r.Header["Last-Event-Id"] != nil {
+		return badRequest("found a Last-Event-ID header; there are no streams to resume")
+	}
+	return nil
+}
+
+// accepts reports whether a client takes both forms of answers that the transport has.
+func accepts(values []string) bool {
+	var takesJSON, takesStream bool
+	for _, value := range values {
+		for part := range strings.SplitSeq(value, ",") {
+			mediaType, _, _ := strings.Cut(part, ";")
+			mediaType = strings.TrimSpace(mediaType)
+			switch {
+			case mediaType == "*/*":
+				return true
+			case strings.EqualFold(mediaType, "application/json"), strings.EqualFold(mediaType, "application/*"):
+				takesJSON = true
+			case strings.EqualFold(mediaType, "text/event-stream"), strings.EqualFold(mediaType, "text/*"):
+				takesStream = true
+			}
+		}
+	}
+	return takesJSON && takesStream
+}
+
+// checkMessages holds messages against the version of the request, the empty string
+// when its header names none, and against each other.
+func checkMessages(header http.Header, version string, msgs []message, batch bool) *httpFault {
+	for i := range msgs {
+		if m := &msgs[i]; version != "" && !supported(version, m.method) {
+			return &httpFault{status: http.StatusBadRequest, id: m.id, fault: unsupportedVersion(version)}
+		}
+	}
+	if batch && version >= unbatchedVersion {
+		return badRequest("found a batch, which protocol version " + version + " does not have; send the messages one by one")
+	}
+	for i := range msgs {
+		m := &msgs[i]
+		if fault := checkMeta(m, version); fault != nil {
+			return &httpFault{status: http.StatusBadRequest, id: m.id, fault: fault}
+		}
+		notifies := strings.HasPrefix(m.method, "notifications/")
+		switch {
+		case m.response:
+		case !m.isCall() && !notifies:
+			return badRequest("the call of " + m.method + " has no id")
+		case m.isCall() && notifies && methods[m.method]:
+			return &httpFault{status: http.StatusBadRequest, id: m.id,
+				fault: &jsonrpc.Error{Code: codeInvalidRequest, Message: "the notification " + m.method + " has an id"}}
+		}
+		if version >= statelessVersion && !m.response {
+			if detail := checkHeaders(header, m); detail != "" {
+				return &httpFault{status: http.StatusBadRequest, id: m.id, fault: &jsonrpc.Error{Code: codeHeaderMismatch, Message: detail}}
+			}
+		}
+	}
+	return nil
+}
+
+// checkHeaders says how the headers that tell intermediaries of a message differ from
+// it, or "".
+func checkHeaders(header http.Header, m *message) string {
+	switch found := header.Get(methodHeader); {
+	case found == "":
+		return "missing required " + methodHeader + " header"
+	case found != m.method:
+		return "header mismatch: " + methodHeader + " header value '" + found + "' does not match body value '" + m.method + "'"
+	}
+	var name string
+	switch m.method {
+	case "tools/call", "prompts/get":
+		name = unquoted(m.name)
+	case "resources/read":
+		name = unquoted(m.uri)
+	default:
+		return ""
+	}
+	switch found := header.Get(nameHeader); {
+	case found == "":
+		return "missing required " + nameHeader + " header for method " + strconv.Quote(m.method)
+	case found != name:
+		return "header mismatch: " + nameHeader + " header value '" + found + "' does not match body value '" + name + "'"
+	}
+	return ""
+}
+
+// httpFault is a request that is refused before any method is called.
+type httpFault struct {
+	status int
+	id     []byte
+	fault  *jsonrpc.Error
+}
+
+func refused(status int, message string) *httpFault {
+	return &httpFault{status: status, fault: &jsonrpc.Error{Code: codeInvalidRequest, Message: message}}
+}
+
+func badRequest(message string) *httpFault { return refused(http.StatusBadRequest, message) }
+
+func tooLarge(limit int64) *httpFault {
+	return refused(http.StatusRequestEntityTooLarge,
+		"the request body is larger than "+strconv.FormatInt(limit, 10)+" bytes; load large data in parts")
+}
+
+func (f *httpFault) write(w http.ResponseWriter) { write(w, f.status, appendError(nil, f.id, f.fault)) }
+
+// The values of headers that all answers share.
+var asJSON, noSniff, noStore = []string{"application/json"}, []string{"nosniff"}, []string{"no-store"}
+
+func write(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, noSniff, noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	// An error here is the client's going away.
-	_, _ = w.Write(b)
+	_, _ = w.Write(body)
 }
 
-// atLeastWarn passes on the records from Warn up: at Info the SDK writes three lines a
-// request.
+// atLeastWarn passes on the records from Warn up: at Info the SDK writes a line for
+// much of what it does.
 type atLeastWarn struct{ slog.Handler }
 
 func (h atLeastWarn) Enabled(ctx context.Context, l slog.Level) bool {

@@ -86,7 +86,9 @@ func post(t *testing.T, url, version string, actor *service.Actor, body string) 
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Mcp-Protocol-Version", version)
+	if version != "" {
+		r.Header.Set("Mcp-Protocol-Version", version)
+	}
 	if version == newest {
 		r.Header.Set("Mcp-Method", msg.Method)
 		if name := msg.Params.Name + msg.Params.URI; name != "" {
@@ -334,7 +336,7 @@ func TestTransport(t *testing.T) {
 		want                string
 	}{
 		{"too large", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("a", 2000) + `"}}`, 413, "larger"},
-		{"unsupported version", "2020-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, "Unsupported protocol version"},
+		{"unsupported version", "2020-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`},
 		{"ping", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `"result":{}`},
 		{"notification", "2025-11-25", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ""},
 		{"prompts", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, 200, `"code":-32601`},
@@ -344,7 +346,29 @@ func TestTransport(t *testing.T) {
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"cacheScope":"private"`},
 		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"batch", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, 200, `"id":2`},
-		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"id":1},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, wanted at most 16"},
+		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, wanted at most 16"},
+		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"code":-32022`},
+		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
+		{"future version", "2099-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"requested":"2099-01-01"`},
+		{"discover without the version before", "2026-07-28", message(newest, "server/discover", ""), 200, `"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`},
+		{"batch", "2025-11-25", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, "does not have"},
+		{"batch of notifications", "2025-03-26", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`, 202, ""},
+		{"unknown method", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"nosuch"}`, 200, `"code":-32601,"message":"method not found: \"nosuch\""`},
+		{"unknown method", "2026-07-28", message(newest, "nosuch", ""), 404, `"code":-32601`},
+		{"unknown notification", "2025-11-25", `{"jsonrpc":"2.0","method":"notifications/nosuch"}`, 202, ""},
+		{"answer to nothing", "2025-11-25", `{"jsonrpc":"2.0","id":1,"result":{}}`, 202, ""},
+		{"call without id", "2025-11-25", `{"jsonrpc":"2.0","method":"ping"}`, 400, "no id"},
+		{"notification with id", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"notifications/initialized"}`, 400, "has an id"},
+		{"no JSON", "2025-11-25", `{`, 400, `"code":-32700`},
+		{"empty", "2025-11-25", ``, 400, "empty body"},
+		{"no meta", "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, 400, `protocolVersion`},
+		{"ping", "2026-07-28", message(newest, "ping", ""), 404, `"code":-32601`},
+		{"meta without header", "", message(newest, "tools/list", ""), 400, `"code":-32020`},
+		{"meta of another version", "2025-11-25", message(newest, "tools/list", ""), 400, `"code":-32020`},
+		{"mistyped params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":7}}`, 200, "found a number where it cannot be, at cursor"},
+		{"mistyped params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, 200, "something else than an object"},
+		{"mistyped name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, 200, "params.name: wanted a string"},
+		{"no params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, 200, "tools/call wants params, found none"},
 		{"deep", "2025-11-25", strings.Repeat("[", 900) + strings.Repeat("]", 900), 400, ""},
 		{"no actor", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"everyone"}}`, 200, "unknown tool: everyone"},
 		{"no name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, 200, "unknown tool: "},
@@ -355,6 +379,49 @@ func TestTransport(t *testing.T) {
 		}
 		if strings.Contains(resp.Header.Get("Content-Type"), "event-stream") {
 			t.Errorf("%s: an event stream", tt.name)
+		}
+	}
+}
+
+// TestHeaders holds that each header that the transport wants is wanted, and that what
+// refuses a request is JSON, too.
+func TestHeaders(t *testing.T) {
+	url := serve(t, config(t), mcp.Options{})
+	good := http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {newest}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"everyone"},
+	}
+	for _, tt := range []struct {
+		header, value string
+		status        int
+		want          string
+	}{
+		{"Accept", "*/*", 400, "unknown tool"},
+		{"Accept", "text/event-stream;q=0.1 ,Application/JSON", 400, "unknown tool"},
+		{"Accept", "application/json", 400, "both application/json and text/event-stream"},
+		{"Accept", "", 400, "both application/json and text/event-stream"},
+		{"Content-Type", "application/json; charset=utf-8", 400, "unknown tool"},
+		{"Content-Type", "text/plain", 415, "application/json"},
+		{"Content-Type", "", 415, "application/json"},
+		{"Last-Event-ID", "1", 400, "no streams to resume"},
+		{"Mcp-Method", "", 400, `"code":-32020,"message":"missing required Mcp-Method header"`},
+		{"Mcp-Method", "tools/list", 400, `"code":-32020`},
+		{"Mcp-Name", "", 400, `"code":-32020,"message":"missing required Mcp-Name header`},
+		{"Mcp-Name", "everything", 400, `"code":-32020`},
+	} {
+		r, _ := http.NewRequest("POST", url, strings.NewReader(message(newest, "tools/call", `"name":"everyone"`)))
+		r.Header = good.Clone()
+		if r.Header.Set(tt.header, tt.value); tt.value == "" {
+			r.Header.Del(tt.header)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != tt.status || !strings.Contains(string(b), tt.want) || !json.Valid(b) || resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %q: %d %s, want %d with %s", tt.header, tt.value, resp.StatusCode, b, tt.status, tt.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,24 +15,19 @@ const (
 	branchesURI = "omnigraph://branches"
 )
 
-func (s *surface) addResources() {
-	s.server.AddResource(&mcp.Resource{
-		URI: schemaURI, Name: "schema", Title: "Schema", MIMEType: "text/plain",
-		Description: "The source of the graph's schema on main: node and edge types, properties, constraints.",
-	}, s.readSchema)
-	s.server.AddResource(&mcp.Resource{
-		URI: branchesURI, Name: "branches", Title: "Branches", MIMEType: "application/json",
-		Description: "The names of the graph's branches.",
-	}, s.readBranches)
-}
-
-// readable leaves the resources if the caller may read main, and none otherwise: that
-// is the gate of both.
-func (s *surface) readable(ctx context.Context, all []*mcp.Resource) []*mcp.Resource {
-	if s.graph.Allowed(service.ActorFrom(ctx), tool.Grant{Action: tool.Read, Via: tool.AdHoc}) {
-		return all
+// graphResources are the resources of every graph. Who may read main may read them.
+func (s *surface) graphResources() []Resource {
+	gates := []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}}
+	return []Resource{
+		{Gates: gates, Read: s.readSchema, Info: &mcp.Resource{
+			URI: schemaURI, Name: "schema", Title: "Schema", MIMEType: "text/plain",
+			Description: "The source of the graph's schema on main: node and edge types, properties, constraints.",
+		}},
+		{Gates: gates, Read: s.readBranches, Info: &mcp.Resource{
+			URI: branchesURI, Name: "branches", Title: "Branches", MIMEType: "application/json",
+			Description: "The names of the graph's branches.",
+		}},
 	}
-	return slices.Clip(all[:0])
 }
 
 func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,12 +15,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-)
-
-const (
-	codeMethodNotFound = -32601
-	codeInvalidParams  = -32602
-	codeInternal       = -32603
 )
 
 const instructions = `This server is one typed property graph with branches and commits. ` +
@@ -37,6 +33,7 @@ var methods = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true,
 	"tools/list": true, "tools/call": true,
 	"resources/list": true, "resources/templates/list": true, "resources/read": true,
+	"prompts/list": true, "prompts/get": true, // of a surface that has prompts
 	"notifications/initialized": true, "notifications/cancelled": true, "notifications/progress": true,
 	"notifications/roots/list_changed": true,
 }
@@ -46,27 +43,80 @@ var methods = map[string]bool{
 type surface struct {
 	graph  *service.Graph
 	server *mcp.Server
-	tools  map[*tool.Descriptor]*mcp.Tool
-	names  map[string]bool
+	opts   Options
+
+	tools     map[*tool.Descriptor]*mcp.Tool
+	names     map[string]bool
+	encoded   map[*mcp.Tool][]byte // the tools as JSON, which does not change
+	own       map[string]bool      // the names of the tools that are not the graph's
+	resources map[string]*Resource // by URI
+	templates map[string]*Template // by URI template
+	prompts   map[string]*Prompt   // by name
+
+	// The whole of the server's methods with the middleware in front, and the sessions
+	// in which they are called: one of the protocol versions that say the client's
+	// once, and one of those that say it in each request.
+	chain               mcp.MethodHandler
+	stateful, stateless *mcp.ServerSession
+
+	implementation *mcp.Implementation
+	serverInfo     []byte // implementation as JSON
 }
 
-func newSurface(g *service.Graph) *surface {
-	s := &surface{graph: g, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}}
-	s.server = mcp.NewServer(&mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()}, &mcp.ServerOptions{
+func newSurface(g *service.Graph, opts Options) *surface {
+	s := &surface{
+		graph: g, opts: opts, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{}, own: map[string]bool{},
+		resources: map[string]*Resource{}, templates: map[string]*Template{}, prompts: map[string]*Prompt{},
+		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
+	}
+	capabilities := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}
+	if len(opts.Prompts) > 0 {
+		capabilities.Prompts = &mcp.PromptCapabilities{}
+	}
+	s.server = mcp.NewServer(s.implementation, &mcp.ServerOptions{
 		Instructions: instructions,
 		PageSize:     pageSize,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+		Capabilities: capabilities,
 		SetCacheable: cacheable,
 		Logger:       slog.New(atLeastWarn{g.Logger().Handler()}),
 	})
 	for _, d := range g.Descriptors() {
 		t := describe(d)
-		s.tools[d], s.names[d.Name] = t, true
-		s.server.AddTool(t, s.call)
+		s.tools[d] = t
+		s.addTool(t, s.call)
 	}
-	s.addResources()
+	s.register(opts)
 	s.server.AddReceivingMiddleware(s.receive)
+	s.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		s.chain = next
+		return next
+	})
+	var err error
+	if s.stateful, err = s.session("2025-11-25", true); err != nil {
+		panic(err) // the transport of a session does not fail
+	}
+	if s.stateless, err = s.session(statelessVersion, true); err != nil {
+		panic(err)
+	}
+	if s.serverInfo, err = service.JSON(s.implementation); err != nil {
+		panic(err) // strings
+	}
 	return s
+}
+
+// addTool adds a tool to the server.
+func (s *surface) addTool(t *mcp.Tool, h mcp.ToolHandler) {
+	b, err := service.JSON(t)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: tool %s: %v", t.Name, err))
+	}
+	s.names[t.Name], s.encoded[t] = true, b
+	s.server.AddTool(t, h)
+}
+
+// serves reports whether a method is one of the surface's.
+func (s *surface) serves(method string) bool {
+	return methods[method] && (len(s.prompts) > 0 || !strings.HasPrefix(method, "prompts/"))
 }
 
 // describe returns a tool as clients read it.
@@ -96,15 +146,13 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 // receive stands around every method.
 func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
-		ctx, release := attach(ctx)
-		defer release()
 		defer func() {
 			if p := recover(); p != nil {
 				res, err = nil, s.fail(ctx, &service.Panic{Value: p, Stack: debug.Stack()})
 			}
 		}()
-		if !methods[method] {
-			return nil, &jsonrpc.Error{Code: codeMethodNotFound, Message: "method not found: " + method}
+		if !s.serves(method) {
+			return nil, notFound(method)
 		}
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p == nil || !s.names[p.Name]) {
 			name := ""
@@ -162,12 +210,21 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 		if err != nil {
 			return err
 		}
-		list.Tools = make([]*mcp.Tool, len(seen))
+		list.Tools = make([]*mcp.Tool, len(seen), len(seen)+len(s.opts.Tools))
 		for i, d := range seen {
 			list.Tools[i] = s.tools[d]
 		}
+		for i := range s.opts.Tools {
+			if t := &s.opts.Tools[i]; s.granted(ctx, t.Gates) {
+				list.Tools = append(list.Tools, t.Info)
+			}
+		}
 	case *mcp.ListResourcesResult:
-		list.Resources = s.readable(ctx, list.Resources)
+		list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return !s.granted(ctx, s.resources[r.URI].Gates) })
+	case *mcp.ListResourceTemplatesResult:
+		list.ResourceTemplates = slices.DeleteFunc(list.ResourceTemplates, func(t *mcp.ResourceTemplate) bool { return !s.granted(ctx, s.templates[t.URITemplate].Gates) })
+	case *mcp.ListPromptsResult:
+		list.Prompts = slices.DeleteFunc(list.Prompts, func(p *mcp.Prompt) bool { return !s.granted(ctx, s.prompts[p.Name].Gates) })
 	}
 	return nil
 }

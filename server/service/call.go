@@ -75,13 +75,16 @@ func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		ctx, cancel = context.WithTimeout(ctx, g.limits.Timeout)
 		defer cancel()
 	}
-	e := &encoder{enc: enc}
+	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer)}
 	commit, err := g.do(ctx, actor, name, call, e)
 	if err != nil {
 		return nil, err
 	}
 	return &Answer{JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
 }
+
+// firstAnswer is the room in bytes that an answer starts with: those of lookups fit.
+const firstAnswer = 1 << 10
 
 // do is Do into an encoder, so that the calls of a batch share one and its limits. On
 // an error it leaves the encoder as it was.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -108,13 +109,21 @@ func (o *Object) Done() error {
 	return &first
 }
 
+// decoders are kept because each has a buffer and stacks of its own.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 func newObject(noun string, raw json.RawMessage) *Object {
 	o := &Object{noun: noun}
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return o
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	d := decoders.Get().(*jsontext.Decoder)
+	defer func() {
+		d.Reset(bytes.NewReader(nil)) // lets go of raw
+		decoders.Put(d)
+	}()
+	d.Reset(bytes.NewBuffer(raw))
 	if d.PeekKind() != '{' {
 		v, err := d.ReadValue()
 		if err != nil {

@@ -1,18 +1,25 @@
 // Drives a running server with the official TypeScript SDK: lists the tools, calls
 // some with the arguments a coding agent would give, and checks what comes back.
-// Usage: node client.mjs URL TOKEN
+// Usage: node client.mjs URL TOKEN, or node client.mjs --stdio COMMAND ARGUMENT…
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-const [url, token] = process.argv.slice(2);
+const [url, token, ...args] = process.argv.slice(2);
 if (!url || !token) {
-  console.error('usage: node client.mjs URL TOKEN');
+  console.error('usage: node client.mjs URL TOKEN, or node client.mjs --stdio COMMAND ARGUMENT…');
   process.exit(2);
 }
+const stdio = url === '--stdio';
 
 async function connect(bearer) {
   const client = new Client({ name: 'omnigraph-client-test', version: '1' });
+  if (stdio) {
+    const env = { ...getDefaultEnvironment(), OMNIGRAPH_TOKEN: process.env.OMNIGRAPH_TOKEN ?? '' };
+    await client.connect(new StdioClientTransport({ command: token, args, env }));
+    return client;
+  }
   await client.connect(new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: bearer ? { Authorization: `Bearer ${bearer}` } : {} },
   }));
@@ -148,10 +155,20 @@ await check('an unknown tool is refused', async () => {
   await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), /unknown tool: no_such_tool/);
 });
 
-await check('a missing or wrong token is refused', async () => {
-  await assert.rejects(connect(undefined));
-  await assert.rejects(connect('not-the-token'));
+await check('resources are listed and read', async () => {
+  const { resources } = await client.listResources();
+  assert.ok(resources.some((r) => r.uri === 'omnigraph://schema'));
+  const { contents } = await client.readResource({ uri: 'omnigraph://schema' });
+  assert.match(contents[0].text, /node Package/);
+  await assert.rejects(client.readResource({ uri: 'omnigraph://nosuch' }), /not found/i);
 });
+
+if (!stdio) {
+  await check('a missing or wrong token is refused', async () => {
+    await assert.rejects(connect(undefined));
+    await assert.rejects(connect('not-the-token'));
+  });
+}
 
 await client.close();
 console.log(`${passed} passed, ${failed} failed`);

@@ -1,0 +1,142 @@
+package clientconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonForm is a JSON file, with the comments and trailing commas that some clients
+// take, in which an object holds the servers by their names.
+type jsonForm struct {
+	at        string // the object, as a JSON pointer of one name
+	entry     func(s Server) any
+	variables bool // whether entries take variables from the environment
+}
+
+func (f jsonForm) expands() bool { return f.variables }
+
+func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	v, err := hujson.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON: %w", err)
+	}
+	if _, ok := v.Value.(*hujson.Object); !ok {
+		return nil, fmt.Errorf("it holds no JSON object")
+	}
+	entry, err := json.Marshal(f.entry(s))
+	if err != nil {
+		return nil, err
+	}
+	before := v.Find(f.at + "/" + s.Name)
+	if before != nil && same(*before, entry) {
+		return text, nil
+	}
+	root := v.Value.(*hujson.Object)
+	l := layoutOf(root)
+	servers := l.member(root, 1, f.at[1:], func() hujson.ValueTrimmed { return &hujson.Object{} })
+	object, ok := servers.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%s in it is no object", f.at[1:])
+	}
+	value, err := l.value(entry)
+	if err != nil {
+		return nil, err
+	}
+	l.member(object, 2, s.Name, func() hujson.ValueTrimmed { return value }).Value = value
+	return v.Pack(), nil
+}
+
+// layout is the indentation of one level in a file.
+type layout string
+
+// member returns the value of an object's member, which is added on a line of its own
+// if there is none.
+func (l layout) member(o *hujson.Object, depth int, name string, value func() hujson.ValueTrimmed) *hujson.Value {
+	for i := range o.Members {
+		if literal, ok := o.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return &o.Members[i].Value
+		}
+	}
+	// Comments behind the last member stay behind it.
+	before := append(bytes.TrimRight(o.AfterExtra, " \t\r\n"), '\n')
+	m := hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: append(before, strings.Repeat(string(l), depth)...), Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: []byte(" "), Value: value()},
+	}
+	if n := len(o.Members); n > 0 {
+		m.Value.AfterExtra = o.Members[n-1].Value.AfterExtra // non-nil for a comma at the end
+	}
+	o.Members = append(o.Members, m)
+	o.AfterExtra = append([]byte{'\n'}, strings.Repeat(string(l), depth-1)...)
+	return &o.Members[len(o.Members)-1].Value
+}
+
+// value lays an entry out as a member of the second level.
+func (l layout) value(entry []byte) (hujson.ValueTrimmed, error) {
+	var b bytes.Buffer
+	if err := json.Indent(&b, entry, strings.Repeat(string(l), 2), string(l)); err != nil {
+		return nil, err
+	}
+	v, err := hujson.Parse(b.Bytes())
+	return v.Value, err
+}
+
+// layoutOf finds how the members of a file's outermost object are indented.
+func layoutOf(root *hujson.Object) layout {
+	if len(root.Members) > 0 {
+		before := root.Members[0].Name.BeforeExtra
+		if i := bytes.LastIndexByte(before, '\n'); i >= 0 && i+1 < len(before) && len(bytes.TrimSpace(before[i:])) == 0 {
+			return layout(before[i+1:])
+		}
+	}
+	return "  "
+}
+
+// same reports whether a value is the entry already, layout aside.
+func same(v hujson.Value, entry []byte) bool {
+	v = v.Clone()
+	v.Standardize()
+	var b bytes.Buffer
+	return json.Compact(&b, v.Pack()) == nil && b.String() == string(entry)
+}
+
+// stdioEntry makes the entry that most clients share. kind is what type says, if
+// anything; variable is the form of a variable's value, empty where there is none.
+func stdioEntry(kind, variable string) func(Server) any {
+	return func(s Server) any {
+		e := struct {
+			Type    string            `json:"type,omitempty"`
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env,omitempty"`
+		}{Type: kind, Command: s.Command[0], Args: s.Command[1:]}
+		if variable != "" {
+			e.Env = variables(s, variable)
+		}
+		return e
+	}
+}
+
+func opencodeEntry(s Server) any {
+	return struct {
+		Type        string            `json:"type"`
+		Command     []string          `json:"command"`
+		Enabled     bool              `json:"enabled"`
+		Environment map[string]string `json:"environment,omitempty"`
+	}{"local", s.Command, true, variables(s, "{env:%s}")}
+}
+
+func variables(s Server, form string) map[string]string {
+	env := map[string]string{}
+	for _, name := range s.Env {
+		env[name] = fmt.Sprintf(form, name)
+	}
+	return env
+}

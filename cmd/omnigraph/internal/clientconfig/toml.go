@@ -1,0 +1,102 @@
+package clientconfig
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// tomlForm is Codex's file, with a table mcp_servers.NAME for each server.
+type tomlForm struct{}
+
+func (tomlForm) expands() bool { return true }
+
+const tomlServers = "mcp_servers"
+
+func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
+	before, err := parseTOML(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no TOML: %w", err)
+	}
+	section, err := toml.Marshal(map[string]any{tomlServers: map[string]any{s.Name: tomlEntry(s)}})
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := parseTOML(section)
+	if err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(serverOf(before, s.Name), serverOf(wanted, s.Name)) {
+		return text, nil
+	}
+	// Only the section is written; the parent table needs no header of its own.
+	own := strings.TrimSpace(strings.TrimPrefix(string(section), "["+tomlServers+"]\n"))
+	merged := without(string(text), tomlServers+"."+s.Name)
+	if merged = strings.TrimRight(merged, "\n"); merged != "" {
+		merged += "\n\n"
+	}
+	merged += own + "\n"
+	// Sections were found by their headers' lines: whatever that rule did not foresee,
+	// such as a table written inline, must not cost anybody their settings.
+	after, err := parseTOML([]byte(merged))
+	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(rest(after, s.Name), rest(before, s.Name)) {
+		return nil, fmt.Errorf("%s.%s in it is not written as a table of its own; remove it, or edit the file by hand", tomlServers, s.Name)
+	}
+	return []byte(merged), nil
+}
+
+func tomlEntry(s Server) map[string]any {
+	e := map[string]any{"command": s.Command[0], "args": s.Command[1:]}
+	if len(s.Env) > 0 {
+		e["env_vars"] = s.Env
+	}
+	return e
+}
+
+func parseTOML(text []byte) (map[string]any, error) {
+	v := map[string]any{}
+	return v, toml.Unmarshal(text, &v)
+}
+
+func serverOf(v map[string]any, name string) any {
+	servers, _ := v[tomlServers].(map[string]any)
+	return servers[name]
+}
+
+// rest returns all that is in a file but the server.
+func rest(v map[string]any, name string) map[string]any {
+	out := map[string]any{}
+	for k, m := range v {
+		if servers, ok := m.(map[string]any); ok && k == tomlServers {
+			others := map[string]any{}
+			for n, s := range servers {
+				if n != name {
+					others[n] = s
+				}
+			}
+			if m = others; len(others) == 0 {
+				continue
+			}
+		}
+		out[k] = m
+	}
+	return out
+}
+
+// without leaves out the tables of that name and below it.
+func without(text, table string) string {
+	var b strings.Builder
+	inside := false
+	for l := range strings.Lines(text) {
+		if header := strings.TrimSpace(l); strings.HasPrefix(header, "[") {
+			header = strings.Trim(strings.TrimSpace(strings.SplitN(header, "#", 2)[0]), "[]")
+			inside = header == table || strings.HasPrefix(header, table+".")
+		}
+		if !inside {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// catalogs are the generated packages whose stored queries this binary serves.
+var catalogs = []*tool.Catalog{code.Catalog()}
+
+// tokenVar holds the bearer token with which a server is asked.
+const tokenVar = "OMNIGRAPH_TOKEN"
+
+// localActor is who a local graph is used by where nobody is named.
+const localActor = "local"
+
+func newMCP() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve a graph to one MCP client, and set clients up for it",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; what there is: serve, install", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMCPServe(), newMCPInstall())
+	return cmd
+}
+
+// endpoint is the graph that a client is served: a local store, or one of a server.
+type endpoint struct {
+	store, actor, policy string
+	server, graph        string
+}
+
+func (e *endpoint) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph")
+	cmd.Flags().StringVar(&e.actor, "as", "", "the actor that a local graph is used as (default "+localActor+")")
+	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: everything)")
+	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
+	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; of a store, whose stored queries to serve")
+}
+
+// check finds faults of the flags.
+func (e *endpoint) check() error {
+	switch {
+	case e.store == "" && e.server == "":
+		return usageError{errors.New("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")}
+	case e.store != "" && e.server != "":
+		return usageError{errors.New("--store and --server are both given; a session serves one graph")}
+	case e.server != "" && e.graph == "":
+		return usageError{errors.New("--graph is missing; a server has several graphs")}
+	case e.server != "" && (e.actor != "" || e.policy != ""):
+		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
+	case e.policy != "" && e.actor == "":
+		return usageError{errors.New("--as is missing; a policy decides by the actor")}
+	}
+	if e.server != "" {
+		if u, err := url.Parse(e.server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return usageError{fmt.Errorf("--server is %q, wanted a URL such as http://127.0.0.1:8080", e.server)}
+		}
+	}
+	return nil
+}
+
+func newMCPServe() *cobra.Command {
+	var e endpoint
+	cmd := &cobra.Command{
+		Use:   "serve (--store DIR | --server URL --graph ID)",
+		Short: "Serve a graph over MCP on standard input and output",
+		Long: `Serve a graph to one MCP client over standard input and output, a JSON-RPC message a
+line: a local one in this process, or one of a server, to which messages are forwarded
+with the bearer token of ` + tokenVar + `.
+
+The session ends with the input, after the answers under way are written. A local
+graph is locked while it is served.`,
+		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.check(); err != nil {
+				return err
+			}
+			err := e.serve(cmd)
+			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+				return nil // a signal is how a client's end may come
+			}
+			return err
+		},
+	}
+	e.flags(cmd)
+	return cmd
+}
+
+func (e *endpoint) serve(cmd *cobra.Command) (err error) {
+	ctx := cmd.Context()
+	if e.server != "" {
+		u, err := url.JoinPath(e.server, "graphs", url.PathEscape(e.graph), "mcp")
+		if err != nil {
+			return err
+		}
+		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: os.Getenv(tokenVar)}, cmd.InOrStdin(), cmd.OutOrStdout())
+	}
+	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{})
+	if err != nil {
+		var missing *engine.NotFound
+		if errors.As(err, &missing) {
+			err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, e.store)
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	actor := &service.Actor{ID: e.actor, Source: "local"}
+	if actor.ID == "" {
+		actor.ID = localActor
+	}
+	return mcp.ServeLines(service.WithActor(ctx, actor), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
+}
+
+// local makes the served graph of a store.
+func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger) (*service.Graph, error) {
+	catalog, err := e.catalog(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	var authorizer service.Authorizer = policy.Unrestricted(e.graph)
+	if e.policy != "" {
+		o := policy.Options{Graph: e.graph}
+		if catalog != nil {
+			for _, q := range catalog.Queries {
+				o.Queries = append(o.Queries, q.Info().Name)
+			}
+		}
+		if authorizer, err = policy.Read(e.policy, o); err != nil {
+			return nil, err
+		}
+	}
+	return service.NewGraph(ctx, service.Config{
+		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Version: version(), Logger: log,
+	})
+}
+
+// catalog returns the stored queries of a store: those of the graph that is named, or
+// else those that were made for its very schema, if any.
+func (e *endpoint) catalog(ctx context.Context, g engine.Graph) (*tool.Catalog, error) {
+	schema, err := g.Schema(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range catalogs {
+		if c.Graph == e.graph || e.graph == "" && c.SchemaDigest == schema.Digest {
+			e.graph = c.Graph
+			return c, nil
+		}
+	}
+	if e.graph != "" {
+		return nil, usageError{fmt.Errorf("--graph is %q, but no stored queries of such a graph are compiled in; leave it out to serve none", e.graph)}
+	}
+	e.graph = "local"
+	return nil, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+)
+
+func newMCPInstall() *cobra.Command {
+	var e endpoint
+	var client, name, file string
+	var show bool
+	cmd := &cobra.Command{
+		Use:   "install --client NAME (--store DIR | --server URL --graph ID)",
+		Short: "Write an MCP client's configuration, or print it",
+		Long: `Write the configuration with which an MCP client starts omnigraph mcp serve, or print
+it. What else is in the file stays as it is, comments included; what was there is kept
+beside it with the ending .bak.
+
+The clients are ` + strings.Join(clientconfig.Names(), ", ") + `. The files of
+claude-code, vscode and opencode are those of the current folder, those of the others
+the user's.`,
+		Example: "  omnigraph mcp install --client claude-code --store data/code --as act-ada\n  omnigraph mcp install --client codex --server https://graph.example.com --graph code --print",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "client"); err != nil {
+				return err
+			}
+			c, ok := clientconfig.Lookup(client)
+			if !ok {
+				return usageError{fmt.Errorf("--client is %q; it is one of %s", client, strings.Join(clientconfig.Names(), ", "))}
+			}
+			if err := e.check(); err != nil {
+				return err
+			}
+			server, err := e.launch(name)
+			if err != nil {
+				return err
+			}
+			if show {
+				text, err := c.Merge(nil, server)
+				if err != nil {
+					return err
+				}
+				_, err = cmd.OutOrStdout().Write(text)
+				return err
+			}
+			if file == "" {
+				if file, err = c.Path(); err != nil {
+					return err
+				}
+			}
+			changed, err := c.Install(file, server)
+			if err != nil {
+				return err
+			}
+			if !changed {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is as it should be already\n", file)
+				return nil
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "wrote the server %q to %s\n", server.Name, file)
+			if len(server.Env) > 0 && !c.ExpandsEnv() {
+				fmt.Fprintf(cmd.OutOrStdout(), "the client must be started with %s set\n", strings.Join(server.Env, ", "))
+			}
+			return nil
+		},
+	}
+	e.flags(cmd)
+	cmd.Flags().StringVar(&client, "client", "", "the client: "+strings.Join(clientconfig.Names(), ", "))
+	cmd.Flags().StringVar(&name, "name", "omnigraph", "what the client calls the server")
+	cmd.Flags().StringVar(&file, "file", "", "the file to write, instead of the client's usual one")
+	cmd.Flags().BoolVar(&show, "print", false, "print the configuration instead of writing it")
+	return cmd
+}
+
+// launch is how a client starts the session that the endpoint describes.
+func (e *endpoint) launch(name string) (clientconfig.Server, error) {
+	s := clientconfig.Server{Name: name}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", r)
+	}) || name == "" {
+		return s, usageError{fmt.Errorf("--name is %q, wanted letters, digits, _ and -", name)}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	args := []string{"mcp", "serve"}
+	if e.server != "" {
+		s.Env = []string{tokenVar}
+		args = append(args, "--server", e.server, "--graph", e.graph)
+	} else {
+		// Clients start their servers in folders of their own choice.
+		for _, path := range []*string{&e.store, &e.policy} {
+			if *path == "" {
+				continue
+			}
+			if *path, err = filepath.Abs(*path); err != nil {
+				return s, err
+			}
+		}
+		args = append(args, "--store", e.store)
+		for _, f := range [][2]string{{"--graph", e.graph}, {"--as", e.actor}, {"--policy", e.policy}} {
+			if f[1] != "" {
+				args = append(args, f[0], f[1])
+			}
+		}
+	}
+	s.Command = slices.Insert(args, 0, program)
+	return s, nil
+}

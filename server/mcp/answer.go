@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// appendAnswer appends the JSON-RPC answer to a call: exactly one of res and fault is
+// set.
+func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jsonrpc.Error, stateless bool) ([]byte, error) {
+	if fault != nil {
+		return appendError(dst, id, fault), nil
+	}
+	start := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"result":`...)
+	dst, err := s.appendResult(dst, res, stateless)
+	if err != nil {
+		return dst[:start], err
+	}
+	return append(dst, '}'), nil
+}
+
+// appendError appends a JSON-RPC error. An answer to a message whose id is not known
+// has none.
+func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0",`...)
+	if id != nil {
+		dst = append(append(append(dst, `"id":`...), id...), ',')
+	}
+	dst = append(dst, `"error":{"code":`...)
+	dst = strconv.AppendInt(dst, e.Code, 10)
+	dst = append(dst, `,"message":`...)
+	dst = appendString(dst, e.Message)
+	if len(e.Data) > 0 {
+		dst = append(append(dst, `,"data":`...), e.Data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// appendResult appends a result. Those of the frequent methods are written from what
+// is JSON already.
+func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		if text, ok := plainText(r); ok {
+			return s.appendCall(dst, r, text, stateless)
+		}
+	case *mcp.ListToolsResult:
+		return s.appendTools(dst, r, stateless)
+	}
+	if stateless {
+		meta := maps.Clone(res.GetMeta())
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta[mcp.MetaKeyServerInfo] = s.implementation
+		res.SetMeta(meta)
+	}
+	b, err := service.JSON(res)
+	if err != nil {
+		return dst, err
+	}
+	if stateless && completes(res) {
+		dst = append(dst, `{"resultType":"complete",`...)
+		b = b[1:]
+	}
+	return append(dst, b...), nil
+}
+
+// completes reports whether a result is of those that the SDK marks as complete only
+// in the sessions that it reads itself. None of them is an empty object.
+func completes(res mcp.Result) bool {
+	switch res.(type) {
+	case *mcp.ListResourcesResult, *mcp.ListResourceTemplatesResult, *mcp.ListPromptsResult, *mcp.DiscoverResult:
+		return true
+	}
+	return false
+}
+
+// plainText returns the text of a result whose whole content is one text.
+func plainText(r *mcp.CallToolResult) (string, bool) {
+	if len(r.Content) != 1 || r.InputRequests != nil || r.RequestState != "" {
+		return "", false
+	}
+	text, ok := r.Content[0].(*mcp.TextContent)
+	if !ok || text.Meta != nil || text.Annotations != nil {
+		return "", false
+	}
+	switch r.StructuredContent.(type) {
+	case nil, json.RawMessage:
+		return text.Text, true
+	}
+	return "", false
+}
+
+// answerFrame is about how many bytes of the answer to a call are not the tool's.
+const answerFrame = 512
+
+func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {
+	// The text is the structure again, with quotes around it and in front of its own.
+	dst = slices.Grow(dst, 5*len(text)/2+answerFrame)
+	dst = append(dst, '{')
+	dst, err := s.appendMeta(dst, r.Meta, stateless)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, `"content":[{"type":"text","text":`...)
+	dst = appendString(dst, text)
+	dst = append(dst, "}]"...)
+	if raw, ok := r.StructuredContent.(json.RawMessage); ok && raw != nil {
+		dst = append(append(dst, `,"structuredContent":`...), raw...)
+	}
+	if r.IsError {
+		dst = append(dst, `,"isError":true`...)
+	}
+	if stateless {
+		dst = append(dst, `,"resultType":"complete"`...)
+	}
+	return append(dst, '}'), nil
+}
+
+func (s *surface) appendTools(dst []byte, r *mcp.ListToolsResult, stateless bool) ([]byte, error) {
+	size := answerFrame
+	for _, t := range r.Tools {
+		size += len(s.encoded[t]) + 1
+	}
+	dst = append(slices.Grow(dst, size), '{')
+	if stateless {
+		dst = append(dst, `"resultType":"complete",`...)
+	}
+	dst, err := s.appendMeta(dst, r.Meta, stateless)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, `"ttlMs":`...)
+	dst = strconv.AppendInt(dst, int64(r.TTLMs), 10)
+	dst = append(dst, `,"cacheScope":`...)
+	dst = appendString(dst, r.CacheScope)
+	if r.NextCursor != "" {
+		dst = append(dst, `,"nextCursor":`...)
+		dst = appendString(dst, r.NextCursor)
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range r.Tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		b, ok := s.encoded[t]
+		if !ok {
+			if b, err = service.JSON(t); err != nil {
+				return dst, err
+			}
+		}
+		dst = append(dst, b...)
+	}
+	return append(dst, "]}"...), nil
+}
+
+// appendMeta appends the member _meta and a comma, if there is any.
+func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte, error) {
+	if len(meta) == 0 && !stateless {
+		return dst, nil
+	}
+	dst = append(dst, `"_meta":{`...)
+	if stateless {
+		dst = appendString(dst, mcp.MetaKeyServerInfo)
+		dst = append(append(append(dst, ':'), s.serverInfo...), ',')
+	}
+	var few [4]string // as many as there are: the keys then take no memory
+	keys := slices.AppendSeq(few[:0], maps.Keys(meta))
+	slices.Sort(keys)
+	for _, key := range keys {
+		if key == mcp.MetaKeyServerInfo && stateless {
+			continue
+		}
+		dst = append(appendString(dst, key), ':')
+		if v, ok := meta[key].(string); ok {
+			dst = appendString(dst, v)
+		} else {
+			b, err := service.JSON(meta[key])
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, b...)
+		}
+		dst = append(dst, ',')
+	}
+	dst[len(dst)-1] = '}'
+	return append(dst, ','), nil
+}
+
+// appendString appends s as a JSON string; bytes that are no UTF-8 become the
+// replacement character.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s)
+	return dst
+}

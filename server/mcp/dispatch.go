@@ -1,0 +1,306 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The protocol versions that differ here.
+const (
+	statelessVersion = "2026-07-28" // from it on each request says everything itself
+	unbatchedVersion = "2025-06-18" // from it on there are no batches
+	assumedVersion   = "2025-03-26" // of requests that name none
+	oldestVersion    = "2024-11-05" // known to initialize alone
+)
+
+// versions are the protocol versions that every method is served in, newest first.
+var versions = []string{statelessVersion, "2025-11-25", unbatchedVersion, assumedVersion}
+
+// supported reports whether a method is served in a protocol version.
+func supported(version, method string) bool {
+	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
+}
+
+// removed are the methods that the stateless protocol has no more.
+var removed = map[string]bool{"initialize": true, "ping": true}
+
+// The codes of JSON-RPC errors.
+const (
+	codeParse              = jsonrpc.CodeParseError
+	codeInvalidRequest     = jsonrpc.CodeInvalidRequest
+	codeMethodNotFound     = jsonrpc.CodeMethodNotFound
+	codeInvalidParams      = jsonrpc.CodeInvalidParams
+	codeInternal           = jsonrpc.CodeInternalError
+	codeHeaderMismatch     = mcp.CodeHeaderMismatch
+	codeUnsupportedVersion = mcp.CodeUnsupportedProtocolVersion
+)
+
+// handle answers a call by the methods of the SDK's server, behind its middleware.
+// The error is a *jsonrpc.Error.
+func (s *surface) handle(ctx context.Context, version string, m *message) (mcp.Result, error) {
+	stateless := version >= statelessVersion
+	if !s.serves(m.method) || stateless && removed[m.method] || !stateless && m.method == "server/discover" ||
+		strings.HasPrefix(m.method, "notifications/") {
+		return nil, notFound(m.method)
+	}
+	req, err := s.request(ctx, version, m)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.chain(ctx, m.method, req)
+	if err != nil {
+		return nil, wireError(err)
+	}
+	return res, nil
+}
+
+// wireError gives an error the code of the one that it wraps.
+func wireError(err error) *jsonrpc.Error {
+	if e, ok := err.(*jsonrpc.Error); ok {
+		return e
+	}
+	e := &jsonrpc.Error{Code: codeInternal, Message: err.Error()}
+	var wrapped *jsonrpc.Error
+	if errors.As(err, &wrapped) {
+		e.Code, e.Data = wrapped.Code, wrapped.Data
+	}
+	return e
+}
+
+// request decodes the parameters of a call.
+func (s *surface) request(ctx context.Context, version string, m *message) (mcp.Request, error) {
+	session := s.stateful
+	if version >= statelessVersion {
+		session = s.stateless
+	}
+	switch m.method {
+	case "tools/call":
+		name, err := named(m, m.name, "name")
+		if err != nil {
+			return nil, err
+		}
+		p := &mcp.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(m.args)}
+		if s.own[name] {
+			p.Meta = anyMeta(m)
+		}
+		return &mcp.CallToolRequest{Session: session, Params: p}, nil
+	case "resources/read":
+		uri, err := named(m, m.uri, "uri")
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.ReadResourceRequest{Session: session, Params: &mcp.ReadResourceParams{URI: uri, Meta: anyMeta(m)}}, nil
+	case "prompts/get":
+		name, err := named(m, m.name, "name")
+		if err != nil {
+			return nil, err
+		}
+		req := &mcp.GetPromptRequest{Session: session, Params: &mcp.GetPromptParams{Name: name, Meta: anyMeta(m)}}
+		if m.args != nil {
+			if err := json.Unmarshal(m.args, &req.Params.Arguments); err != nil {
+				return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "params.arguments: wanted an object of strings"}
+			}
+		}
+		return req, nil
+	case "initialize":
+		// The method leaves in its session who the client is.
+		own, err := s.session("", false)
+		if err != nil {
+			return nil, s.fail(ctx, err)
+		}
+		return decoded(m, own, true, func(ss *mcp.ServerSession, p *mcp.InitializeParams) mcp.Request {
+			return &mcp.ServerRequest[*mcp.InitializeParams]{Session: ss, Params: p}
+		})
+	case "server/discover":
+		own, err := s.session(version, true)
+		if err != nil {
+			return nil, s.fail(ctx, err)
+		}
+		return decoded(m, own, false, func(ss *mcp.ServerSession, p *mcp.DiscoverParams) mcp.Request {
+			return &mcp.ServerRequest[*mcp.DiscoverParams]{Session: ss, Params: p}
+		})
+	case "ping":
+		return &mcp.ServerRequest[*mcp.PingParams]{Session: session, Params: &mcp.PingParams{}}, nil
+	case "tools/list":
+		return decoded(m, session, false, func(ss *mcp.ServerSession, p *mcp.ListToolsParams) mcp.Request {
+			return &mcp.ListToolsRequest{Session: ss, Params: p}
+		})
+	case "resources/list":
+		return decoded(m, session, false, func(ss *mcp.ServerSession, p *mcp.ListResourcesParams) mcp.Request {
+			return &mcp.ListResourcesRequest{Session: ss, Params: p}
+		})
+	case "resources/templates/list":
+		return decoded(m, session, false, func(ss *mcp.ServerSession, p *mcp.ListResourceTemplatesParams) mcp.Request {
+			return &mcp.ListResourceTemplatesRequest{Session: ss, Params: p}
+		})
+	case "prompts/list":
+		return decoded(m, session, false, func(ss *mcp.ServerSession, p *mcp.ListPromptsParams) mcp.Request {
+			return &mcp.ListPromptsRequest{Session: ss, Params: p}
+		})
+	}
+	return nil, notFound(m.method)
+}
+
+// notFound is the answer for methods that are not served in the version at hand.
+func notFound(method string) error {
+	return &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
+}
+
+// decoded decodes parameters of any kind.
+func decoded[P any](m *message, ss *mcp.ServerSession, required bool, request func(*mcp.ServerSession, *P) mcp.Request) (mcp.Request, error) {
+	p := new(P)
+	if m.params == nil {
+		if required {
+			return nil, missingParams(m)
+		}
+		return request(ss, p), nil
+	}
+	if err := json.Unmarshal(m.params, p); err != nil {
+		detail := "found something else than an object"
+		var mistyped *json.UnmarshalTypeError
+		if errors.As(err, &mistyped) && mistyped.Field != "" {
+			detail = fmt.Sprintf("found %s where it cannot be, at %s", article(mistyped.Value), mistyped.Field)
+		}
+		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("the params of %s: %s", m.method, detail)}
+	}
+	return request(ss, p), nil
+}
+
+// article puts an article before the name that encoding/json gives to a kind of value.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "array") || strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// named returns the string among the parameters of a call that says what it is about.
+// One that is absent is the empty string, which names nothing.
+func named(m *message, raw []byte, member string) (string, error) {
+	switch {
+	case m.params == nil:
+		return "", missingParams(m)
+	case m.params[0] != '{':
+		return "", &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("the params of %s: found something else than an object", m.method)}
+	case raw == nil || jsontext.Value(raw).Kind() == 'n':
+		return "", nil
+	case raw[0] != '"':
+		return "", &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("params.%s: wanted a string", member)}
+	}
+	return unquoted(raw), nil
+}
+
+func missingParams(m *message) error {
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("%s wants params, found none", m.method)}
+}
+
+// anyMeta decodes the whole of a message's _meta, for handlers that may look for more
+// in it than the protocol defines.
+func anyMeta(m *message) mcp.Meta {
+	var meta mcp.Meta
+	if m.meta != nil {
+		_ = json.Unmarshal(m.meta, &meta) // what is no object says nothing
+	}
+	return meta
+}
+
+// requestMeta is what a message of the stateless protocol says of itself and its
+// client.
+type requestMeta struct {
+	version string // empty when it says none
+	fault   string // the member that is missing or no such thing, or ""
+	absent  bool   // whether fault may be for its absence
+}
+
+// metaOf reads the members of a message's _meta that the protocol defines.
+func metaOf(m *message) (meta requestMeta) {
+	if m.meta == nil || m.meta[0] != '{' {
+		return meta
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(m.meta, &raw); err != nil {
+		return meta // a decoder has read it before: it is an object
+	}
+	meta.version = unquoted(raw[mcp.MetaKeyProtocolVersion])
+	var client mcp.Implementation
+	if info, ok := raw[mcp.MetaKeyClientInfo]; ok && !isObject(info, &client) {
+		meta.fault = mcp.MetaKeyClientInfo
+		return meta
+	}
+	var capabilities mcp.ClientCapabilities
+	if !isObject(raw[mcp.MetaKeyClientCapabilities], &capabilities) {
+		meta.fault, meta.absent = mcp.MetaKeyClientCapabilities, true
+	}
+	return meta
+}
+
+// isObject decodes an object. An empty one, which is frequent, needs no decoding.
+func isObject(raw json.RawMessage, into any) bool {
+	if len(raw) == 0 || raw[0] != '{' {
+		return false
+	}
+	return len(raw) == 2 || json.Unmarshal(raw, into) == nil
+}
+
+// checkMeta holds the _meta of a call against the version of its envelope: the header's
+// over HTTP, empty when there was none.
+func checkMeta(m *message, header string) *jsonrpc.Error {
+	if !m.isCall() {
+		return nil
+	}
+	stateless := header >= statelessVersion
+	if m.meta == nil && !stateless {
+		return nil
+	}
+	meta := metaOf(m)
+	switch {
+	case meta.version == "" && !stateless:
+		return nil
+	case header == "":
+		return &jsonrpc.Error{Code: codeHeaderMismatch,
+			Message: fmt.Sprintf("%s header is required for requests carrying %q", versionHeader, mcp.MetaKeyProtocolVersion)}
+	case meta.version == "":
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", mcp.MetaKeyProtocolVersion)}
+	case meta.version != header:
+		return &jsonrpc.Error{Code: codeHeaderMismatch,
+			Message: fmt.Sprintf("%s header %q does not match request %s %q", versionHeader, header, mcp.MetaKeyProtocolVersion, meta.version)}
+	case stateless && meta.absent:
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", meta.fault)}
+	case stateless && meta.fault != "":
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("invalid _meta field %q", meta.fault)}
+	}
+	return nil
+}
+
+// unsupportedVersion is the answer to a protocol version that is not served.
+func unsupportedVersion(version string) *jsonrpc.Error {
+	data, err := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
+	if err != nil {
+		panic(err) // strings
+	}
+	return &jsonrpc.Error{Code: codeUnsupportedVersion, Message: fmt.Sprintf("unsupported protocol version %q; the supported ones are %s", version, strings.Join(versions, ", ")), Data: data}
+}
+
+// statusOf returns the HTTP status of an answer: the stateless protocol shows some
+// errors in it, the others none.
+func statusOf(version string, err *jsonrpc.Error) int {
+	if err == nil || version < statelessVersion {
+		return http.StatusOK
+	}
+	switch err.Code {
+	case codeMethodNotFound:
+		return http.StatusNotFound
+	case codeInvalidParams, codeUnsupportedVersion, mcp.CodeMissingRequiredClientCapabilities:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

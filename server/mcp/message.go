@@ -1,0 +1,314 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// message is one JSON-RPC message. Its raw parts are slices of the body that it was
+// read from.
+type message struct {
+	raw      []byte // the whole of it
+	id       []byte // a JSON string or number as it was sent; nil for a notification
+	method   string
+	response bool   // an answer to a question of the server's, of which there are none
+	params   []byte // nil when absent or null
+
+	// Members of params, when that is an object.
+	name, uri, args, meta []byte
+}
+
+// isCall reports whether the message wants an answer.
+func (m *message) isCall() bool { return m.id != nil }
+
+// maxDepth is how deep the values of a message may nest.
+const maxDepth = 1000
+
+// badMessage is a body, or a part of one, that is no message.
+type badMessage struct {
+	code   int64
+	detail string
+	id     []byte
+}
+
+func (e *badMessage) Error() string { return e.detail }
+
+// decoders are kept because each has a buffer and stacks of its own.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+// readMessages reads a body, one message or a batch of them. The error is a
+// *badMessage.
+func readMessages(body []byte) (msgs []message, batch bool, err error) {
+	if tooDeep(body) {
+		return nil, false, &badMessage{code: codeInvalidRequest, detail: fmt.Sprintf("the message nests deeper than %d levels", maxDepth)}
+	}
+	d := decoders.Get().(*jsontext.Decoder)
+	defer func() {
+		d.Reset(bytes.NewReader(nil))
+		decoders.Put(d)
+	}()
+	d.Reset(bytes.NewBuffer(body))
+	msgs, batch, err = reader{d, body}.all()
+	if err != nil {
+		var bad *badMessage
+		if !errors.As(err, &bad) {
+			err = &badMessage{code: codeParse, detail: "the message is no JSON: " + plain(err)}
+		}
+		return nil, batch, err
+	}
+	return msgs, batch, nil
+}
+
+// plain is a decoder's error without the prefix that names the package.
+func plain(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "it ends too early"
+	}
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) && syntactic.Err != nil {
+		return fmt.Sprintf("%v at byte %d", syntactic.Err, syntactic.ByteOffset)
+	}
+	return err.Error()
+}
+
+// reader cuts messages out of a body.
+type reader struct {
+	d    *jsontext.Decoder
+	body []byte
+}
+
+func (r reader) all() (msgs []message, batch bool, err error) {
+	if r.d.PeekKind() != '[' {
+		m, err := r.message()
+		if err != nil {
+			return nil, false, err
+		}
+		return []message{m}, false, r.end()
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return nil, true, err
+	}
+	for r.d.PeekKind() != ']' {
+		if len(msgs) == maxBatch {
+			n, err := r.rest(len(msgs))
+			if err != nil {
+				return nil, true, err
+			}
+			return nil, true, &badMessage{code: codeInvalidRequest,
+				detail: fmt.Sprintf("found a batch of %d messages, wanted at most %d; send the others in further requests", n, maxBatch)}
+		}
+		m, err := r.message()
+		if err != nil {
+			return nil, true, err
+		}
+		msgs = append(msgs, m)
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return nil, true, err
+	}
+	if len(msgs) == 0 {
+		return nil, true, &badMessage{code: codeInvalidRequest, detail: "found an empty batch, wanted at least one message"}
+	}
+	return msgs, true, r.end()
+}
+
+// rest counts the elements of a batch, n of which were read.
+func (r reader) rest(n int) (int, error) {
+	for r.d.PeekKind() != ']' {
+		if err := r.d.SkipValue(); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// end makes sure that nothing follows.
+func (r reader) end() error {
+	if _, err := r.d.ReadToken(); err != io.EOF {
+		return &badMessage{code: codeParse, detail: "the message is no JSON: something follows its end"}
+	}
+	return nil
+}
+
+func (r reader) message() (m message, err error) {
+	if r.d.PeekKind() != '{' {
+		if err := r.d.SkipValue(); err != nil {
+			return m, err
+		}
+		return m, &badMessage{code: codeInvalidRequest, detail: "a message is a JSON object; this one is none"}
+	}
+	var version, method, badID bool
+	var start int64
+	err = r.members(func(key string) error {
+		switch key {
+		case "params":
+			return r.params(&m)
+		}
+		v, err := r.value()
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "jsonrpc":
+			version = string(v) == `"2.0"`
+		case "id":
+			switch jsontext.Value(v).Kind() {
+			case '"', '0':
+				m.id = v
+			case 'n':
+			default:
+				badID = true
+			}
+		case "method":
+			method = jsontext.Value(v).Kind() == '"'
+			m.method = unquoted(v)
+		case "result", "error":
+			m.response = true
+		}
+		return nil
+	}, func(from int64) { start = from })
+	m.raw = r.body[start:r.d.InputOffset()]
+	switch {
+	case err != nil:
+		return m, err
+	case badID:
+		return m, &badMessage{code: codeInvalidRequest, detail: "the id is neither a string nor a number"}
+	case !version:
+		return m, &badMessage{code: codeInvalidRequest, detail: `the member jsonrpc is not "2.0"`, id: m.id}
+	case method:
+		m.response = false
+	case !m.response || m.id == nil:
+		return m, &badMessage{code: codeInvalidRequest, detail: "the message has no method", id: m.id}
+	}
+	return m, nil
+}
+
+// params reads the parameters and cuts out the members that transports need.
+func (r reader) params(m *message) error {
+	switch r.d.PeekKind() {
+	case 'n':
+		_, err := r.d.ReadToken()
+		return err
+	case '{':
+	default:
+		v, err := r.value()
+		m.params = v
+		return err
+	}
+	var start int64
+	err := r.members(func(key string) error {
+		v, err := r.value()
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "name":
+			m.name = v
+		case "uri":
+			m.uri = v
+		case "arguments":
+			m.args = v
+		case "_meta":
+			m.meta = v
+		}
+		return nil
+	}, func(from int64) { start = from })
+	if err != nil {
+		return err
+	}
+	m.params = r.body[start:r.d.InputOffset()]
+	return nil
+}
+
+// members reads an object and calls f after each name, for it to read the value.
+// opened is told where the object begins.
+func (r reader) members(f func(key string) error, opened func(from int64)) error {
+	if _, err := r.d.ReadToken(); err != nil {
+		return err
+	}
+	opened(r.d.InputOffset() - 1)
+	for r.d.PeekKind() != '}' {
+		v, err := r.d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := f(known(v)); err != nil {
+			return err
+		}
+	}
+	_, err := r.d.ReadToken()
+	return err
+}
+
+// value reads a value as a part of the body.
+func (r reader) value() ([]byte, error) {
+	v, err := r.d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := r.d.InputOffset()
+	return r.body[end-int64(len(v)) : end : end], nil
+}
+
+// known returns a member's name, which for the names that are looked for takes no
+// memory.
+func known(v []byte) string {
+	switch string(v) {
+	case `"jsonrpc"`:
+		return "jsonrpc"
+	case `"id"`:
+		return "id"
+	case `"method"`:
+		return "method"
+	case `"params"`:
+		return "params"
+	case `"name"`:
+		return "name"
+	case `"arguments"`:
+		return "arguments"
+	case `"_meta"`:
+		return "_meta"
+	case `"uri"`:
+		return "uri"
+	}
+	return unquoted(v)
+}
+
+// unquoted returns the string that a JSON string stands for, and "" for anything else.
+func unquoted(v []byte) string {
+	if len(v) < 2 || v[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
+	}
+	b, _ := jsontext.AppendUnquote(nil, v) // the decoder has checked it
+	return string(b)
+}
+
+// tooDeep reports whether a text nests deeper than maxDepth, if it is JSON at all.
+func tooDeep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// remembered keeps the decisions of an authorizer that decides the same question the
+// same way for ever, as a compiled policy does: each call asks several, and the next
+// call of the same tool by the same actor asks them again.
+type remembered struct {
+	service.Authorizer
+
+	mu   sync.RWMutex
+	seen map[question]bool
+}
+
+// question is all that a decision may depend on.
+type question struct {
+	actor, groups, tenant, source string
+	grant                         tool.Grant
+}
+
+// What is kept is bounded in number and in bytes of a name: branch names come from
+// callers.
+const (
+	maxDecisions = 8192
+	maxKeptName  = 256
+)
+
+func (r *remembered) Allowed(actor *service.Actor, g tool.Grant) bool {
+	if actor == nil {
+		return r.Authorizer.Allowed(actor, g)
+	}
+	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), tenant: actor.Tenant, source: actor.Source, grant: g}
+	r.mu.RLock()
+	allowed, ok := r.seen[q]
+	r.mu.RUnlock()
+	if ok {
+		return allowed
+	}
+	allowed = r.Authorizer.Allowed(actor, g)
+	if len(q.actor)+len(q.groups)+len(g.Branch)+len(g.Query) > maxKeptName {
+		return allowed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil || len(r.seen) >= maxDecisions {
+		r.seen = map[question]bool{}
+	}
+	r.seen[q] = allowed
+	return allowed
+}

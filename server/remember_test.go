@@ -1,0 +1,49 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// counting allows whatever is about a branch that starts with a, to actors in groups.
+type counting struct{ asked int }
+
+func (c *counting) Branches() []string { return nil }
+
+func (c *counting) Allowed(a *service.Actor, g tool.Grant) bool {
+	c.asked++
+	return a != nil && len(a.Groups) > 0 && strings.HasPrefix(g.Branch, "a")
+}
+
+func TestRemembered(t *testing.T) {
+	c := &counting{}
+	r := &remembered{Authorizer: c}
+	ada, bob := &service.Actor{ID: "ada", Groups: []string{"g"}}, &service.Actor{ID: "ada"}
+	for range 3 {
+		for _, tt := range []struct {
+			actor  *service.Actor
+			branch string
+			want   bool
+		}{{ada, "a", true}, {ada, "b", false}, {bob, "a", false}, {ada, "a" + strings.Repeat("x", maxKeptName), true}} {
+			if got := r.Allowed(tt.actor, tool.Grant{Action: tool.Read, Branch: tt.branch}); got != tt.want {
+				t.Errorf("%v %s: %t", tt.actor, tt.branch, got)
+			}
+		}
+	}
+	if c.asked != 6 {
+		t.Errorf("asked %d times, wanted 3 and 3 for the name that is too long to keep", c.asked)
+	}
+	if r.Allowed(nil, tool.Grant{Branch: "a"}) {
+		t.Error("nobody is allowed something")
+	}
+	for i := range 2 * maxDecisions {
+		r.Allowed(ada, tool.Grant{Branch: fmt.Sprint("b", i)})
+	}
+	if len(r.seen) > maxDecisions {
+		t.Errorf("%d decisions are kept", len(r.seen))
+	}
+}

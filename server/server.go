@@ -71,8 +71,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	policies := slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
-	mode, err := auth.Start(o.Tokens.Len() > 0, policies, o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0, governed(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +103,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.handler = recovered(door.Wrap(routes(&o, mode, graphs, overall)), o.Log)
 	return s, nil
+}
+
+// governed reports whether any policy applies to anything.
+func governed(o *Options) bool {
+	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
 
 // open opens one graph with its policy and its catalog.
@@ -164,7 +168,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authoriz
 			}
 		}
 	}
-	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Queries: queries})
+	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries})
 }
 
 func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {

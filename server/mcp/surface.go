@@ -48,6 +48,7 @@ type surface struct {
 	server *mcp.Server
 	tools  map[*tool.Descriptor]*mcp.Tool
 	names  map[string]bool
+	naming *naming
 }
 
 func newSurface(g *service.Graph) *surface {
@@ -64,6 +65,7 @@ func newSurface(g *service.Graph) *surface {
 		s.tools[d], s.names[d.Name] = t, true
 		s.server.AddTool(t, s.call)
 	}
+	s.naming = newNaming(g.Descriptors())
 	s.addResources()
 	s.server.AddReceivingMiddleware(s.receive)
 	return s
@@ -153,8 +155,8 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	return res, nil
 }
 
-// filter takes out of a list what the caller may not see, and puts it into the
-// catalog's order.
+// filter takes out of a result what the caller may not see or read of, and puts tools
+// into the catalog's order.
 func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 	switch list := res.(type) {
 	case *mcp.ListToolsResult:
@@ -164,8 +166,20 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 		}
 		list.Tools = make([]*mcp.Tool, len(seen))
 		for i, d := range seen {
-			list.Tools[i] = s.tools[d]
+			list.Tools[i] = s.naming.tool(s.tools[d], seen)
 		}
+	case *mcp.InitializeResult:
+		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		if err != nil {
+			return err
+		}
+		list.Instructions = s.naming.text(list.Instructions, seen)
+	case *mcp.DiscoverResult:
+		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		if err != nil {
+			return err
+		}
+		list.Instructions = s.naming.text(list.Instructions, seen)
 	case *mcp.ListResourcesResult:
 		list.Resources = s.readable(ctx, list.Resources)
 	}

@@ -27,11 +27,11 @@ import (
 type ToolList struct {
 	Tools json.RawMessage // an array, as it is on the wire
 
-	// FromStore says that the graph's data folder was looked at. Where it does not exist
-	// yet, or a server has it open, the list is that of an empty graph with the
-	// configured schema: the same, but for queries that do not fit the live schema, and
-	// for branches that a pattern in a .cedar file takes and its names do not.
-	FromStore bool
+	// Unopened says why the graph's data folder was not looked at, or is empty: it does
+	// not exist yet, or a server has it open. The list is then that of an empty graph
+	// with the configured schema: the same, but for queries that do not fit the live
+	// schema, and for branches that a pattern in a .cedar file takes and its names do not.
+	Unopened string
 }
 
 // ListTools asks a graph of a cluster, by the same handler that serves it, for the
@@ -50,7 +50,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 	if err != nil {
 		return nil, err
 	}
-	g, fromStore, err := storedOrEmpty(ctx, &o, c)
+	g, unopened, err := storedOrEmpty(ctx, &o, c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,28 +65,29 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 	if err != nil {
 		return nil, err
 	}
-	return &ToolList{Tools: tools, FromStore: fromStore}, nil
+	return &ToolList{Tools: tools, Unopened: unopened}, nil
 }
 
 // storedOrEmpty opens a graph's store, or makes an empty graph with its schema in
 // memory when there is none that can be opened.
-func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, fromStore bool, err error) {
+func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
 	g, err = embedded.Open(ctx, fs.OS(), filepath.Join(o.Cluster.Storage, c.ID), embedded.Options{})
 	var missing *engine.NotFound
-	var locked *fs.LockedError
-	if !errors.As(err, &missing) && !errors.As(err, &locked) {
-		return g, true, err
+	var unavailable *engine.Unavailable
+	if !errors.As(err, &missing) && !errors.As(err, &unavailable) {
+		return g, "", err
 	}
+	unopened = err.Error()
 	text, err := os.ReadFile(c.Schema)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: c.Schema, Text: string(text)})
 	if err := faults.Err(); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	g, err = embedded.Create(ctx, fs.NewMem(), c.ID, string(text), schema, embedded.Options{})
-	return g, false, err
+	return g, unopened, err
 }
 
 // ask sends tools/list to an MCP handler.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
@@ -66,7 +67,7 @@ func (n *native) read() policies {
 	}
 	list, err := cedar.NewPolicyListFromBytes(n.file, []byte(n.src))
 	if err != nil {
-		at, message := parseFault(err, start)
+		at, message := n.parseFault(err, start)
 		n.fault(strictyaml.Syntax, at, "not Cedar: "+message, "")
 		return nil
 	}
@@ -206,7 +207,7 @@ var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
 
 // parseFault takes an error of Cedar's parser apart; where it does not say where, the
 // fault is at the start.
-func parseFault(err error, start diag.Pos) (diag.Pos, string) {
+func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	m := position.FindStringSubmatch(err.Error())
 	if m == nil {
 		return start, err.Error()
@@ -216,7 +217,15 @@ func parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	if lineErr != nil || columnErr != nil {
 		return start, err.Error()
 	}
-	return diag.Pos{Line: line, Column: column}, m[3]
+	at := diag.Pos{Line: line, Column: column}
+	for i := 1; i < line; i++ {
+		at.Offset += 1 + max(0, strings.IndexByte(n.src[at.Offset:], '\n'))
+	}
+	for range column - 1 {
+		_, size := utf8.DecodeRuneInString(n.src[at.Offset:])
+		at.Offset += size
+	}
+	return at, m[3]
 }
 
 // nesting is how deep the brackets of a text nest, those in strings and comments left

@@ -7,77 +7,91 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
 )
 
 // mentioned is what the text of a policy names.
 type mentioned struct {
-	entities  []types.EntityUID
+	entities  []types.EntityUID // but actions
 	actions   []string
-	branches  []string // every string that could be a branch's name
+	branches  []string // every string that could be a branch's name, sorted
 	protected bool     // context.protected is asked for
 }
 
-// mentions walks a policy in Cedar's JSON form, which spells every node alike: an
-// entity is {"type": …, "id": …}, a literal {"Value": …}, an access {"attr": …}.
-func mentions(p *cedar.Policy) mentioned {
-	var m mentioned
-	b, err := p.MarshalJSON()
-	if err != nil {
-		panic(err) // a policy that was parsed, or built from a rule
+func mentions(p *cedar.Policy) *mentioned {
+	m := &mentioned{}
+	tree := p.AST()
+	m.scope(tree.Principal)
+	m.scope(tree.Action)
+	m.scope(tree.Resource)
+	for _, c := range tree.Conditions {
+		ast.Inspect(ast.NewNode(c.Body), m.node)
 	}
-	var tree map[string]any
-	if err := json.Unmarshal(b, &tree); err != nil {
-		panic(err) // what was just marshalled
-	}
-	delete(tree, "annotations")
-	m.walk(tree)
 	slices.Sort(m.branches)
 	m.branches = slices.Compact(m.branches)
 	return m
 }
 
-func (m *mentioned) walk(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			m.walk(e)
-		}
-	case map[string]any:
-		if t, id, ok := entity(v); ok {
-			if t == string(actionType) {
-				m.actions = append(m.actions, id)
-			} else {
-				m.entities = append(m.entities, uid(types.EntityType(t), id))
-			}
-			return
-		}
-		if attr, ok := v["attr"].(string); ok && attr == string(protectedAttr) {
-			m.protected = true
-		}
-		if s, ok := v["Value"].(string); ok && s != "" {
-			m.branches = append(m.branches, s)
-		}
-		if parts, ok := v["pattern"].([]any); ok {
-			m.branches = append(m.branches, sample(parts))
-		}
-		for _, e := range v {
-			m.walk(e)
+func (m *mentioned) scope(s ast.IsScopeNode) {
+	switch s := s.(type) {
+	case ast.ScopeTypeAll, ast.ScopeTypeIs:
+	case ast.ScopeTypeEq:
+		m.entity(s.Entity)
+	case ast.ScopeTypeIn:
+		m.entity(s.Entity)
+	case ast.ScopeTypeIsIn:
+		m.entity(s.Entity)
+	case ast.ScopeTypeInSet:
+		for _, e := range s.Entities {
+			m.entity(e)
 		}
 	}
 }
 
-// entity reads {"type": …, "id": …}.
-func entity(v map[string]any) (typ, id string, ok bool) {
-	typ, okType := v["type"].(string)
-	id, okID := v["id"].(string)
-	return typ, id, okType && okID && len(v) == 2
+func (m *mentioned) entity(e types.EntityUID) {
+	if e.Type == actionType {
+		m.actions = append(m.actions, string(e.ID))
+	} else {
+		m.entities = append(m.entities, e)
+	}
+}
+
+// node takes note of one node of a condition; most say nothing by themselves.
+func (m *mentioned) node(n ast.IsNode) bool {
+	switch n := n.(type) {
+	case ast.NodeValue:
+		switch v := n.Value.(type) {
+		case types.EntityUID:
+			m.entity(v)
+		case types.String:
+			if v != "" {
+				m.branches = append(m.branches, string(v))
+			}
+		}
+	case ast.NodeTypeAccess:
+		m.protected = m.protected || n.Value == protectedAttr
+	case ast.NodeTypeHas:
+		m.protected = m.protected || n.Value == protectedAttr
+	case ast.NodeTypeLike:
+		m.branches = append(m.branches, sample(n.Value))
+	}
+	return true
 }
 
 // sample is a text that a pattern takes: x stands for each wildcard.
-func sample(parts []any) string {
+func sample(p types.Pattern) string {
+	// A pattern shows its parts in JSON alone.
+	raw, err := p.MarshalJSON()
+	if err != nil {
+		panic(err) // strings and wildcards
+	}
+	var parts []any
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		panic(err) // what was just marshalled
+	}
 	var b strings.Builder
-	for _, p := range parts {
-		if literal, ok := p.(map[string]any); ok {
+	for _, part := range parts {
+		if literal, ok := part.(map[string]any); ok {
 			s, _ := literal["Literal"].(string)
 			b.WriteString(s)
 		} else {

@@ -138,3 +138,15 @@ func FuzzCompileCedar(f *testing.F) {
 		}
 	})
 }
+
+// TestLongConditions compiles a chain of terms, which is as deep a tree as it is long.
+func TestLongConditions(t *testing.T) {
+	src := `permit (principal, action == Action::"read", resource) when { true` + strings.Repeat(` && context.branch != "x"`, 10_000) + ` };`
+	p, err := CompileCedar("policy.cedar", []byte(src), nativeOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read}) || p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read, Branch: "x"}) {
+		t.Error("the chain is not decided as written")
+	}
+}

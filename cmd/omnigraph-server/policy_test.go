@@ -96,6 +96,10 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 	if served["act-eve"] == served["act-bot"] || served["act-bot"] == served["act-ada"] || served["act-ada"] == served["act-ci"] {
 		t.Error("the actors see the same tools: the comparison says nothing")
 	}
+	// add_note's own text speaks of remove_note, which the bot may not see.
+	if !strings.Contains(served["act-ada"], "remove_note frees it") || strings.Contains(served["act-bot"], "remove_note") {
+		t.Errorf("the bot reads: %s", served["act-bot"])
+	}
 	p.stop()
 	for actor := range tokens {
 		if got, stderr := print(actor); got != served[actor] || stderr != "" {

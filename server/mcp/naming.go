@@ -91,31 +91,40 @@ func (n *naming) tool(t *mcp.Tool, seen []*tool.Descriptor) *mcp.Tool {
 // described matches the descriptions in a JSON Schema.
 var described = regexp.MustCompile(`"description":"(?:[^"\\]|\\.)*"`)
 
-// text leaves out the sentences that name a tool which is not among those seen.
+// text leaves out the sentences that name a tool which is not among those seen. Of a
+// text that would be left empty it keeps the clauses that name none.
 func (n *naming) text(s string, seen []*tool.Descriptor) string {
 	if !hides(n.in(s), seen) {
 		return s
 	}
+	if kept := n.without(s, sentenceEnd, seen); kept != "" {
+		return kept
+	}
+	kept := n.without(s, clauseEnd, seen)
+	if cut, ok := strings.CutSuffix(kept, ";"); ok {
+		return cut + "."
+	}
+	return kept
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`[.!?]\s+|\n+`)
+	clauseEnd   = regexp.MustCompile(`[.!?;]\s+|\n+`)
+)
+
+// without leaves out the parts of a text, each up to an end with its blanks, that name
+// a tool which is not among those seen.
+func (n *naming) without(s string, end *regexp.Regexp, seen []*tool.Descriptor) string {
 	var kept strings.Builder
-	for _, sentence := range sentences(s) {
-		if !hides(n.in(sentence), seen) {
-			kept.WriteString(sentence)
+	for s != "" {
+		part := s
+		if loc := end.FindStringIndex(s); loc != nil {
+			part = s[:loc[1]]
+		}
+		s = s[len(part):]
+		if !hides(n.in(part), seen) {
+			kept.WriteString(part)
 		}
 	}
 	return strings.TrimSpace(kept.String())
 }
-
-// sentences splits a text after each full stop, or line, with the blanks that follow.
-func sentences(s string) []string {
-	var parts []string
-	for s != "" {
-		loc := sentenceEnd.FindStringIndex(s)
-		if loc == nil {
-			return append(parts, s)
-		}
-		parts, s = append(parts, s[:loc[1]]), s[loc[1]:]
-	}
-	return parts
-}
-
-var sentenceEnd = regexp.MustCompile(`[.!?]\s+|\n+`)

@@ -32,6 +32,9 @@ func TestNaming(t *testing.T) {
 			t.Errorf("%s: %q %s", tt.name, got.Description, got.InputSchema)
 		}
 	}
+	if got := n.text("The text; graph_mutate writes it.", nil); got != "The text." {
+		t.Errorf("of one sentence is left %q", got)
+	}
 	if got := n.text("The callers are many.", nil); got != "The callers are many." {
 		t.Errorf("an ordinary word is taken for a name: %q", got)
 	}

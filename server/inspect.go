@@ -17,7 +17,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/server/auth"
-	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -55,9 +54,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := service.NewGraph(ctx, service.Config{
-		ID: c.ID, Graph: g, Catalog: catalogOf(o.Catalogs, c.ID), Builtins: builtin.All(o.Version), Authorizer: authorizer, Version: o.Version, Logger: o.Log,
-	})
+	served, err := serve(ctx, &o, c, g, authorizer)
 	if err != nil {
 		return nil, err
 	}

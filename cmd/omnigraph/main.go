@@ -69,7 +69,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP())
+	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
 	return root
 }
 

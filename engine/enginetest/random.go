@@ -42,7 +42,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			s.export = true
 		case d.evolving && d.percent(12):
 			s.migration = d.drawMigration()
-		case d.branching && d.percent(4):
+		case d.branching && d.percent(8):
 			s.history = d.drawHistory()
 		case d.branching && d.percent(30):
 			s.branching = d.drawBranching(p.branches())

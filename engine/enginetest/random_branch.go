@@ -75,7 +75,7 @@ func (d *drawer) drawBranching(branches []string) *branching {
 	switch draw := d.IntN(100); {
 	case len(branches) < 2 || draw < create:
 		b := &branching{create: pick(d, d.names), from: pick(d, branches)}
-		if d.percent(40) {
+		if d.percent(25) {
 			b.back = 1 + d.IntN(12)
 		}
 		return b

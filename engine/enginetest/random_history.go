@@ -24,8 +24,12 @@ func (h *history) String() string {
 }
 
 func (d *drawer) drawHistory() *history {
-	if d.percent(20) {
-		return &history{cleanup: true, keep: d.IntN(10)}
+	if d.percent(35) {
+		keep := d.IntN(10)
+		if d.percent(50) {
+			keep = d.IntN(2) // so that merge bases lie behind it
+		}
+		return &history{cleanup: true, keep: keep}
 	}
 	return &history{back: d.IntN(10), limit: d.IntN(8)}
 }

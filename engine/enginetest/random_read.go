@@ -406,7 +406,8 @@ func (r *readDraw) aggregate() plan.Expr {
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
 	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
-		if !comparable(p.Type) || !r.percent(50) {
+		wild := r.wild[declared.Type+"."+p.Name] && p.Type.Kind.IsNumeric()
+		if !comparable(p.Type) || !wild && !r.percent(50) {
 			continue
 		}
 		prop := r.prop(v, p.Name)
@@ -416,7 +417,7 @@ func (r *readDraw) aggregate() plan.Expr {
 		}
 		if p.Type.Kind.IsNumeric() {
 			funcs = append(funcs, plan.Sum, plan.Avg)
-			if r.wild[declared.Type+"."+p.Name] {
+			if wild {
 				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // they must not round
 			}
 		}

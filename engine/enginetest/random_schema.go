@@ -179,7 +179,7 @@ func someIndex(props []*catalog.Property) (index [][]string) {
 // sides of a merge may keep one that its outcome breaks: graphs with branches have more.
 func (d *drawer) ruleChance() int {
 	if d.branching {
-		return 50
+		return 75
 	}
 	return 25
 }

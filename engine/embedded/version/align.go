@@ -2,6 +2,7 @@ package version
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 )
@@ -21,7 +22,7 @@ func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.Mer
 			for _, id := range changedIDs(part.before[i], t) {
 				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
 				if is.there && !(was.there && was.same(&is)) {
-					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: id, Message: message})
+					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(id), Message: message})
 				}
 			}
 		}

@@ -124,14 +124,15 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
 	var schemas []*Schema
 	for range r.count() {
-		s := readSchema(r, decode, known)
+		s := readSchema(r, decode)
 		if r.err == nil && r.format > 2 {
-			if ancestors := r.ancestors(s); !slices.Contains(known, s) {
-				s.Ancestors = ancestors
-			}
+			s.Ancestors = r.ancestors(s)
 		}
 		if r.err != nil {
 			return nil, r.err
+		}
+		if i := slices.IndexFunc(known, s.same); i >= 0 {
+			s = known[i]
 		}
 		schemas = append(schemas, s)
 	}

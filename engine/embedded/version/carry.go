@@ -2,6 +2,7 @@ package version
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -191,6 +192,12 @@ func (s *Schema) Descend(from *Schema, c *Carry) {
 	for _, a := range from.Ancestors {
 		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.then(c)})
 	}
+}
+
+// same reports whether another schema has the same source and descends from the same ones.
+func (s *Schema) same(o *Schema) bool {
+	return s.Digest == o.Digest && s.Source == o.Source &&
+		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
 
 // Since returns the way from a schema to one that is equal or descends from it; nil when

@@ -32,7 +32,7 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	if f := r.byte(); r.err == nil && f != ChangeFormat {
 		r.fail(fmt.Sprintf("format %d, wanted %d", f, ChangeFormat))
 	}
-	ch.Schema = readSchema(r, decode, nil)
+	ch.Schema = readSchema(r, decode)
 	if r.err != nil {
 		return Change{}, nil, r.err
 	}

@@ -289,7 +289,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
 		c, _ := r.header()
-		schema := readSchema(r, decode, nil)
+		schema := readSchema(r, decode)
 		if r.err != nil {
 			return nil, r.err
 		}

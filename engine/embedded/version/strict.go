@@ -46,7 +46,7 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 			for _, p := range s.props {
 				if err := t.Type.CheckValue(p, t.Value(ord, p)); err != nil {
 					v := err.(*engine.ConstraintViolation)
-					v.ID = t.ID(ord)
+					v.ID = strings.Clone(t.ID(ord))
 					out = append(out, v)
 				}
 			}

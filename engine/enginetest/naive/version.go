@@ -229,10 +229,12 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
-	if err := m.align(from.name, to.name); err != nil {
-		return nil, err
+	if base != from.head.ID { // else the target has it all
+		if err := m.align(from.name, to.name); err != nil {
+			return nil, err
+		}
+		m.run()
 	}
-	m.run()
 	if len(m.conflicts) > 0 {
 		if g.fault == MergeFirst {
 			m.conflicts = m.conflicts[:1]

@@ -128,7 +128,7 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP())
 	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newMerge(),
-		newSchema(), newVerify(), newVersion())
+		newSchema(), newVerify(), newVersion(), newDocs())
 	return root
 }
 

@@ -44,11 +44,11 @@ func (e *serverError) Error() string {
 	return e.Body.Error
 }
 
-// missingRoute says that servers cannot do yet what a verb needs.
+// missingRoute says that a server lacks what a verb, or one of its flags, needs.
 type missingRoute struct{ Route, What string }
 
 func (e *missingRoute) Error() string {
-	return fmt.Sprintf("the server has no route for %s (%s); run the command on the machine of the store, with --store DIR", e.What, e.Route)
+	return fmt.Sprintf("%s: the server lacks what this needs, %s; run the command on the machine of the store, with --store DIR", e.What, e.Route)
 }
 
 // maxAnswer bounds what is read of an answer: 1 GiB, far above what a server sends.
@@ -142,9 +142,9 @@ func (r *remote) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 func plain(opts engine.WriteOptions) error {
 	switch {
 	case opts.IfCommit != "":
-		return &missingRoute{"Omnigraph-If-Graph-Commit", "--if-commit"}
+		return &missingRoute{"the header Omnigraph-If-Graph-Commit", "--if-commit"}
 	case opts.IdempotencyKey != "":
-		return &missingRoute{"Idempotency-Key", "--idempotency-key"}
+		return &missingRoute{"the header Idempotency-Key", "--idempotency-key"}
 	case opts.DryRun:
 		return &missingRoute{"a parameter of the route", "--dry-run"}
 	}
@@ -257,5 +257,5 @@ func (r *remote) Merge(context.Context, string, string, engine.MergeOptions) (*m
 }
 
 func (r *remote) Verify(context.Context) ([]faultAnswer, error) {
-	return nil, &missingRoute{"none is planned", "verifying what is stored"}
+	return nil, &missingRoute{"a route that verifies", "verifying what is stored"}
 }

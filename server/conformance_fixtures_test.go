@@ -23,8 +23,8 @@ func fixtures(*service.Graph) mcp.Options {
 		"test_simple_text":            {&sdk.TextContent{Text: "This is a simple text response for testing."}},
 		"test_image_content":          {&sdk.ImageContent{Data: png, MIMEType: "image/png"}},
 		"test_audio_content":          {&sdk.AudioContent{Data: wav, MIMEType: "audio/wav"}},
-		"test_embedded_resource":      {embedded("test://embedded-resource")},
-		"test_multiple_content_types": {&sdk.TextContent{Text: "Multiple content types test:"}, &sdk.ImageContent{Data: png, MIMEType: "image/png"}, embedded("test://mixed-content-resource")},
+		"test_embedded_resource":      {embeddedResource("test://embedded-resource")},
+		"test_multiple_content_types": {&sdk.TextContent{Text: "Multiple content types test:"}, &sdk.ImageContent{Data: png, MIMEType: "image/png"}, embeddedResource("test://mixed-content-resource")},
 		"test_streaming_elicitation":  {&sdk.TextContent{Text: "nothing was asked"}},
 		"test_logging_tool":           {&sdk.TextContent{Text: "nothing was logged"}},
 	} {
@@ -79,7 +79,7 @@ func fixtures(*service.Graph) mcp.Options {
 			return user(&sdk.TextContent{Text: fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", args["arg1"], args["arg2"])})
 		}),
 		fixturePrompt("test_prompt_with_embedded_resource", []string{"resourceUri"}, func(args map[string]string) *sdk.GetPromptResult {
-			return user(embedded(args["resourceUri"]), &sdk.TextContent{Text: "Please process the embedded resource above."})
+			return user(embeddedResource(args["resourceUri"]), &sdk.TextContent{Text: "Please process the embedded resource above."})
 		}),
 		fixturePrompt("test_prompt_with_image", nil, func(map[string]string) *sdk.GetPromptResult {
 			return user(&sdk.ImageContent{Data: png, MIMEType: "image/png"}, &sdk.TextContent{Text: "Please analyze the image above."})
@@ -104,7 +104,7 @@ func decoded(s string) []byte {
 	return b
 }
 
-func embedded(uri string) *sdk.EmbeddedResource {
+func embeddedResource(uri string) *sdk.EmbeddedResource {
 	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "Embedded resource content for testing."}}
 }
 

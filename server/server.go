@@ -75,8 +75,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	policies := slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
-	mode, err := auth.Start(o.Tokens.Len() > 0, policies, o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0, governed(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +109,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
+// governed reports whether any policy applies to anything.
+func governed(o *Options) bool {
+	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
+}
+
 // open opens one graph with its policy and its catalog.
 func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*service.Graph, error) {
 	authorizer, err := graphPolicy(o, c, mode)
@@ -130,6 +134,11 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	s.engines = append(s.engines, g)
+	return serve(ctx, o, c, g, authorizer)
+}
+
+// serve puts an open graph together with its catalog, its limits and who decides.
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
@@ -172,7 +181,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authoriz
 			}
 		}
 	}
-	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Queries: queries})
+	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries})
 }
 
 func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {

@@ -100,7 +100,14 @@ type process struct {
 // start runs the server with --dev on a free port and waits until it has shown its call.
 func start(t *testing.T, dir string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0", "--dev"), read: make(chan struct{})}
+	return startWith(t, dir, "Serving", "--dev")
+}
+
+// startWith runs the server on a free port and waits for a line that starts with sign.
+func startWith(t *testing.T, dir, sign string, args ...string) *process {
+	t.Helper()
+	args = append([]string{"--cluster", dir, "--bind", "127.0.0.1:0"}, args...)
+	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, "omnigraph-server"), args...), read: make(chan struct{})}
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -124,7 +131,7 @@ func start(t *testing.T, dir string) *process {
 				p.token = v
 			}
 			p.mu.Unlock()
-			if strings.HasPrefix(lines.Text(), "Serving") {
+			if strings.HasPrefix(lines.Text(), sign) {
 				close(ready)
 			}
 		}

@@ -101,18 +101,27 @@ func TestExamples(t *testing.T) {
 	}})
 }
 
-// prepare fills a folder with what examples name: a Go module, schemas, queries, data, and
-// the graphs people, with a branch, code and other.
+// prepare fills a folder with what examples name: a Go module, a cluster.yaml, schemas,
+// queries, data, and the graphs people, with a branch, code and other.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
 	code, err := filepath.Abs("../../queries/code/schema.pg")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.CopyFS(filepath.Join(dir, "queries", "code"), os.DirFS(filepath.Dir(code))); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile("../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
+	write(t, "cluster.yaml", string(config))
 	defer t.Chdir(filepath.Join(filepath.Dir(code), "../../cmd/omnigraph"))
 	write(t, "go.mod", "module example.com/m\n\ngo 1.26\n")
 	write(t, "m.go", "package m\n\nfunc F() { g() }\n\nfunc g() {}\n")
+	write(t, "policy.cases.yaml", "version: 1\ncases:\n  - { actor: act-ada, action: read, expect: allow }\n")
 	write(t, "schema.pg", schema)
 	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
 	write(t, "seed.jsonl", seed)

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -82,6 +86,83 @@ func (l *local) Merge(ctx context.Context, from, into string, opts engine.MergeO
 			return err
 		}
 		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.Commit = res.Outcome.String(), res.Nodes, res.Edges, commitID(res.Commit)
+		return nil
+	})
+}
+
+func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error) {
+	grant, err := l.reading(ctx, engine.Target{Commit: commit}, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	a := &changesAnswer{Changes: []entityChange{}}
+	return a, l.do(ctx, grant, func(ctx context.Context) error {
+		c, err := l.Graph.Changes(ctx, commit, r)
+		if err != nil {
+			return err
+		}
+		a.GraphCommitID, a.Nodes, a.Edges, a.More = c.Commit.ID, changeCounts(c.Nodes), changeCounts(c.Edges), c.More
+		for _, e := range c.List {
+			change := entityChange{Kind: e.Kind.String(), EntityKind: e.Entity, TypeName: e.Type, ID: e.ID, From: e.From, To: e.To, Properties: []propertyChange{}}
+			for _, p := range e.Properties {
+				was, err := valueJSON(p.Old)
+				if err != nil {
+					return err
+				}
+				is, err := valueJSON(p.New)
+				if err != nil {
+					return err
+				}
+				change.Properties = append(change.Properties, propertyChange{p.Name, was, is})
+			}
+			a.Changes = append(a.Changes, change)
+		}
+		return nil
+	})
+}
+
+// valueJSON writes a value as the envelope of a read does.
+func valueJSON(v value.Value) (json.RawMessage, error) {
+	switch {
+	case v.IsNull():
+		return json.RawMessage("null"), nil
+	case v.IsList():
+		elems := make([]json.RawMessage, len(v.Elems()))
+		for i, e := range v.Elems() {
+			var err error
+			if elems[i], err = valueJSON(e); err != nil {
+				return nil, err
+			}
+		}
+		return service.JSON(elems)
+	}
+	switch v.Kind() {
+	case value.Bool, value.I32, value.U32, value.I64, value.U64:
+		return value.AppendText(nil, v), nil
+	case value.F32, value.F64:
+		if f := v.Float(); math.IsNaN(f) {
+			return json.RawMessage(`"NaN"`), nil
+		} else if math.IsInf(f, 0) {
+			return json.RawMessage(map[bool]string{true: `"Infinity"`, false: `"-Infinity"`}[f > 0]), nil
+		}
+		return value.AppendText(nil, v), nil
+	case value.Vector:
+		return service.JSON(v.Vector())
+	case value.String, value.Date, value.DateTime, value.Blob:
+		return service.JSON(value.Text(v))
+	case value.Invalid:
+	}
+	panic("omnigraph: value of kind " + v.Kind().String())
+}
+
+func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error) {
+	a := &cleanupAnswer{DryRun: opts.DryRun}
+	return a, l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) error {
+		res, err := l.Graph.Cleanup(ctx, opts)
+		if err != nil {
+			return err
+		}
+		a.CommitsReclaimed, a.CommitsKept, a.FilesRemoved, a.BytesFreed = res.Commits, res.Kept, res.Segments, res.Bytes
 		return nil
 	})
 }

@@ -126,9 +126,9 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP())
-	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newMerge(),
-		newSchema(), newVerify(), newVersion(), newDocs())
+	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
+	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
+		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
 	return root
 }
 

@@ -256,6 +256,14 @@ func (r *remote) Merge(context.Context, string, string, engine.MergeOptions) (*m
 	return nil, &missingRoute{"POST …/branches/merge", "merges"}
 }
 
+func (r *remote) Changes(context.Context, string, engine.ChangeRange) (*changesAnswer, error) {
+	return nil, &missingRoute{"GET …/commits/{id}/changes", "the changes of a commit"}
+}
+
+func (r *remote) Cleanup(context.Context, engine.CleanupOptions) (*cleanupAnswer, error) {
+	return nil, &missingRoute{"a route that cleans up", "a cleanup"}
+}
+
 func (r *remote) Verify(context.Context) ([]faultAnswer, error) {
 	return nil, &missingRoute{"a route that verifies", "verifying what is stored"}
 }

@@ -25,6 +25,7 @@ type report struct {
 	doc     any      // all of it, as JSON
 	columns []column // of the rows
 	rows    []any    // values that marshal to objects
+	objects []any    // what ndjson has instead of the rows, if not nil
 	note    string   // stands below a table; empty for none
 	text    string   // printed as it is when no format is asked for; empty for none
 }
@@ -109,7 +110,11 @@ func (r *report) write(w io.Writer, format string) error {
 	case "json":
 		return writeLine(w, r.doc)
 	case "ndjson":
-		for _, row := range r.rows {
+		objects := r.objects
+		if objects == nil {
+			objects = r.rows
+		}
+		for _, row := range objects {
 			if err := writeLine(w, row); err != nil {
 				return err
 			}

@@ -41,10 +41,15 @@ type source interface {
 	DeleteBranch(ctx context.Context, name string) error
 	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]commitAnswer, error)
 	Commit(ctx context.Context, id string) (*commitAnswer, error)
+	// Changes lists what a commit changed against its first parent.
+	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error)
 	Merge(ctx context.Context, from, into string, opts engine.MergeOptions) (*mergeAnswer, error)
 
 	// Verify returns the faults of what is stored.
 	Verify(ctx context.Context) ([]faultAnswer, error)
+
+	// Cleanup makes commits of the past unreadable.
+	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
 
 	Close() error
 }
@@ -165,6 +170,45 @@ type commitAnswer struct {
 
 // commitColumns are what a table shows of a commit.
 var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id")
+
+// changesAnswer is what a commit changed.
+type changesAnswer struct {
+	GraphCommitID string         `json:"graph_commit_id"`
+	Nodes         changeCounts   `json:"nodes"`
+	Edges         changeCounts   `json:"edges"`
+	Changes       []entityChange `json:"changes"`
+	More          bool           `json:"more"` // there are changes behind the last
+}
+
+type changeCounts struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
+}
+
+type entityChange struct {
+	Kind       string           `json:"kind"` // inserted, updated or deleted
+	EntityKind string           `json:"entity_kind"`
+	TypeName   string           `json:"type_name"`
+	ID         string           `json:"id"`
+	From       string           `json:"from,omitempty"` // of an edge
+	To         string           `json:"to,omitempty"`
+	Properties []propertyChange `json:"properties"`
+}
+
+type propertyChange struct {
+	Name string          `json:"name"`
+	Old  json.RawMessage `json:"old"`
+	New  json.RawMessage `json:"new"`
+}
+
+type cleanupAnswer struct {
+	CommitsReclaimed int64 `json:"commits_reclaimed"` // that are not readable any more
+	CommitsKept      int64 `json:"commits_kept"`
+	FilesRemoved     int64 `json:"files_removed"`
+	BytesFreed       int64 `json:"bytes_freed"`
+	DryRun           bool  `json:"dry_run"`
+}
 
 type mergeAnswer struct {
 	Source        string  `json:"source"`

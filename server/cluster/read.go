@@ -204,11 +204,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 		file := ""
 		if n := e.At.Require(f, "file", what); n != nil {
 			if s, ok := n.Text("file"); ok {
-				if strings.HasSuffix(s, ".cedar") {
-					unsupported(n, "a policy in Cedar's own language", "write it as a YAML bundle")
-				} else {
-					file = p.file(n, s, what, ".yaml", ".yml")
-				}
+				file = p.file(n, s, what, ".yaml", ".yml", ".cedar")
 			}
 		}
 		targets, ok := e.At.Require(f, "applies_to", what).Texts("applies_to")

@@ -44,6 +44,7 @@ type surface struct {
 	graph  *service.Graph
 	server *mcp.Server
 	opts   Options
+	naming *naming
 
 	tools     map[*tool.Descriptor]*mcp.Tool
 	names     map[string]bool
@@ -85,6 +86,7 @@ func newSurface(g *service.Graph, opts Options) *surface {
 		s.tools[d] = t
 		s.addTool(t, s.call)
 	}
+	s.naming = newNaming(g.Descriptors())
 	s.register(opts)
 	s.server.AddReceivingMiddleware(s.receive)
 	s.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -201,8 +203,8 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	return res, nil
 }
 
-// filter takes out of a list what the caller may not see, and puts it into the
-// catalog's order.
+// filter takes out of a result what the caller may not see or read of, and puts tools
+// into the catalog's order.
 func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 	switch list := res.(type) {
 	case *mcp.ListToolsResult:
@@ -212,13 +214,25 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 		}
 		list.Tools = make([]*mcp.Tool, len(seen), len(seen)+len(s.opts.Tools))
 		for i, d := range seen {
-			list.Tools[i] = s.tools[d]
+			list.Tools[i] = s.naming.tool(s.tools[d], seen)
 		}
 		for i := range s.opts.Tools {
 			if t := &s.opts.Tools[i]; s.granted(ctx, t.Gates) {
 				list.Tools = append(list.Tools, t.Info)
 			}
 		}
+	case *mcp.InitializeResult:
+		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		if err != nil {
+			return err
+		}
+		list.Instructions = s.naming.text(list.Instructions, seen)
+	case *mcp.DiscoverResult:
+		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		if err != nil {
+			return err
+		}
+		list.Instructions = s.naming.text(list.Instructions, seen)
 	case *mcp.ListResourcesResult:
 		list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return !s.granted(ctx, s.resources[r.URI].Gates) })
 	case *mcp.ListResourceTemplatesResult:

@@ -47,6 +47,17 @@ var actionTable = []actionRow{
 	{tool.GraphList, true, 0},
 }
 
+// Actions lists what rules may speak of: the actions on the server, or those on a graph.
+func Actions(server bool) []tool.Action {
+	var all []tool.Action
+	for _, r := range actionTable {
+		if r.server == server {
+			all = append(all, r.action)
+		}
+	}
+	return all
+}
+
 func rowOf(a tool.Action) (actionRow, bool) {
 	i := slices.IndexFunc(actionTable, func(r actionRow) bool { return r.action == a })
 	if i < 0 {

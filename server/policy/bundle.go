@@ -14,6 +14,7 @@ var ruleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // bundle is a policy file as it is written: names in it may lead nowhere.
 type bundle struct {
+	at        *strictyaml.Node // nil when there is nothing to speak of
 	groups    []groupClause
 	protected []strictyaml.Entry
 	rules     []ruleClause
@@ -53,6 +54,7 @@ func parse(r *strictyaml.Reader) *bundle {
 		return b
 	}
 	root.Require(f, "version", "the policy").Int("version", 1, 1)
+	b.at = root
 	groups, _ := f["groups"].Entries("groups")
 	for _, g := range groups {
 		if !ruleID.MatchString(g.Key) {

@@ -2,11 +2,14 @@ package policy
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/cedar-policy/cedar-go"
-	"github.com/cedar-policy/cedar-go/ast"
+	build "github.com/cedar-policy/cedar-go/ast"
 	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
 
+	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -24,12 +27,12 @@ const (
 // serverID is the one entity of type Server; configuration calls it the same.
 const serverID = "cluster"
 
-// The attributes of the context, present in every request on a graph.
+// The attributes of the context. Which of them a request has depends on its action.
 const (
 	branchAttr    types.String = "branch"
 	protectedAttr types.String = "protected"
-	viaAttr       types.String = "via" // "" but for read and change
-	queryAttr     types.String = "query"
+	viaAttr       types.String = "via"
+	queryAttr     types.String = "query" // the stored query, "" when via is adhoc
 )
 
 func uid(t types.EntityType, id string) types.EntityUID {
@@ -40,6 +43,7 @@ func uid(t types.EntityType, id string) types.EntityUID {
 type compiled struct {
 	id     cedar.PolicyID
 	policy *cedar.Policy
+	at     diag.Span
 }
 
 // policies is a set of them in rule order; it implements cedar.PolicyIterator.
@@ -59,7 +63,7 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // compile writes a rule as one Cedar policy over the entity target, a Graph or the
 // Server.
 func compile(r rule, target types.EntityUID) compiled {
-	head := ast.Annotation("id", types.String(r.id))
+	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()
 	if r.permit {
 		p = head.Permit()
@@ -74,7 +78,7 @@ func compile(r rule, target types.EntityUID) compiled {
 			p.PrincipalEq(uid(actorType, a[0]))
 			break
 		}
-		p.PrincipalIs(actorType).When(set(actorType, a).Contains(ast.Principal()))
+		p.PrincipalIs(actorType).When(set(actorType, a).Contains(build.Principal()))
 	}
 	if len(r.actions) == 1 {
 		p.ActionEq(uid(actionType, string(r.actions[0])))
@@ -91,27 +95,27 @@ func compile(r rule, target types.EntityUID) compiled {
 		// A graph is in itself, and its queries are in it.
 		p.ResourceIn(target)
 		if r.queries != nil {
-			p.When(set(queryType, r.queries).Contains(ast.Resource()))
+			p.When(set(queryType, r.queries).Contains(build.Resource()))
 		}
 	}
 	switch r.branch {
 	case "protected":
-		p.When(ast.Context().Access(protectedAttr))
+		p.When(build.Context().Access(protectedAttr))
 	case "unprotected":
-		p.When(ast.Not(ast.Context().Access(protectedAttr)))
+		p.When(build.Not(build.Context().Access(protectedAttr)))
 	}
 	if r.via != "" {
-		p.When(ast.Context().Access(viaAttr).Equal(ast.String(r.via)))
+		p.When(build.Context().Access(viaAttr).Equal(build.String(r.via)))
 	}
-	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p)}
+	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
 }
 
-func set(t types.EntityType, ids []string) ast.Node {
-	var nodes []ast.Node
+func set(t types.EntityType, ids []string) build.Node {
+	var nodes []build.Node
 	for _, id := range ids {
-		nodes = append(nodes, ast.Value(uid(t, id)))
+		nodes = append(nodes, build.Value(uid(t, id)))
 	}
-	return ast.Set(nodes...)
+	return build.Set(nodes...)
 }
 
 // entities are what Cedar knows of actors and queries.
@@ -132,26 +136,71 @@ func (e *entities) Get(id types.EntityUID) (types.Entity, bool) {
 func newEntities(groupsOf map[string][]string, target types.EntityUID) *entities {
 	e := &entities{actors: types.EntityMap{}, inGraph: types.NewEntityUIDSet(target)}
 	for actor, groups := range groupsOf {
-		var parents []types.EntityUID
-		for _, g := range groups {
-			parents = append(parents, uid(groupType, g))
-		}
 		id := uid(actorType, actor)
-		e.actors[id] = types.Entity{UID: id, Parents: types.NewEntityUIDSet(parents...)}
+		e.actors[id] = types.Entity{UID: id, Parents: groupSet(groups)}
 	}
 	return e
 }
 
-// byAction sorts policies by the actions in their scope: the others of a set cannot
-// match a request, nor fail on it.
-func byAction(rules []rule, target types.EntityUID) (map[tool.Action]policies, policies) {
-	index, all := map[tool.Action]policies{}, policies{}
-	for _, r := range rules {
-		c := compile(r, target)
-		all = append(all, c)
-		for _, a := range r.actions {
-			index[a] = append(index[a], c)
+func groupSet(groups []string) types.EntityUIDSet {
+	var parents []types.EntityUID
+	for _, g := range groups {
+		parents = append(parents, uid(groupType, g))
+	}
+	return types.NewEntityUIDSet(parents...)
+}
+
+// member is the entities with one actor in further groups.
+type member struct {
+	*entities
+	actor types.Entity
+}
+
+// Get implements types.EntityGetter.
+func (m *member) Get(id types.EntityUID) (types.Entity, bool) {
+	if id == m.actor.UID {
+		return m.actor, true
+	}
+	return m.entities.Get(id)
+}
+
+// with returns the entities in which an actor is also in groups.
+func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGetter {
+	all := groups
+	if known, ok := e.actors[actor]; ok {
+		for g := range known.Parents.All() {
+			all = append(all, string(g.ID))
 		}
 	}
-	return index, all
+	return &member{e, types.Entity{UID: actor, Parents: groupSet(all)}}
+}
+
+// byAction sorts policies by the actions in their scope: the others of a set cannot
+// match a request, nor fail on it.
+func byAction(all policies) map[tool.Action]policies {
+	index := map[tool.Action]policies{}
+	for _, c := range all {
+		for _, row := range actionTable {
+			if admits(c.policy.AST().Action, uid(actionType, string(row.action))) {
+				index[row.action] = append(index[row.action], c)
+			}
+		}
+	}
+	return index
+}
+
+// admits reports whether the action part of a policy's scope takes an action. No
+// action is in another.
+func admits(scope ast.IsActionScopeNode, action types.EntityUID) bool {
+	switch s := scope.(type) {
+	case ast.ScopeTypeAll:
+		return true
+	case ast.ScopeTypeEq:
+		return s.Entity == action
+	case ast.ScopeTypeIn:
+		return s.Entity == action
+	case ast.ScopeTypeInSet:
+		return slices.Contains(s.Entities, action)
+	}
+	return true
 }

@@ -3,7 +3,9 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -26,32 +28,52 @@ type Options struct {
 	// Graph is the graph's id; empty for the server itself.
 	Graph string
 
+	// Graphs are the graphs that the file applies to, when it applies to others
+	// beside Graph; a .cedar file may name any of them.
+	Graphs []string
+
 	// Queries are the stored queries that rules may name: those of every graph that
 	// the bundle applies to, ones left out at boot included.
 	Queries []string
+
+	// AnyQuery leaves the names of queries unchecked, for a file whose graph is not
+	// known.
+	AnyQuery bool
+
+	// TokenGroups maps what verified tokens call a group to the policy's group. A group
+	// of a token that is not in it counts for nothing.
+	TokenGroups map[string]string
 }
 
 // Policy decides for one graph, or for the server. It is safe for concurrent use.
 type Policy struct {
-	target    types.EntityUID
-	entities  *entities
-	protected []string
-	all       policies
-	byAction  map[tool.Action]policies
-	contexts  contexts
+	target      types.EntityUID
+	entities    *entities
+	tokenGroups map[string]string
+	protected   []string // sorted
+	named       []string // branches that rules speak of, sorted
+	all         policies
+	byAction    map[tool.Action]policies
+	contexts    contexts
 }
 
-// Read compiles the bundle in a file. The error is that of reading it, or a diag.List
-// of all its faults.
+// nativeExt ends the name of a file in Cedar's own language.
+const nativeExt = ".cedar"
+
+// Read compiles the bundle in a file: YAML, or Cedar when its name ends in .cedar. The
+// error is that of reading it, or a diag.List of all its faults.
 func Read(path string, o Options) (*Policy, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	if filepath.Ext(path) == nativeExt {
+		return CompileCedar(path, src, o)
+	}
 	return Compile(path, src, o)
 }
 
-// Compile compiles the text of a bundle, called file in reports. The error is a
+// Compile compiles the text of a YAML bundle, called file in reports. The error is a
 // diag.List of all faults.
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
@@ -59,7 +81,9 @@ func Compile(file string, src []byte, o Options) (*Policy, error) {
 	if err := r.Faults().Err(); err != nil {
 		return nil, err
 	}
-	return build(res, o.Graph), nil
+	p := compileRules(res, o.Graph)
+	p.tokenGroups = o.TokenGroups
+	return p, nil
 }
 
 // ReadOnly is the policy of a graph, or with an empty id of the server, that has
@@ -70,7 +94,7 @@ func ReadOnly(graph string) *Policy {
 	if graph == "" {
 		actions = []tool.Action{tool.GraphList}
 	}
-	return build(&resolved{rules: []rule{{id: "reads-only", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
+	return compileRules(&resolved{rules: []rule{{id: "reads-only", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
 }
 
 // Unrestricted is the policy of a graph, or with an empty id of the server, that runs
@@ -82,69 +106,109 @@ func Unrestricted(graph string) *Policy {
 			actions = append(actions, row.action)
 		}
 	}
-	return build(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
+	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
 }
 
 // Nothing is the policy of a graph, or with an empty id of the server, for which a
 // governed server has none: nobody may do anything.
-func Nothing(graph string) *Policy { return build(&resolved{}, graph) }
+func Nothing(graph string) *Policy { return compileRules(&resolved{}, graph) }
 
-func build(res *resolved, graph string) *Policy {
-	p := &Policy{target: uid(serverType, serverID), protected: res.protected}
-	if graph != "" {
-		p.target = uid(graphType, graph)
+func compileRules(res *resolved, graph string) *Policy {
+	target := targetOf(graph)
+	var all policies
+	for _, r := range res.rules {
+		all = append(all, compile(r, target))
 	}
-	p.entities = newEntities(res.groupsOf, p.target)
-	p.byAction, p.all = byAction(res.rules, p.target)
+	p := newPolicy(all, res.groupsOf, target)
+	p.protected, p.named = res.protected, res.protected
 	return p
+}
+
+func targetOf(graph string) types.EntityUID {
+	if graph == "" {
+		return uid(serverType, serverID)
+	}
+	return uid(graphType, graph)
+}
+
+func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
+	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all)}
 }
 
 // Allowed implements service.Authorizer. No rule means no, and a rule that forbids
 // wins. Whoever asks in a way that no rule can answer is denied.
 func (p *Policy) Allowed(actor *service.Actor, g tool.Grant) bool {
-	if actor == nil || actor.ID == "" {
-		return false
-	}
 	rules := p.byAction[g.Action]
 	if len(rules) == 0 {
 		return false
 	}
-	req := cedar.Request{
+	req, ok := p.request(actor, g)
+	if !ok {
+		return false
+	}
+	decision, diagnostic := cedar.Authorize(rules, p.known(actor), req)
+	// A rule that fails to evaluate is skipped by Cedar; were it one that forbids,
+	// its silence would allow.
+	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+}
+
+// request writes a question as Cedar asks it; false means that no rule can answer it.
+func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request, ok bool) {
+	row, known := rowOf(g.Action)
+	if actor == nil || actor.ID == "" || !known || row.server != (p.target.Type == serverType) {
+		return req, false
+	}
+	req = cedar.Request{
 		Principal: uid(actorType, actor.ID),
 		Action:    uid(actionType, string(g.Action)),
 		Resource:  p.target,
 	}
-	key := contextKey{branch: g.Branch, query: g.Query}
-	if key.branch == "" {
-		key.branch = mainBranch
+	if g.Action == tool.InvokeQuery {
+		if g.Query == "" {
+			return req, false
+		}
+		req.Resource = uid(queryType, g.Query)
 	}
-	switch g.Action {
-	case tool.Read, tool.Change:
+	key := contextKey{about: aboutOf(row)}
+	switch key.about {
+	case aboutNothing:
+		return req, true
+	case aboutAccess:
 		switch g.Via {
 		case "":
 			key.via = tool.AdHoc
 		case tool.AdHoc, tool.Stored:
 			key.via = g.Via
 		default:
-			return false
+			return req, false
 		}
-	case tool.InvokeQuery:
-		if g.Query == "" {
-			return false
-		}
-		req.Resource = uid(queryType, g.Query)
+		key.query = g.Query
+	case aboutBranch:
 	}
-	if p.target.Type != serverType {
-		req.Context = p.contexts.of(key, p.isProtected)
-	}
-	decision, diagnostic := cedar.Authorize(rules, p.entities, req)
-	// A rule that fails to evaluate is skipped by Cedar; were it one that forbids,
-	// its silence would allow.
-	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+	key.branch = cmp.Or(g.Branch, mainBranch)
+	req.Context = p.contexts.of(key, p.isProtected)
+	return req, true
 }
 
-// Branches implements service.Authorizer: the protected branches, sorted.
-func (p *Policy) Branches() []string { return slices.Clone(p.protected) }
+// known is what Cedar may know while it decides about an actor.
+func (p *Policy) known(actor *service.Actor) types.EntityGetter {
+	var groups []string
+	if len(p.tokenGroups) > 0 {
+		for _, g := range actor.Groups {
+			if mapped, ok := p.tokenGroups[g]; ok {
+				groups = append(groups, mapped)
+			}
+		}
+	}
+	if groups == nil {
+		return p.entities
+	}
+	return p.entities.with(uid(actorType, actor.ID), groups)
+}
+
+// Branches implements service.Authorizer: the protected branches and those that rules
+// name, sorted.
+func (p *Policy) Branches() []string { return slices.Clone(p.named) }
 
 // CedarText is the policy in Cedar's own language, in rule order.
 func (p *Policy) CedarText() string {
@@ -178,7 +242,27 @@ const (
 	maxKeptName = 256
 )
 
+// about is what the context of an action says.
+type about uint8
+
+const (
+	aboutNothing about = iota
+	aboutBranch        // branch and protected
+	aboutAccess        // these, via and query
+)
+
+func aboutOf(row actionRow) about {
+	switch {
+	case row.scopes&viaScope != 0:
+		return aboutAccess
+	case row.scopes&(branchScope|targetBranchScope) != 0:
+		return aboutBranch
+	}
+	return aboutNothing
+}
+
 type contextKey struct {
+	about         about
 	branch, query string
 	via           tool.Via
 }
@@ -190,12 +274,14 @@ func (c *contexts) of(key contextKey, protected func(branch string) bool) types.
 	if ok {
 		return rec
 	}
-	rec = types.NewRecord(types.RecordMap{
+	says := types.RecordMap{
 		branchAttr:    types.String(key.branch),
 		protectedAttr: types.Boolean(protected(key.branch)),
-		viaAttr:       types.String(key.via),
-		queryAttr:     types.String(key.query),
-	})
+	}
+	if key.about == aboutAccess {
+		says[viaAttr], says[queryAttr] = types.String(key.via), types.String(key.query)
+	}
+	rec = types.NewRecord(says)
 	if len(key.branch)+len(key.query) > maxKeptName {
 		return rec
 	}

@@ -198,7 +198,7 @@ func TestCedarTextDecides(t *testing.T) {
 	}
 	parsed := &Policy{target: p.target, entities: p.entities, protected: p.protected, byAction: map[tool.Action]policies{}}
 	for i, c := range list {
-		parsed.all = append(parsed.all, compiled{cedar.PolicyID(fmt.Sprint(i)), c})
+		parsed.all = append(parsed.all, compiled{id: cedar.PolicyID(fmt.Sprint(i)), policy: c})
 	}
 	for _, row := range actionTable {
 		parsed.byAction[row.action] = parsed.all // not sorted by action: Cedar itself must tell

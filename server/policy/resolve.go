@@ -2,9 +2,11 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -18,6 +20,7 @@ type rule struct {
 	branch  string   // any, protected or unprotected
 	via     tool.Via // "" for either
 	queries []string // nil for every one
+	at      diag.Span
 }
 
 // actorSet is whom a rule speaks of.
@@ -35,6 +38,7 @@ func (listActor) actorSet()  {}
 
 // resolved is a bundle bound to what it applies to.
 type resolved struct {
+	groups    []string            // that rules may name
 	groupsOf  map[string][]string // groups by actor
 	protected []string            // sorted
 	rules     []rule
@@ -43,9 +47,8 @@ type resolved struct {
 // resolve binds names and reports those that lead nowhere.
 func resolve(b *bundle, o Options) *resolved {
 	res := &resolved{groupsOf: map[string][]string{}}
-	var groups []string
 	for _, g := range b.groups {
-		groups = append(groups, g.name.Key)
+		res.groups = append(res.groups, g.name.Key)
 		for _, m := range g.members {
 			res.groupsOf[m.Key] = append(res.groupsOf[m.Key], g.name.Key)
 		}
@@ -55,13 +58,18 @@ func resolve(b *bundle, o Options) *resolved {
 	}
 	slices.Sort(res.protected)
 	for _, c := range b.rules {
-		res.rules = append(res.rules, c.resolve(groups, o))
+		res.rules = append(res.rules, c.resolve(res.groups, o))
+	}
+	for _, token := range slices.Sorted(maps.Keys(o.TokenGroups)) {
+		if group := o.TokenGroups[token]; b.at != nil && !slices.Contains(res.groups, group) {
+			b.at.Unknown(strictyaml.UnknownName, "group", group, "the mapping of token group "+token, res.groups)
+		}
 	}
 	return res
 }
 
 func (c *ruleClause) resolve(groups []string, o Options) rule {
-	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via)}
+	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via), at: c.at.Span()}
 	switch {
 	case c.any:
 		r.actors = anyActor{}
@@ -94,7 +102,7 @@ func (c *ruleClause) resolve(groups []string, o Options) rule {
 	}
 	c.checkScopes(r.actions)
 	for _, q := range c.queries {
-		if !slices.Contains(o.Queries, q.Key) {
+		if !o.AnyQuery && !slices.Contains(o.Queries, q.Key) {
 			q.At.Unknown(strictyaml.UnknownName, "query", q.Key, "rule "+c.id, o.Queries)
 			continue
 		}

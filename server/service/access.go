@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -67,6 +68,18 @@ func (g *Graph) require(actor *Actor, grants ...tool.Grant) error {
 		}
 	}
 	return nil
+}
+
+// helpFor takes out of an argument error the help that speaks of what the actor may
+// not see.
+func (g *Graph) helpFor(actor *Actor, err error) error {
+	var a *tool.ArgumentError
+	if !errors.As(err, &a) || a.HelpFor == nil || g.allowed(actor, *a.HelpFor) {
+		return err
+	}
+	short := *a
+	short.Help, short.HelpFor = "", nil
+	return &short
 }
 
 // visible reports whether all gates of a tool are granted on one of the branches.

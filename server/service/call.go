@@ -103,7 +103,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	}
 	out, err := call.Run(ctx, &tool.Env{Graph: g.engine, Actor: actorID(actor)})
 	if err != nil {
-		return "", err
+		return "", g.helpFor(actor, err)
 	}
 	switch {
 	case out.Read != nil:

@@ -29,7 +29,7 @@ type Info struct {
 // Codes lists every code with its purpose, in order.
 func Codes() []Info {
 	return []Info{
-		{Syntax, "the file is not YAML, or uses a part of YAML (anchors, aliases, tags, merge keys, directives, several documents) that configuration does not take"},
+		{Syntax, "the file is not YAML, or uses a part of YAML (anchors, aliases, tags, merge keys, directives, several documents) that configuration does not take; or, of a .cedar file, it is not Cedar"},
 		{UnknownKey, "a key that nothing reads"},
 		{WrongType, "a value of another type than the key takes"},
 		{Missing, "a required key or value is not there"},

@@ -161,6 +161,10 @@ type ArgumentError struct {
 	Detail string // what was found and what was wanted
 	Help   string // how to mend it, or ""
 
+	// HelpFor is the grant that Help takes for given, as when it names another tool:
+	// callers without the grant are not shown Help. Nil is for everyone.
+	HelpFor *Grant
+
 	// Also are the further faults of the same arguments; their own Also is nil.
 	Also []*ArgumentError
 }

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// onServer is what --graph says of the policy that applies to the server itself.
+const onServer = "cluster"
+
+func newPolicy() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Check policies, test them, and ask them who may do what",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicySchema())
+	return cmd
+}
+
+// policySource says which policy a command is about.
+type policySource struct {
+	cluster string // the folder of cluster.yaml
+	graph   string // or onServer; empty for the only one
+	file    string // empty for the graph's own policy
+}
+
+func (s *policySource) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.cluster, "cluster", "", "the `DIR` that holds cluster.yaml (default: the current one)")
+	cmd.Flags().StringVar(&s.graph, "graph", "", "the `ID` of the graph, or cluster for the server itself (default: the only graph)")
+}
+
+// bound is a policy file with one of the things that it applies to.
+type bound struct {
+	file  string
+	graph string // empty for the server
+}
+
+// config reads cluster.yaml. It is nil when no folder was named and the current one
+// has none.
+func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
+	path := filepath.Join(s.cluster, "cluster.yaml")
+	cfg, err := cluster.Read(path)
+	if s.cluster == "" && errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return cfg, reported(cmd, err)
+}
+
+// bindings lists the policies of a cluster.
+func bindings(cfg *cluster.Config) []bound {
+	var all []bound
+	for _, g := range cfg.Graphs {
+		if g.Policy != "" {
+			all = append(all, bound{g.Policy, g.ID})
+		}
+	}
+	if cfg.ServerPolicy != "" {
+		all = append(all, bound{cfg.ServerPolicy, ""})
+	}
+	return all
+}
+
+// choose returns the one policy that the command is about, and what it was compiled for.
+func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Options, error) {
+	b, o, err := s.binding(cmd)
+	if err != nil {
+		return nil, o, err
+	}
+	p, err := policy.Read(b.file, o)
+	return p, o, reported(cmd, err)
+}
+
+func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error) {
+	cfg, err := s.config(cmd)
+	if err != nil {
+		return bound{}, policy.Options{}, err
+	}
+	var fits []bound
+	if cfg != nil {
+		for _, b := range bindings(cfg) {
+			if (s.file == "" || sameFile(b.file, s.file)) && (s.graph == "" || s.graph == b.name()) {
+				fits = append(fits, b)
+			}
+		}
+	}
+	switch {
+	case len(fits) > 1 && s.graph == "":
+		// The server's policy is meant only when it is named, or there is no other.
+		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
+		if len(graphs) != 1 {
+			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing, and policies apply to %s", names(fits))}
+		}
+		fits = graphs
+	case len(fits) == 0 && s.file != "":
+		return s.alone(cmd)
+	case len(fits) == 0 && cfg == nil:
+		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here: name its folder with --cluster, or a policy file")}
+	case len(fits) == 0 && s.graph != "":
+		return bound{}, policy.Options{}, fmt.Errorf("in %s no policy applies to %s; policies apply to %s", cfg.File, s.graph, names(bindings(cfg)))
+	case len(fits) == 0:
+		return bound{}, policy.Options{}, fmt.Errorf("%s names no policy", cfg.File)
+	}
+	o, err := optionsOf(cmd, cfg, fits[0])
+	return fits[0], o, err
+}
+
+// alone is for a file that no cluster.yaml names: its queries cannot be looked up.
+func (s *policySource) alone(cmd *cobra.Command) (bound, policy.Options, error) {
+	b := bound{file: s.file, graph: s.graph}
+	switch s.graph {
+	case "":
+		b.graph = "graph"
+	case onServer:
+		b.graph = ""
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: no cluster.yaml names the file, so the names of queries are not checked\n", s.file)
+	return b, policy.Options{Graph: b.graph, AnyQuery: true}, nil
+}
+
+func (b bound) name() string {
+	if b.graph == "" {
+		return onServer
+	}
+	return b.graph
+}
+
+func names(all []bound) string {
+	var s []string
+	for _, b := range all {
+		s = append(s, b.name())
+	}
+	if s == nil {
+		return "nothing"
+	}
+	return strings.Join(s, ", ")
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// optionsOf gathers what a policy may speak of: the stored queries of every graph that
+// its file applies to, from their sources.
+func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file)}
+	for _, id := range o.Graphs {
+		queries, err := storedQueries(cmd, cfg.Graph(id))
+		if err != nil {
+			return o, err
+		}
+		o.Queries = append(o.Queries, queries...)
+	}
+	return o, nil
+}
+
+func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
+	text, err := os.ReadFile(g.Schema)
+	if err != nil {
+		return nil, err
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: g.Schema, Text: string(text)})
+	if err := faults.Err(); err != nil {
+		return nil, reported(cmd, err)
+	}
+	var sources []gq.Source
+	for _, f := range g.QueryFiles {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, gq.Source{Name: f, Text: string(text)})
+	}
+	compiled, faults := gq.CompileQueries(schema, sources...)
+	if err := faults.Err(); err != nil {
+		return nil, reported(cmd, err)
+	}
+	var queries []string
+	for _, q := range compiled {
+		if _, ok := g.Selected[q.Plan.Name]; ok || g.Selected == nil {
+			queries = append(queries, q.Plan.Name)
+		}
+	}
+	return queries, nil
+}
+
+// reported shows the faults of a file with its lines, and returns what is left to say.
+func reported(cmd *cobra.Command, err error) error {
+	var faults diag.List
+	if !errors.As(err, &faults) {
+		return err
+	}
+	texts := map[string]string{}
+	for _, d := range faults {
+		if b, err := os.ReadFile(d.Span.File); err == nil {
+			texts[d.Span.File] = string(b)
+		}
+	}
+	diag.Render(cmd.ErrOrStderr(), faults, texts, isTerminal(cmd.ErrOrStderr()))
+	return fmt.Errorf("%s has faults", faults[0].Span.File)
+}
+
+// format checks the flag --format.
+func format(value string) error {
+	if value != "text" && value != "json" {
+		return usageError{fmt.Errorf("--format is %q, wanted text or json", value)}
+	}
+	return nil
+}
+
+func formatFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "format", "text", "text or json")
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// maxOneArg takes a file or nothing.
+func maxOneArg(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageError{fmt.Errorf("%s takes at most one file, found %q as well; see --help", cmd.CommandPath(), args[1])}
+	}
+	return nil
+}
+
+// actionNamed checks the name of an action, and what comes with it.
+func actionNamed(action, query, via string, o policy.Options) error {
+	known := policy.Actions(o.Graph == "")
+	switch {
+	case !slices.Contains(known, tool.Action(action)):
+		all := make([]string, len(known))
+		for i, a := range known {
+			all[i] = string(a)
+		}
+		help := "wanted one of " + strings.Join(all, ", ")
+		if near := diag.DidYouMean(action, all); near != "" {
+			help = near
+		}
+		return fmt.Errorf("unknown action %q; %s", action, help)
+	case action == string(tool.InvokeQuery) && query == "":
+		return errors.New("invoke_query is about a stored query, and none is named")
+	case query != "" && !o.AnyQuery && !slices.Contains(o.Queries, query):
+		if near := diag.DidYouMean(query, o.Queries); near != "" {
+			return fmt.Errorf("unknown query %q; %s", query, near)
+		}
+		return fmt.Errorf("unknown query %q; the graph has %s", query, strings.Join(o.Queries, ", "))
+	case via != "" && via != string(tool.AdHoc) && via != string(tool.Stored):
+		return fmt.Errorf("via is %q, wanted adhoc or stored", via)
+	case via != "" && action != string(tool.Read) && action != string(tool.Change):
+		return fmt.Errorf("via is for read and change, not for %s", action)
+	}
+	return nil
+}

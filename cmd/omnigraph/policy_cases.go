@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+func newPolicyTest() *cobra.Command {
+	var s policySource
+	var tests, as string
+	cmd := &cobra.Command{
+		Use:   "test [FILE] --tests CASES.yaml [--cluster DIR] [--graph ID]",
+		Short: "Hold a policy against cases of who may do what",
+		Long: `Hold a policy against cases of who may do what.
+
+The cases stand in a file of their own:
+
+  version: 1
+  cases:
+    - { actor: act-ada, action: read, branch: main, expect: allow }
+    - { actor: act-bot, action: invoke_query, query: find_user, expect: allow }
+    - { actor: act-bot, action: read, via: adhoc, expect: deny }
+
+branch is main when it is left out, via adhoc, or stored where query is named. Each
+case that is decided otherwise is shown with the rule that decided it, and the exit
+code is then 1.`,
+		Example: "  omnigraph policy test --tests policy.cases.yaml",
+		Args:    maxOneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format(as); err != nil {
+				return err
+			}
+			if err := required(cmd, "tests"); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				s.file = args[0]
+			}
+			p, o, err := s.choose(cmd)
+			if err != nil {
+				return err
+			}
+			src, err := os.ReadFile(tests)
+			if err != nil {
+				return err
+			}
+			cases, err := readCases(tests, src, o)
+			if err != nil {
+				return reported(cmd, err)
+			}
+			return runCases(cmd, p, cases, as)
+		},
+	}
+	s.flags(cmd)
+	formatFlag(cmd, &as)
+	cmd.Flags().StringVar(&tests, "tests", "", "the `FILE` of cases")
+	return cmd
+}
+
+// policyCase is one case with its place.
+type policyCase struct {
+	at    *strictyaml.Node
+	actor string
+	grant tool.Grant
+	allow bool
+}
+
+// readCases reads a file of cases. The error is a diag.List of all faults.
+func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) {
+	r := strictyaml.Read(file, src)
+	var cases []policyCase
+	if root := r.Root(); root != nil {
+		if f, ok := root.Fields("the cases", "version", "cases"); ok {
+			root.Require(f, "version", "the file of cases").Int("version", 1, 1)
+			list, ok := root.Require(f, "cases", "the file of cases").List("cases")
+			if ok && len(list) == 0 {
+				f["cases"].Fault(strictyaml.Missing, "there is no case", "add one")
+			}
+			for _, n := range list {
+				if c, ok := readCase(n, o); ok {
+					cases = append(cases, c)
+				}
+			}
+		}
+	} else if len(r.Faults()) == 0 {
+		r.Whole(strictyaml.Missing, "the file is empty", "say version and cases")
+	}
+	return cases, r.Faults().Err()
+}
+
+func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
+	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "expect")
+	if !ok {
+		return policyCase{}, false
+	}
+	c := policyCase{at: n}
+	c.actor, _ = n.Require(f, "actor", "the case").Text("actor")
+	action, _ := n.Require(f, "action", "the case").Text("action")
+	branch, _ := f["branch"].Text("branch")
+	query, _ := f["query"].Text("query")
+	via, _ := f["via"].Text("via")
+	expect, _ := n.Require(f, "expect", "the case").OneOf("expect", "allow", "deny")
+	c.allow = expect == "allow"
+	if action != "" {
+		if err := actionNamed(action, query, via, o); err != nil {
+			f["action"].Fault(strictyaml.BadValue, err.Error(), "")
+		}
+	}
+	c.grant = grantOf(action, branch, query, via)
+	return c, true
+}
+
+// failure is a case that was decided otherwise than expected.
+type failure struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Question string `json:"question"`
+	Expected string `json:"expected"`
+	decision
+}
+
+func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as string) error {
+	failures := []failure{}
+	var text bytes.Buffer
+	for _, c := range cases {
+		e := p.Explain(&service.Actor{ID: c.actor, Source: "local"}, c.grant)
+		if e.Allowed == c.allow {
+			continue
+		}
+		span, expected := c.at.Span(), "deny"
+		if c.allow {
+			expected = "allow"
+		}
+		failures = append(failures, failure{span.File, span.Start.Line, c.question(), expected, decisionOf(e)})
+		fmt.Fprintf(&text, "%s: %s: expected %s\n", span, c.question(), expected)
+		writeDecision(&text, e, "  ")
+	}
+	if as == "json" {
+		if err := writeJSON(cmd.OutOrStdout(), map[string]any{"cases": len(cases), "failed": failures}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s%d cases, %d failed\n", text.String(), len(cases), len(failures))
+	}
+	if len(failures) > 0 {
+		return fmt.Errorf("%d of %d cases failed", len(failures), len(cases))
+	}
+	return nil
+}
+
+// question says what a case asks, such as act-ada change on feature via adhoc.
+func (c *policyCase) question() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", c.actor, c.grant.Action)
+	if c.grant.Query != "" {
+		fmt.Fprintf(&b, " %s", c.grant.Query)
+	}
+	if c.grant.Branch != "" {
+		fmt.Fprintf(&b, " on %s", c.grant.Branch)
+	}
+	if c.grant.Via != "" {
+		fmt.Fprintf(&b, " via %s", c.grant.Via)
+	}
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+func newPolicyExplain() *cobra.Command {
+	var s policySource
+	var actor, as string
+	var action, branch, query, via string
+	cmd := &cobra.Command{
+		Use:   "explain [FILE] --actor ACTOR --action ACTION [--branch NAME] [--query NAME] [--via adhoc|stored]",
+		Short: "Say whether an actor may do something, and by which rule",
+		Long: `Say whether an actor may do something, and by which rule.
+
+A rule that denies wins over those that allow; where no rule allows, the rules are
+shown that would have but for one part. A read or change is asked for as adhoc, or as
+stored when --query names the query that asks.`,
+		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
+		Args:    maxOneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format(as); err != nil {
+				return err
+			}
+			if err := required(cmd, "actor", "action"); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				s.file = args[0]
+			}
+			p, o, err := s.choose(cmd)
+			if err != nil {
+				return err
+			}
+			if err := actionNamed(action, query, via, o); err != nil {
+				return usageError{err}
+			}
+			g := grantOf(action, branch, query, via)
+			e := p.Explain(&service.Actor{ID: actor, Source: "local"}, g)
+			if as == "json" {
+				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
+			}
+			writeDecision(cmd.OutOrStdout(), e, "")
+			return nil
+		},
+	}
+	s.flags(cmd)
+	formatFlag(cmd, &as)
+	f := cmd.Flags()
+	f.StringVar(&actor, "actor", "", "who asks")
+	f.StringVar(&action, "action", "", "what for: read, change, invoke_query, …")
+	f.StringVar(&branch, "branch", "", "on which branch (default main)")
+	f.StringVar(&query, "query", "", "the stored query")
+	f.StringVar(&via, "via", "", "adhoc or stored")
+	return cmd
+}
+
+// grantOf writes a question; a read or change that names a stored query comes from it.
+func grantOf(action, branch, query, via string) tool.Grant {
+	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
+	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {
+		g.Via = tool.Stored
+	}
+	return g
+}
+
+// decision is an explanation on the wire.
+type decision struct {
+	Allowed bool       `json:"allowed"`
+	Rules   []ruleAt   `json:"rules"` // that decided; none: no rule allows it
+	Near    []nearRule `json:"near"`
+}
+
+type ruleAt struct {
+	ID   string `json:"id"`
+	Deny bool   `json:"deny"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+type nearRule struct {
+	ruleAt
+	Missing string `json:"missing"`
+}
+
+func decisionOf(e policy.Explanation) decision {
+	d := decision{Allowed: e.Allowed, Rules: []ruleAt{}, Near: []nearRule{}}
+	at := func(r policy.Rule) ruleAt { return ruleAt{r.ID, r.Deny, r.At.File, r.At.Start.Line} }
+	for _, r := range e.Deciding {
+		d.Rules = append(d.Rules, at(r))
+	}
+	for _, r := range e.Near {
+		d.Near = append(d.Near, nearRule{at(r.Rule), r.Part})
+	}
+	return d
+}
+
+func writeDecision(w io.Writer, e policy.Explanation, indent string) {
+	verdict := "denied"
+	if e.Allowed {
+		verdict = "allowed"
+	}
+	switch {
+	case e.Unanswerable != "":
+		fmt.Fprintf(w, "%sdenied: %s\n", indent, e.Unanswerable)
+	case len(e.Deciding) == 0:
+		fmt.Fprintf(w, "%sdenied: no rule allows it\n", indent)
+	}
+	for _, r := range e.Deciding {
+		fmt.Fprintf(w, "%s%s by rule %s (%s)\n", indent, verdict, r.ID, r.At)
+	}
+	for _, r := range e.Near {
+		fmt.Fprintf(w, "%s  rule %s (%s) allows it, but wants %s\n", indent, r.ID, r.At, r.Part)
+	}
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/policy"
+)
+
+func newPolicySchema() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the Cedar schema that .cedar policies are checked against",
+		Example: "  omnigraph policy schema > policy.cedarschema",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), policy.CedarSchema())
+			return err
+		},
+	}
+}

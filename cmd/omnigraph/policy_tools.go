@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+func newPolicyTools() *cobra.Command {
+	var s policySource
+	var actor, as string
+	cmd := &cobra.Command{
+		Use:   "tools --actor ACTOR [--cluster DIR] [--graph ID]",
+		Short: "Print what tools/list answers an actor",
+		Long: `Print what tools/list answers an actor of a graph of cluster.yaml.
+
+The graph's data folder is looked at where no server has it open. The stored queries
+are those that are compiled into this binary. --format json prints the tools as they
+are on the wire.`,
+		Example: "  omnigraph policy tools --actor act-ada\n  omnigraph policy tools --actor act-ada --format json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format(as); err != nil {
+				return err
+			}
+			if err := required(cmd, "actor"); err != nil {
+				return err
+			}
+			return printTools(cmd, &s, actor, as)
+		},
+	}
+	s.flags(cmd)
+	formatFlag(cmd, &as)
+	cmd.Flags().StringVar(&actor, "actor", "", "who asks")
+	return cmd
+}
+
+func printTools(cmd *cobra.Command, s *policySource, actor, as string) error {
+	cfg, err := s.config(cmd)
+	if err != nil {
+		return err
+	}
+	if cfg == nil {
+		return usageError{fmt.Errorf("there is no cluster.yaml here: name its folder with --cluster")}
+	}
+	g := cfg.Graph(s.graph)
+	switch {
+	case s.graph == "" && len(cfg.Graphs) == 1:
+		g = &cfg.Graphs[0]
+	case s.graph == "":
+		return usageError{fmt.Errorf("--graph is missing, and %s names %d graphs", cfg.File, len(cfg.Graphs))}
+	case g == nil:
+		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
+	}
+	if err := compiledIn(cmd, g); err != nil {
+		return err
+	}
+	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: catalogs, Version: version()}, g.ID, &service.Actor{ID: actor, Source: "local"})
+	if err != nil {
+		return reported(cmd, err)
+	}
+	if list.Unopened != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "this is the list for an empty graph with %s, because %s\n", g.Schema, list.Unopened)
+	}
+	if as == "json" {
+		return writeJSON(cmd.OutOrStdout(), list.Tools)
+	}
+	var tools []struct{ Name, Title string }
+	if err := json.Unmarshal(list.Tools, &tools); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, t := range tools {
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Title)
+	}
+	return w.Flush()
+}
+
+// compiledIn holds that the binary has the stored queries that the sources say.
+func compiledIn(cmd *cobra.Command, g *cluster.Graph) error {
+	want, err := storedQueries(cmd, g)
+	if err != nil {
+		return err
+	}
+	var have []string
+	for _, c := range catalogs {
+		if c.Graph == g.ID {
+			for _, q := range c.Queries {
+				have = append(have, q.Info().Name)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	if !slices.Equal(want, have) {
+		return fmt.Errorf("graph %s: this binary has %d stored queries compiled in, and the sources have %d, or others; run gq generate, and build the command in the module that holds them", g.ID, len(have), len(want))
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+)
+
+func newPolicyValidate() *cobra.Command {
+	var s policySource
+	var as string
+	cmd := &cobra.Command{
+		Use:   "validate [FILE] [--cluster DIR] [--graph ID]",
+		Short: "Check policy files: every key, name, scope and query",
+		Long: `Check policy files: every key, name, scope and query, each fault with its place.
+
+Without FILE these are all the policies that cluster.yaml names. A FILE that it names
+is checked against the graphs that it applies to; one that it does not name is checked
+by itself, without the names of queries.`,
+		Example: "  omnigraph policy validate\n  omnigraph policy validate queries/code/policy.yaml --format json",
+		Args:    maxOneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format(as); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				s.file = args[0]
+			}
+			return validate(cmd, &s, as)
+		},
+	}
+	s.flags(cmd)
+	formatFlag(cmd, &as)
+	return cmd
+}
+
+// validated is the report on one policy file and one thing that it applies to.
+type validated struct {
+	File      string    `json:"file"`
+	AppliesTo string    `json:"applies_to"`
+	Valid     bool      `json:"valid"`
+	Faults    diag.List `json:"faults"`
+}
+
+func validate(cmd *cobra.Command, s *policySource, as string) error {
+	type job struct {
+		bound
+		options policy.Options
+	}
+	var jobs []job
+	cfg, err := s.config(cmd)
+	if err != nil {
+		return err
+	}
+	if cfg != nil {
+		for _, b := range bindings(cfg) {
+			if (s.file == "" || sameFile(b.file, s.file)) && (s.graph == "" || s.graph == b.name()) {
+				o, err := optionsOf(cmd, cfg, b)
+				if err != nil {
+					return err
+				}
+				jobs = append(jobs, job{b, o})
+			}
+		}
+	}
+	if jobs == nil {
+		b, o, err := s.binding(cmd)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, job{b, o})
+	}
+	var reports []validated
+	var failed error
+	for _, j := range jobs {
+		r := validated{File: j.file, AppliesTo: j.name(), Faults: diag.List{}}
+		_, err := policy.Read(j.file, j.options)
+		switch {
+		case err == nil:
+			r.Valid = true
+		case as == "json" && errors.As(err, &r.Faults):
+			failed = fmt.Errorf("%s has faults", j.file)
+		default:
+			failed = reported(cmd, err)
+		}
+		reports = append(reports, r)
+		if r.Valid && as == "text" {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: valid for %s\n", j.file, j.name())
+		}
+	}
+	if as == "json" {
+		if err := writeJSON(cmd.OutOrStdout(), reports); err != nil {
+			return err
+		}
+	}
+	return failed
+}

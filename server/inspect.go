@@ -1,0 +1,121 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// ToolList is what tools/list answers an actor.
+type ToolList struct {
+	Tools json.RawMessage // an array, as it is on the wire
+
+	// Unopened says why the graph's data folder was not looked at, or is empty: it does
+	// not exist yet, or a server has it open. The list is then that of an empty graph
+	// with the configured schema: the same, but for queries that do not fit the live
+	// schema, and for branches that a pattern in a .cedar file takes and its names do not.
+	Unopened string
+}
+
+// ListTools asks a graph of a cluster, by the same handler that serves it, for the
+// tools that an actor is shown. Of the options it takes Cluster, Catalogs and Version.
+func ListTools(ctx context.Context, o Options, graph string, actor *service.Actor) (_ *ToolList, err error) {
+	c := o.Cluster.Graph(graph)
+	if c == nil {
+		return nil, &engine.NotFound{What: "graph", Name: graph}
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	mode := auth.ReadsOnly
+	if governed(&o) {
+		mode = auth.Governed
+	}
+	authorizer, err := graphPolicy(&o, c, mode)
+	if err != nil {
+		return nil, err
+	}
+	g, unopened, err := storedOrEmpty(ctx, &o, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	served, err := serve(ctx, &o, c, g, authorizer)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := ask(service.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
+	if err != nil {
+		return nil, err
+	}
+	return &ToolList{Tools: tools, Unopened: unopened}, nil
+}
+
+// storedOrEmpty opens a graph's store, or makes an empty graph with its schema in
+// memory when there is none that can be opened.
+func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
+	g, err = embedded.Open(ctx, fs.OS(), filepath.Join(o.Cluster.Storage, c.ID), embedded.Options{})
+	var missing *engine.NotFound
+	var unavailable *engine.Unavailable
+	if !errors.As(err, &missing) && !errors.As(err, &unavailable) {
+		return g, "", err
+	}
+	unopened = err.Error()
+	text, err := os.ReadFile(c.Schema)
+	if err != nil {
+		return nil, "", err
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: c.Schema, Text: string(text)})
+	if err := faults.Err(); err != nil {
+		return nil, "", err
+	}
+	g, err = embedded.Create(ctx, fs.NewMem(), c.ID, string(text), schema, embedded.Options{})
+	return g, unopened, err
+}
+
+// ask sends tools/list to an MCP handler.
+func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	w := &kept{header: http.Header{}, status: http.StatusOK}
+	h.ServeHTTP(w, r)
+	var answer struct {
+		Result struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil || answer.Result.Tools == nil {
+		return nil, fmt.Errorf("tools/list answered %d %s", w.status, w.body.Bytes())
+	}
+	return answer.Result.Tools, nil
+}
+
+// kept is an http.ResponseWriter that keeps the answer.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *kept) Header() http.Header         { return w.header }
+func (w *kept) WriteHeader(status int)      { w.status = status }
+func (w *kept) Write(b []byte) (int, error) { return w.body.Write(b) }

@@ -1,0 +1,257 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// maxNesting bounds the brackets in each other in a .cedar file: Cedar's parser and
+// its evaluation are recursive.
+const maxNesting = 64
+
+// CompileCedar compiles a text in Cedar's own language, called file in reports, as it
+// is. Every policy must fit the published schema, see [CedarSchema], and name only
+// what there is. A policy is called by its @id, or policy0, policy1, … in file order.
+// The error is a diag.List of all faults.
+//
+// Such a file declares neither groups nor protected branches: actors are in the groups
+// of their tokens alone, and a policy that asks for context.protected is refused.
+func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
+	n := &native{file: file, src: string(src), o: o}
+	all := n.read()
+	n.faults.Sort()
+	if err := n.faults.Err(); err != nil {
+		return nil, err
+	}
+	p := newPolicy(all, nil, targetOf(o.Graph))
+	p.tokenGroups = o.TokenGroups
+	for _, c := range all {
+		p.named = append(p.named, mentions(c.policy).branches...)
+	}
+	slices.Sort(p.named)
+	p.named = slices.Compact(p.named)
+	return p, nil
+}
+
+// native is a .cedar file under compilation.
+type native struct {
+	file, src string
+	o         Options
+	faults    diag.List
+}
+
+func (n *native) fault(code diag.Code, at diag.Pos, message, help string) {
+	end := at
+	end.Offset, end.Column = end.Offset+1, end.Column+1
+	n.faults = append(n.faults, diag.Diagnostic{Code: code, Span: diag.Span{File: n.file, Start: at, End: end}, Message: message, Help: help})
+}
+
+func (n *native) read() policies {
+	start := diag.Pos{Line: 1, Column: 1}
+	if len(n.src) > strictyaml.MaxBytes || nesting(n.src) > maxNesting {
+		n.fault(strictyaml.TooLarge, start, fmt.Sprintf("the file is larger than %d bytes, or nests brackets deeper than %d", strictyaml.MaxBytes, maxNesting), "split it, or simplify it")
+		return nil
+	}
+	list, err := cedar.NewPolicyListFromBytes(n.file, []byte(n.src))
+	if err != nil {
+		at, message := n.parseFault(err, start)
+		n.fault(strictyaml.Syntax, at, "not Cedar: "+message, "")
+		return nil
+	}
+	if len(list) == 0 {
+		n.fault(strictyaml.Missing, start, "the policy is empty", "add a permit; without one everything is denied")
+	}
+	first := map[cedar.PolicyID]int{}
+	var all policies
+	for i, p := range list {
+		pos := p.Position()
+		at := diag.Pos{Offset: pos.Offset, Line: pos.Line, Column: pos.Column}
+		c := compiled{id: cedar.PolicyID(fmt.Sprintf("policy%d", i)), policy: p, at: diag.Span{File: n.file, Start: at, End: at}}
+		if id, ok := p.Annotations()["id"]; ok {
+			c.id = cedar.PolicyID(id)
+			if !ruleID.MatchString(string(id)) {
+				n.fault(strictyaml.BadValue, at, "a policy's @id is at most 64 letters, digits and _ . -", "choose another id")
+			}
+		}
+		if line, twice := first[c.id]; twice {
+			n.fault(strictyaml.Duplicate, at, fmt.Sprintf("policy %s stands here and on line %d", c.id, line), "give each policy an @id of its own")
+		} else {
+			first[c.id] = at.Line
+		}
+		n.check(c)
+		all = append(all, c)
+	}
+	return all
+}
+
+// check reports what in a policy does not fit the schema or leads nowhere.
+func (n *native) check(c compiled) {
+	at, m := c.at.Start, mentions(c.policy)
+	unknown := false
+	for _, a := range m.actions {
+		if _, ok := rowOf(tool.Action(a)); !ok {
+			unknown = true
+			n.fault(strictyaml.UnknownName, n.place(c, uid(actionType, a)), fmt.Sprintf("unknown action %q in policy %s", a, c.id), choice("action", a, actionNames()))
+		}
+	}
+	if unknown {
+		return // the validator would report it again
+	}
+	if err := validator().Policy("", (*ast.Policy)(c.policy.AST())); err != nil {
+		seen := map[string]bool{}
+		for _, e := range flatten(err) {
+			if m := e.Error(); !seen[m] {
+				seen[m] = true
+				n.fault(strictyaml.BadValue, at, fmt.Sprintf("policy %s: %s", c.id, m), "omnigraph policy schema prints what there is")
+			}
+		}
+		return
+	}
+	if m.protected {
+		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s asks for context.protected, and a .cedar file declares no protected branch", c.id), `compare context.branch, as in context.branch == "main"`)
+	}
+	var groups []string
+	for _, g := range n.o.TokenGroups {
+		groups = append(groups, g)
+	}
+	graphs := n.o.Graphs
+	if n.o.Graph != "" && !slices.Contains(graphs, n.o.Graph) {
+		graphs = append(slices.Clone(graphs), n.o.Graph)
+	}
+	for _, e := range m.entities {
+		var kind string
+		var known []string
+		switch e.Type {
+		case groupType:
+			kind, known = "group", groups
+		case graphType:
+			kind, known = "graph", graphs
+		case queryType:
+			if n.o.AnyQuery {
+				continue
+			}
+			kind, known = "query", n.o.Queries
+		default:
+			continue
+		}
+		if slices.Contains(known, string(e.ID)) {
+			continue
+		}
+		n.fault(strictyaml.UnknownName, n.place(c, e), fmt.Sprintf("unknown %s %q in policy %s", kind, e.ID, c.id), choice(kind, string(e.ID), known))
+	}
+	for _, row := range actionTable {
+		if row.server != (n.o.Graph == "") && slices.Contains(m.actions, string(row.action)) {
+			where := "the server"
+			if n.o.Graph != "" {
+				where = "graph " + n.o.Graph
+			}
+			n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s is about %s, and this file applies to %s", c.id, row.action, where), "server and graph actions stand in files of their own")
+		}
+	}
+}
+
+func choice(kind, name string, known []string) string {
+	if near := diag.DidYouMean(name, known); near != "" {
+		return near
+	}
+	if len(known) == 0 {
+		if kind == "group" {
+			return "a .cedar file has the groups of tokens alone: list the actors, or write the policy as YAML"
+		}
+		return "there is none"
+	}
+	return "one of " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+}
+
+// place finds an entity in the text of its policy: Cedar keeps only where the policy
+// starts.
+func (n *native) place(c compiled, e types.EntityUID) diag.Pos {
+	from := c.at.Start
+	i := strings.Index(n.src[min(from.Offset, len(n.src)):], e.String())
+	if i < 0 {
+		return from
+	}
+	before := n.src[:from.Offset+i]
+	return diag.Pos{Offset: len(before), Line: 1 + strings.Count(before, "\n"), Column: 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))}
+}
+
+// flatten lists the errors that were joined into one.
+func flatten(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
+}
+
+// position is where Cedar's parser says it stopped. Its errors carry the place in
+// their text alone.
+var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
+
+// parseFault takes an error of Cedar's parser apart; where it does not say where, the
+// fault is at the start.
+func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
+	m := position.FindStringSubmatch(err.Error())
+	if m == nil {
+		return start, err.Error()
+	}
+	line, lineErr := strconv.Atoi(m[1])
+	column, columnErr := strconv.Atoi(m[2])
+	if lineErr != nil || columnErr != nil {
+		return start, err.Error()
+	}
+	at := diag.Pos{Line: line, Column: column}
+	for i := 1; i < line; i++ {
+		at.Offset += 1 + max(0, strings.IndexByte(n.src[at.Offset:], '\n'))
+	}
+	for range column - 1 {
+		_, size := utf8.DecodeRuneInString(n.src[at.Offset:])
+		at.Offset += size
+	}
+	return at, m[3]
+}
+
+// nesting is how deep the brackets of a text nest, those in strings and comments left
+// out.
+func nesting(src string) int {
+	deepest, depth := 0, 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '(', '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			if strings.HasPrefix(src[i:], "//") {
+				for i < len(src) && src[i] != '\n' {
+					i++
+				}
+			}
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"sync"
+
+	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/schema"
+	"github.com/cedar-policy/cedar-go/x/exp/schema/ast"
+	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
+)
+
+// CedarSchema is the published Cedar schema in Cedar's own language: the entities, the
+// actions, and what the context of each action says.
+func CedarSchema() string {
+	b, err := cedarSchema().MarshalCedar()
+	if err != nil {
+		panic(err) // a schema that is made from a table
+	}
+	return string(b)
+}
+
+func cedarSchema() *schema.Schema {
+	ref := func(t types.EntityType) ast.EntityTypeRef { return ast.EntityType(t) }
+	s := &ast.Schema{
+		Entities: ast.Entities{
+			ast.Ident(actorType): {ParentTypes: []ast.EntityTypeRef{ref(groupType)}},
+			ast.Ident(groupType): {},
+			ast.Ident(graphType): {},
+			ast.Ident(queryType): {ParentTypes: []ast.EntityTypeRef{ref(graphType)}},
+		},
+		Enums:   ast.Enums{ast.Ident(serverType): {Values: []types.String{serverID}}},
+		Actions: ast.Actions{},
+	}
+	for _, row := range actionTable {
+		on := graphType
+		switch {
+		case row.server:
+			on = serverType
+		case row.scopes&queriesScope != 0:
+			on = queryType
+		}
+		s.Actions[types.String(row.action)] = ast.Action{AppliesTo: &ast.AppliesTo{
+			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(aboutOf(row)),
+		}}
+	}
+	return schema.NewSchemaFromAST(s)
+}
+
+func contextType(a about) ast.RecordType {
+	rec := ast.RecordType{}
+	switch a {
+	case aboutNothing:
+	case aboutAccess:
+		rec[viaAttr], rec[queryAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.String()}
+		fallthrough
+	case aboutBranch:
+		rec[branchAttr], rec[protectedAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.Bool()}
+	}
+	return rec
+}
+
+// validator checks policies and requests against the published schema.
+var validator = sync.OnceValue(func() *validate.Validator {
+	resolved, err := cedarSchema().Resolve()
+	if err != nil {
+		panic(err) // a schema that is made from a table
+	}
+	return validate.New(resolved)
+})

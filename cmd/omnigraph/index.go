@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -57,38 +56,17 @@ gigabytes of memory for a large module.`,
 	return cmd
 }
 
-// writeOutput writes the graph. A file appears whole or not at all; what is there
-// already and is no plain file, such as a pipe or a device, is written to as it is.
+// writeOutput writes the graph, see [writeFile].
 func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
-	if out == "-" {
-		_, err := g.WriteNDJSON(cmd.OutOrStdout())
+	lines := 0
+	err := writeFile(cmd, out, func(w io.Writer) (err error) {
+		lines, err = g.WriteNDJSON(w)
 		return err
+	})
+	if err == nil && out != "-" {
+		summary(cmd.ErrOrStderr(), g, lines)
 	}
-	target := out
-	if info, err := os.Stat(out); err != nil || info.Mode().IsRegular() {
-		target = out + ".tmp"
-	}
-	f, err := os.Create(target)
-	if err != nil {
-		return err
-	}
-	lines, err := g.WriteNDJSON(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if target != out {
-		if err == nil {
-			err = os.Rename(target, out)
-		}
-		if err != nil {
-			os.Remove(target)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	summary(cmd.ErrOrStderr(), g, lines)
-	return nil
+	return err
 }
 
 func summary(w io.Writer, g *gocode.Graph, lines int) {

@@ -12,15 +12,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
+type initAnswer struct {
+	Store     string `json:"store"`
+	NodeTypes int    `json:"node_types"`
+	EdgeTypes int    `json:"edge_types"`
+}
+
 func newInit() *cobra.Command {
 	var schema, store string
+	var format formatFlags
 	cmd := &cobra.Command{
 		Use:     "init --schema FILE --store DIR",
 		Short:   "Make an empty graph with a schema",
-		Example: "  omnigraph init --schema queries/code/schema.pg --store data/code",
+		Example: "  omnigraph init --schema schema.pg --store data/graph",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "schema", "store"); err != nil {
+				return err
+			}
+			if err := format.check(); err != nil {
 				return err
 			}
 			text, err := os.ReadFile(schema)
@@ -41,10 +51,10 @@ func newInit() *cobra.Command {
 			if err := g.Close(); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "made an empty graph in %s: %d node types, %d edge types\n", store, len(catalog.Nodes), len(catalog.Edges))
-			return nil
+			return format.print(cmd, single(&initAnswer{store, len(catalog.Nodes), len(catalog.Edges)}, "", "store", "node_types", "edge_types"))
 		},
 	}
+	format.flags(cmd)
 	cmd.Flags().StringVar(&schema, "schema", "", "the .pg file")
 	cmd.Flags().StringVar(&store, "store", "", "the graph's folder; it is made")
 	return cmd

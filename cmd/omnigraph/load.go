@@ -1,22 +1,22 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 func newLoad() *cobra.Command {
-	var store, data, mode, actor string
+	var f graphFlags
+	var w writeFlags
+	var data, mode, branch string
 	cmd := &cobra.Command{
-		Use:   "load --store DIR --data FILE",
+		Use:   "load (--store DIR | --server URL --graph ID) --data FILE",
 		Short: "Load NDJSON into a graph as one commit",
 		Long: `Load NDJSON into a graph as one commit.
 
@@ -26,73 +26,71 @@ is loaded, and the bad lines are listed.
 
 Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the file.`,
-		Example: "  omnigraph load --store data/code --data seed.jsonl --mode overwrite\n  omnigraph index go ./... | omnigraph load --store data/code --data -",
-		Args:    noArgs,
+		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
+			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
+			"  omnigraph load --server http://127.0.0.1:8080 --graph people --data seed.jsonl",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := required(cmd, "store", "data"); err != nil {
+			if err := f.endpoint.check(); err != nil {
 				return err
 			}
-			opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Actor: actor}}
+			if err := required(cmd, "data"); err != nil {
+				return err
+			}
+			opts := engine.LoadOptions{WriteOptions: w.options(branch)}
 			var ok bool
 			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
 				return usageError{fmt.Errorf("--mode is %q; it is merge, append or overwrite", mode)}
 			}
-			var in io.Reader = cmd.InOrStdin()
+			in, name := cmd.InOrStdin(), "standard input"
 			if data != "-" {
-				f, err := os.Open(data)
+				file, err := os.Open(data)
 				if err != nil {
 					return err
 				}
-				defer f.Close()
-				in = f
+				defer file.Close()
+				in, name = file, data
 			}
-			g, err := embedded.Open(cmd.Context(), fs.OS(), store, embedded.Options{})
-			if err != nil {
-				var missing *engine.NotFound
-				if errors.As(err, &missing) {
-					err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, store)
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				bar := newProgress(cmd.ErrOrStderr())
+				opts.Progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
+				res, err := s.Load(ctx, in, opts)
+				bar.done()
+				if err != nil {
+					return nil, fmt.Errorf("%s: nothing was loaded: %w", name, err)
 				}
-				return err
-			}
-			defer func() {
-				if cerr := g.Close(); err == nil {
-					err = cerr
-				}
-			}()
-			bar := newProgress(cmd.ErrOrStderr())
-			opts.Progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
-			res, err := g.Load(cmd.Context(), in, opts)
-			bar.done()
-			if err != nil {
-				if data == "-" {
-					data = "standard input"
-				}
-				return fmt.Errorf("%s: nothing was loaded: %w", data, err)
-			}
-			printLoad(cmd.OutOrStdout(), res)
-			return nil
+				return loadReport(res), nil
+			})
 		},
 	}
-	cmd.Flags().StringVar(&store, "store", "", "the graph's folder")
+	f.flags(cmd)
 	cmd.Flags().StringVar(&data, "data", "", "the NDJSON file, or - for standard input")
 	cmd.Flags().StringVar(&mode, "mode", "merge", "merge, append or overwrite")
-	cmd.Flags().StringVar(&actor, "as", "", "the actor recorded in the commit")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
+	w.flags(cmd)
 	return cmd
 }
 
-func printLoad(w io.Writer, res *engine.LoadResult) {
-	for _, counts := range [][]engine.TypeCount{res.Nodes, res.Edges} {
-		for _, c := range counts {
-			fmt.Fprintf(w, "%10d %s\n", c.Count, c.Type)
-		}
+func loadReport(res *service.LoadAnswer) *report {
+	type typeRow struct {
+		EntityKind string `json:"entity_kind"`
+		service.LoadedType
 	}
-	if len(res.Nodes)+len(res.Edges) == 0 {
-		fmt.Fprintln(w, "the input holds no entity; nothing to commit")
-		return
+	r := &report{doc: res, columns: columns("entity_kind", "name", "entities_loaded"), rows: []any{}}
+	for _, t := range res.Nodes {
+		r.rows = append(r.rows, typeRow{"node", t})
 	}
-	if res.Commit == nil {
-		fmt.Fprintln(w, "the graph holds all of it already; nothing to commit")
-		return
+	for _, t := range res.Edges {
+		r.rows = append(r.rows, typeRow{"edge", t})
 	}
-	fmt.Fprintf(w, "commit %s\n", res.Commit.ID)
+	switch {
+	case len(r.rows) == 0:
+		r.note = "the input holds no entity; nothing was committed"
+	case res.Commit == nil:
+		r.note = "nothing was committed"
+	default:
+		r.note = "commit " + *res.Commit
+	}
+	return r
 }

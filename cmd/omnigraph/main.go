@@ -1,5 +1,4 @@
-// Command omnigraph operates graphs: it makes them, fills them and reads code into
-// them.
+// Command omnigraph operates graphs: it makes them, fills them and asks them.
 package main
 
 import (
@@ -7,18 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 // The exit codes.
 const (
-	exitFailed = 1
-	exitUsage  = 2
+	exitFailed       = 1
+	exitUsage        = 2
+	exitDenied       = 3 // by the policy, or for want of a token
+	exitPrecondition = 4 // --if-commit names another commit than the head, or a merge conflicts
 )
 
 // usageError marks an error of the command line itself.
@@ -43,10 +50,52 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "omnigraph: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	tell(stderr, err)
+	return exitCode(err)
+}
+
+// tell says what went wrong. Faults of a text are shown where they stand.
+func tell(w io.Writer, err error) {
+	var rejected *service.Rejected
+	if errors.As(err, &rejected) {
+		_ = diag.Render(w, rejected.Diagnostics, rejected.Sources, isTerminal(w))
+		n := 0
+		for _, d := range rejected.Diagnostics {
+			if d.Severity == diag.Error {
+				n++
+			}
+		}
+		err = fmt.Errorf("nothing was run: %s", plural(int64(n), "error"))
+	}
+	fmt.Fprintf(w, "omnigraph: %v\n", err)
+	var p *service.Panic
+	if errors.As(err, &p) {
+		_, _ = w.Write(p.Stack)
+	}
+}
+
+func exitCode(err error) int {
+	var (
+		usage     usageError
+		forbidden *service.Forbidden
+		stale     *engine.PreconditionFailed
+		conflicts *engine.MergeConflicts
+		refused   *serverError
+	)
+	switch {
+	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &forbidden):
+		return exitDenied
+	case errors.As(err, &stale), errors.As(err, &conflicts):
+		return exitPrecondition
+	case errors.As(err, &refused):
+		switch refused.Status {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return exitDenied
+		case http.StatusPreconditionFailed:
+			return exitPrecondition
+		}
 	}
 	return exitFailed
 }
@@ -54,7 +103,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "omnigraph",
-		Short: "Operate graphs: make them, fill them, read code into them",
+		Short: "Operate graphs: make them, fill them, ask them",
+		Long: `Operate graphs: make them, fill them, ask them. A verb works on a graph in a folder
+(--store DIR), or on one of a server (--server URL --graph ID) with the bearer token of
+` + tokenVar + `, or else of ` + configName + `.
+
+It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
+0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the
+policy or the server denies it, and 4 when the graph is in another state than the
+command wants: its head is not the commit of --if-commit, or a merge conflicts.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("unknown command %q; see omnigraph --help", args[0])}
@@ -70,6 +127,8 @@ func newRoot() *cobra.Command {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
+	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
+		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
 	return root
 }
 
@@ -78,6 +137,47 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// group is a command that only has others.
+func group(name, short string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			var names []string
+			for _, sub := range subs {
+				names = append(names, sub.Name())
+			}
+			return usageError{fmt.Errorf("unknown command %q; what there is: %s", args[0], strings.Join(names, ", "))}
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// exactly wants one positional argument.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("%s is missing; see %s --help", what, cmd.CommandPath())}
+		}
+		return atMostOne(what)(cmd, args)
+	}
+}
+
+// atMostOne wants one positional argument or none.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError{fmt.Errorf("%s takes one argument, %s, found also %q; see --help", cmd.CommandPath(), what, args[1])}
+		}
+		return nil
+	}
 }
 
 // noArgs rejects positional arguments as a usage error.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -14,7 +16,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets scripts run this binary as the command.
+func TestMain(m *testing.M) { testscript.Main(leakChecked{m}, map[string]func(){"omnigraph": main}) }
+
+// leakChecked fails a run of tests that leaves goroutines behind.
+type leakChecked struct{ *testing.M }
+
+func (m leakChecked) Run() int {
+	code := m.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
 
 const schema = `node Person { name: String @key
   age: I32? }
@@ -97,7 +112,7 @@ func TestFaults(t *testing.T) {
 		{"no schema file", "init --schema none.pg --store x", "", 1, []string{"none.pg"}},
 		{"bad schema", "init --schema bad.pg --store x", "", 1, []string{"bad.pg:1:21: error P10", "^~~~~", "write String;", "bad.pg has errors; no graph was made"}},
 		{"init over a graph", "init --schema schema.pg --store graph", "", 1, []string{"graph"}},
-		{"load without store", "load --data seed.ndjson", "", 2, []string{"--store is missing"}},
+		{"load without store", "load --data seed.ndjson", "", 2, []string{"--store or --server is missing"}},
 		{"load without data", "load --store graph", "", 2, []string{"--data is missing"}},
 		{"load mode", "load --store graph --data seed.ndjson --mode replace", "", 2, []string{`--mode is "replace"`, "merge, append or overwrite"}},
 		{"no store", "load --store none --data seed.ndjson", "", 1, []string{`"none" not found`, "omnigraph init --schema FILE --store none"}},
@@ -138,15 +153,15 @@ func TestLoadModes(t *testing.T) {
 		nodes, edges      int64
 		want              string
 	}{
-		{"merge by default", "", `{"type":"Person","data":{"name":"ada"}}` + "\n" + `{"type":"Person","data":{"name":"cyd"}}`, 3, 1, "         2 Person\ncommit "},
-		{"append", "--mode append", `{"type":"Person","data":{"name":"cyd"}}`, 3, 1, "         1 Person\ncommit "},
-		{"overwrite", "--mode overwrite", `{"type":"Person","data":{"name":"cyd"}}` + "\n" + `{"edge":"Knows","from":"cyd","to":"cyd"}`, 1, 1, "         1 Person\n         1 Knows\ncommit "},
-		{"what is there", "", `{"type":"Person","data":{"name":"ada","age":36}}`, 2, 1, "nothing to commit"},
+		{"merge by default", "", `{"type":"Person","data":{"name":"ada"}}` + "\n" + `{"type":"Person","data":{"name":"cyd"}}`, 3, 1, "node         Person  2\ncommit "},
+		{"append", "--mode append", `{"type":"Person","data":{"name":"cyd"}}`, 3, 1, "node         Person  1\ncommit "},
+		{"overwrite", "--mode overwrite", `{"type":"Person","data":{"name":"cyd"}}` + "\n" + `{"edge":"Knows","from":"cyd","to":"cyd"}`, 1, 1, "node         Person  1\nedge         Knows   1\ncommit "},
+		{"what is there", "", `{"type":"Person","data":{"name":"ada","age":36}}`, 2, 1, "nothing was committed"},
 		{"nothing", "", "\n\n", 2, 1, "the input holds no entity"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inFolder(t)
-			code, stdout, stderr := omnigraph(t, tt.stdin, strings.Fields("load --store graph --data - --as act-ada "+tt.args)...)
+			code, stdout, stderr := omnigraph(t, tt.stdin, strings.Fields("load --store graph --data - --as act-ada --format table "+tt.args)...)
 			if code != 0 || stderr != "" || !strings.Contains(stdout, tt.want) {
 				t.Fatalf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, tt.want)
 			}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
@@ -57,7 +54,7 @@ func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.actor, "as", "", "the actor that a local graph is used as (default "+localActor+")")
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
-	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; of a store, whose stored queries to serve")
+	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; of a store, whose stored queries to use")
 }
 
 // check finds faults of the flags.
@@ -66,7 +63,7 @@ func (e *endpoint) check() error {
 	case e.store == "" && e.server == "":
 		return usageError{errors.New("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")}
 	case e.store != "" && e.server != "":
-		return usageError{errors.New("--store and --server are both given; a session serves one graph")}
+		return usageError{errors.New("--store and --server are both given; choose one")}
 	case e.server != "" && e.graph == "":
 		return usageError{errors.New("--graph is missing; a server has several graphs")}
 	case e.server != "" && (e.actor != "" || e.policy != ""):
@@ -89,7 +86,7 @@ func newMCPServe() *cobra.Command {
 		Short: "Serve a graph over MCP on standard input and output",
 		Long: `Serve a graph to one MCP client over standard input and output, a JSON-RPC message a
 line: a local one in this process, or one of a server, to which messages are forwarded
-with the bearer token of ` + tokenVar + `.
+with the bearer token of ` + tokenVar + `, or of ` + configName + `.
 
 The session ends with the input, after the answers under way are written. A local
 graph is locked while it is served.`,
@@ -117,30 +114,26 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: os.Getenv(tokenVar)}, cmd.InOrStdin(), cmd.OutOrStdout())
-	}
-	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{})
-	if err != nil {
-		var missing *engine.NotFound
-		if errors.As(err, &missing) {
-			err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, e.store)
+		token, err := tokenFor(e.server)
+		if err != nil {
+			return err
 		}
+		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: token}, cmd.InOrStdin(), cmd.OutOrStdout())
+	}
+	g, err := openStore(ctx, e.store)
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), service.Limits{})
 	if err != nil {
 		return err
 	}
-	actor := &service.Actor{ID: e.actor, Source: "local"}
-	if actor.ID == "" {
-		actor.ID = localActor
-	}
-	return mcp.ServeLines(service.WithActor(ctx, actor), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
+	return mcp.ServeLines(service.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
 // local makes the served graph of a store.
-func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger) (*service.Graph, error) {
+func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits service.Limits) (*service.Graph, error) {
 	catalog, err := e.catalog(ctx, g)
 	if err != nil {
 		return nil, err
@@ -158,7 +151,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger) 
 		}
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Version: version(), Logger: log,
+		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 	})
 }
 

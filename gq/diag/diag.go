@@ -42,6 +42,17 @@ func (s Severity) String() string { return [...]string{"error", "warning", "note
 // MarshalText writes the severity's name.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads the severity's name.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for v := Error; v <= Note; v++ {
+		if v.String() == string(text) {
+			*s = v
+			return nil
+		}
+	}
+	return fmt.Errorf("found the severity %q, wanted error, warning or note", text)
+}
+
 // Code is the stable code of a kind of diagnostic: a letter (P parse, S schema,
 // T types, L lint, G generation, C configuration) and a number.
 type Code string

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+func newChanges() *cobra.Command {
+	var f graphFlags
+	var r engine.ChangeRange
+	var after string
+	cmd := &cobra.Command{
+		Use:   "changes (--store DIR | --server URL --graph ID) COMMIT",
+		Short: "List what a commit changed against its first parent",
+		Long: `List what a commit changed against its first parent: nodes, then edges, by type and id.
+A table and CSV have a row for each property; JSON and NDJSON an object for each entity.`,
+		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --limit 1 --after node/Person/ada",
+		Args:    exactly("COMMIT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.Limit < 0 {
+				return usageError{fmt.Errorf("--limit is %d, wanted 1 or more", r.Limit)}
+			}
+			var ok bool
+			if r.After, ok = parsePosition(after); !ok {
+				return usageError{fmt.Errorf("--after is %q, wanted what the list shows of an entity, such as node/Person/ada", after)}
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				a, err := s.Changes(ctx, args[0], r)
+				if err != nil {
+					return nil, err
+				}
+				return a.report(), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the most entities to list (default: all)")
+	cmd.Flags().StringVar(&after, "after", "", "list what comes after this `ENTITY`: its kind, type and id, separated by /")
+	return cmd
+}
+
+// parsePosition reads an entity such as node/Person/ada; ids may hold a /.
+func parsePosition(s string) (engine.ChangePosition, bool) {
+	if s == "" {
+		return engine.ChangePosition{}, true
+	}
+	parts := strings.SplitN(s, "/", 3)
+	if len(parts) != 3 || parts[0] != "node" && parts[0] != "edge" {
+		return engine.ChangePosition{}, false
+	}
+	return engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}, true
+}
+
+// changeRow is a property of a changed entity, or an entity without any.
+type changeRow struct {
+	Kind     string          `json:"kind"`
+	Entity   string          `json:"entity"`
+	Property string          `json:"property"`
+	Old      json.RawMessage `json:"old"`
+	New      json.RawMessage `json:"new"`
+}
+
+func (a *changesAnswer) report() *report {
+	r := &report{doc: a, columns: columns("kind", "entity", "property", "old", "new"), objects: rowsOf(a.Changes),
+		note: fmt.Sprintf("nodes: %s; edges: %s", a.Nodes, a.Edges)}
+	for _, c := range a.Changes {
+		row := changeRow{Kind: c.Kind, Entity: c.EntityKind + "/" + c.TypeName + "/" + c.ID}
+		if c.EntityKind == "edge" && c.Kind != "updated" {
+			row.Property = c.From + " -> " + c.To
+		}
+		if len(c.Properties) == 0 || row.Property != "" {
+			r.rows = append(r.rows, row)
+		}
+		for _, p := range c.Properties {
+			row.Property, row.Old, row.New = p.Name, p.Old, p.New
+			r.rows = append(r.rows, row)
+		}
+	}
+	if a.More {
+		r.note += "; and there are more"
+	}
+	return r
+}
+
+func (c changeCounts) String() string {
+	return fmt.Sprintf("%d inserted, %d updated, %d deleted", c.Inserted, c.Updated, c.Deleted)
+}
+
+func newCleanup() *cobra.Command {
+	var f graphFlags
+	var opts engine.CleanupOptions
+	var within time.Duration
+	cmd := &cobra.Command{
+		Use:   "cleanup --store DIR (--keep N | --keep-within DURATION)",
+		Short: "Make commits of the past unreadable, and reclaim what only they need",
+		Long: `Make commits of the past unreadable, and reclaim what only they need. The heads of
+branches and the merge bases of every two always stay readable; with both flags, what
+either keeps does. Commits that are not readable any more are still listed.`,
+		Example: "  omnigraph cleanup --store data/people --keep 10 --dry-run\n  omnigraph cleanup --store data/people --keep-within 720h",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			keep, period := cmd.Flags().Changed("keep"), cmd.Flags().Changed("keep-within")
+			switch {
+			case !keep && !period:
+				return usageError{fmt.Errorf("--keep or --keep-within is missing; what is reclaimed does not come back, so say what to keep")}
+			case keep && opts.KeepCommits < 1:
+				return usageError{fmt.Errorf("--keep is %d, wanted 1 or more: a head is always kept", opts.KeepCommits)}
+			case period && within <= 0:
+				return usageError{fmt.Errorf("--keep-within is %v, wanted more than nothing, such as 720h", within)}
+			case period:
+				opts.Before = time.Now().Add(-within)
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				a, err := s.Cleanup(ctx, opts)
+				if err != nil {
+					return nil, err
+				}
+				note := ""
+				if a.DryRun {
+					note = "nothing was reclaimed: this was a dry run"
+				}
+				return single(a, note, "commits_reclaimed", "commits_kept", "files_removed", "bytes_freed"), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep this many commits of each branch, its head among them")
+	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this, such as 720h")
+	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "say what would be reclaimed, and do nothing")
+	return cmd
+}

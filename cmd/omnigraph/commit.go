@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+func newCommit() *cobra.Command {
+	return group("commit", "List and show commits", newCommitList(), newCommitShow())
+}
+
+func newCommitList() *cobra.Command {
+	var f graphFlags
+	var branch string
+	var r engine.CommitRange
+	cmd := &cobra.Command{
+		Use:     "list (--store DIR | --server URL --graph ID)",
+		Short:   "List the commits of a branch, newest first",
+		Example: "  omnigraph commit list --store data/people\n  omnigraph commit list --store data/people --branch feature --limit 10 --format csv",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.Limit < 0 {
+				return usageError{fmt.Errorf("--limit is %d, wanted 1 or more", r.Limit)}
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				list, err := s.Commits(ctx, branch, r)
+				if err != nil {
+					return nil, err
+				}
+				if list == nil {
+					list = []commitAnswer{}
+				}
+				return &report{doc: map[string]any{"commits": list}, columns: commitColumns, rows: rowsOf(list)}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch (default: main)")
+	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the most commits to list (default: all)")
+	cmd.Flags().Uint64Var(&r.Before, "before", 0, "list only commits before this graph_manifest_version")
+	return cmd
+}
+
+func newCommitShow() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:     "show (--store DIR | --server URL --graph ID) COMMIT",
+		Short:   "Show a commit",
+		Example: "  omnigraph commit show --store data/people $HEAD",
+		Args:    exactly("COMMIT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				c, err := s.Commit(ctx, args[0])
+				if err != nil {
+					return nil, err
+				}
+				return &report{doc: c, columns: commitColumns, rows: []any{c}}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+func newSnapshot() *cobra.Command {
+	var f graphFlags
+	var at engine.Target
+	cmd := &cobra.Command{
+		Use:     "snapshot (--store DIR | --server URL --graph ID)",
+		Short:   "Say which commit a branch is at, and count its entities by type",
+		Example: "  omnigraph snapshot --store data/people\n  omnigraph snapshot --store data/people --branch feature --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				snap, err := s.Snapshot(ctx, at)
+				if err != nil {
+					return nil, err
+				}
+				return &report{doc: snap, columns: columns("type_name", "entity_kind", "entity_count"), rows: rowsOf(snap.Datasets),
+					note: fmt.Sprintf("branch %s at commit %s", snap.GraphBranch, snap.GraphCommitID)}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	atFlags(cmd, &at.Branch, &at.Commit)
+	return cmd
+}

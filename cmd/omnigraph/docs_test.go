@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// TestReferenceIsFresh compares the committed page with what is printed.
+func TestReferenceIsFresh(t *testing.T) {
+	golden.Check(t, "../../docs/reference/commands.md", commandsPage(newRoot()))
+}
+
+// TestFlagsAreExplained holds that no verb and no flag is without help, and that verbs
+// have examples.
+func TestFlagsAreExplained(t *testing.T) {
+	for cmd := range verbs(newRoot()) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s has no short help or no example", cmd.CommandPath())
+		}
+		if strings.Contains(cmd.NonInheritedFlags().FlagUsages(), "   \n") {
+			t.Errorf("%s has a flag without help", cmd.CommandPath())
+		}
+	}
+}
+
+// costly are the examples that are not run, with the reason.
+var costly = map[string]string{
+	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
+}
+
+// TestExamples runs every example of every help by the shell, in a folder that has what
+// they name.
+func TestExamples(t *testing.T) {
+	work := t.TempDir()
+	prepare(t, work)
+	script := filepath.Join(t.TempDir(), "examples.txtar")
+	var lines, files strings.Builder
+	n := 0
+	for cmd := range verbs(newRoot()) {
+		for _, example := range examples(cmd) {
+			if costly[example] != "" {
+				continue
+			}
+			n++
+			fmt.Fprintf(&lines, "exec sh fresh.sh\ncd here\nhead\n")
+			if strings.Contains(example, "http://127.0.0.1:8080") {
+				fmt.Fprintf(&lines, "serving example%d.sh\n", n)
+			} else {
+				fmt.Fprintf(&lines, "exec sh ../example%d.sh\n", n)
+			}
+			fmt.Fprintf(&lines, "cd ..\n")
+			fmt.Fprintf(&files, "-- example%d.sh --\nset -e\n%s\n", n, example)
+		}
+	}
+	if n < 30 {
+		t.Fatalf("found %d examples", n)
+	}
+	files.WriteString("-- fresh.sh --\nrm -rf here other\nmkdir here other\ncp -R \"$TEMPLATE/.\" here\ncp here/go.mod here/*.go other\n")
+	write(t, script, lines.String()+files.String())
+	cmds := scriptCommands(t, "examples")
+	cmds["head"] = func(ts *testscript.TestScript, _ bool, _ []string) {
+		ts.Check(ts.Exec("omnigraph", "commit", "list", "--store", "data/people", "--limit", "1", "--format", "csv"))
+		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+		ts.Setenv("HEAD", id)
+	}
+	// serving runs an example while its graph is served.
+	cmds["serving"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		path := filepath.Join(ts.MkAbs(".."), args[0])
+		text, err := os.ReadFile(path)
+		ts.Check(err)
+		store := "data/people"
+		if strings.Contains(string(text), "--graph code") {
+			store = "data/code"
+		}
+		url, stop := serve(t, ts.MkAbs(store), "")
+		defer stop()
+		changed := strings.NewReplacer("http://127.0.0.1:8080", url, "OMNIGRAPH_TOKEN=…", "OMNIGRAPH_TOKEN=t-ada").Replace(string(text))
+		ts.Check(os.WriteFile(path, []byte(changed), 0o600))
+		ts.Check(ts.Exec("sh", path))
+	}
+	testscript.Run(t, testscript.Params{Files: []string{script}, Cmds: cmds, Setup: func(env *testscript.Env) error {
+		for name, v := range map[string]string{"TEMPLATE": work, tokenVar: "t-ada", "GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off",
+			"GOCACHE": os.Getenv("GOCACHE")} {
+			env.Setenv(name, v)
+		}
+		if os.Getenv("GOCACHE") == "" {
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				return err
+			}
+			env.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+		}
+		return setup(env)
+	}})
+}
+
+// prepare fills a folder with what examples name: a Go module, a cluster.yaml, schemas,
+// queries, data, and the graphs people, with a branch, code and other.
+func prepare(t *testing.T, dir string) {
+	t.Helper()
+	code, err := filepath.Abs("../../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "queries", "code"), os.DirFS(filepath.Dir(code))); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile("../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	write(t, "cluster.yaml", string(config))
+	defer t.Chdir(filepath.Join(filepath.Dir(code), "../../cmd/omnigraph"))
+	write(t, "go.mod", "module example.com/m\n\ngo 1.26\n")
+	write(t, "m.go", "package m\n\nfunc F() { g() }\n\nfunc g() {}\n")
+	write(t, "policy.cases.yaml", "version: 1\ncases:\n  - { actor: act-ada, action: read, expect: allow }\n")
+	write(t, "schema.pg", schema)
+	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
+	write(t, "seed.jsonl", seed)
+	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\n")
+	write(t, "top.gq", "query top($least: I32) { match { $p: Package $p.lines >= $least } return { $p.path } order { $p.path } limit 5 }\n")
+	for _, args := range []string{
+		"init --schema schema.pg --store data/people", "load --store data/people --data seed.jsonl", "branch create --store data/people feature",
+		"mutate --store data/people --branch feature --query people.gq add --params {\"name\":\"zoe\"}",
+		"init --schema " + code + " --store data/code", "init --schema " + code + " --store data/other",
+	} {
+		if code, _, stderr := omnigraph(t, "", strings.Fields(args)...); code != 0 {
+			t.Fatalf("%s: %d %s", args, code, stderr)
+		}
+	}
+}

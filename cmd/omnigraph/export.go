@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/parquet"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// exportFormats are the forms in which a graph is written.
+var exportFormats = []string{"ndjson", "parquet"}
+
+// export is what to write of a graph, and where to.
+type export struct {
+	at     engine.Target
+	types  []string // empty for all
+	format string
+	w      io.Writer // of NDJSON
+	dir    string    // of Parquet
+}
+
+// create makes the file of a type.
+func (e *export) create(entity plan.Entity, name string) (io.WriteCloser, error) {
+	path := filepath.Join(e.dir, filepath.FromSlash(parquet.FileName(entity, name)))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
+}
+
+func newExport() *cobra.Command {
+	var e endpoint
+	var ex export
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export (--store DIR | --server URL --graph ID)",
+		Short: "Write the entities of a graph as NDJSON or Parquet",
+		Long: `Write the entities of a graph at one commit: as NDJSON that load takes, nodes and then
+edges, or as Parquet, a file for each type in the folders nodes and edges.
+
+The commit is printed on standard error.`,
+		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			switch {
+			case !slices.Contains(exportFormats, ex.format):
+				return usageError{fmt.Errorf("--format is %q; it is ndjson or parquet", ex.format)}
+			case ex.format == "parquet" && out == "-":
+				return usageError{fmt.Errorf("--out is missing; parquet is written to a folder")}
+			}
+			s, err := e.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if cerr := s.Close(); err == nil {
+					err = cerr
+				}
+			}()
+			var commit string
+			if ex.format == "parquet" {
+				ex.dir = out
+				commit, err = s.Export(cmd.Context(), &ex)
+			} else {
+				err = writeFile(cmd, out, func(w io.Writer) (err error) {
+					buffered := bufio.NewWriterSize(w, 1<<20)
+					ex.w = buffered
+					if commit, err = s.Export(cmd.Context(), &ex); err != nil {
+						return err
+					}
+					return buffered.Flush()
+				})
+			}
+			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "commit %s\n", commit)
+			}
+			return err
+		},
+	}
+	e.flags(cmd)
+	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write, again for each (default: all)")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; of parquet, the folder")
+	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
+	return cmd
+}
+
+// writeFile writes to a file, or to standard output for "-". A file appears whole or
+// not at all; what is there already and is no plain file, such as a pipe or a device,
+// is written to as it is.
+func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
+	if out == "-" {
+		return write(cmd.OutOrStdout())
+	}
+	target := out
+	if info, err := os.Stat(out); err != nil || info.Mode().IsRegular() {
+		target = out + ".tmp"
+	}
+	f, err := os.Create(target)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if target == out {
+		return err
+	}
+	if err == nil {
+		err = os.Rename(target, out)
+	}
+	if err != nil {
+		os.Remove(target)
+	}
+	return err
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/parquet"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// local is the graph of a store. All that is done to it goes through the served graph,
+// which asks the policy.
+type local struct {
+	*embedded.Graph
+	served *service.Graph
+	actor  *service.Actor
+}
+
+// operation is a call that leaves its outcome with whoever made it.
+type operation struct {
+	grant tool.Grant
+	run   func(ctx context.Context) error
+}
+
+func (o *operation) Grants() []tool.Grant { return []tool.Grant{o.grant} }
+
+func (o *operation) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
+	return &tool.Outcome{}, o.run(ctx)
+}
+
+// do runs f if the actor has the grant.
+func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Context) error) error {
+	_, err := l.served.Do(ctx, l.actor, string(grant.Action), &operation{grant, f}, service.Encoding{})
+	return err
+}
+
+// reading is the permission to read a target: that of the branch where its commit was
+// made.
+func (l *local) reading(ctx context.Context, at engine.Target, a tool.Action) (tool.Grant, error) {
+	g := tool.Grant{Action: a, Branch: at.Branch, Via: tool.AdHoc}
+	if at.Commit == "" {
+		return g, nil
+	}
+	c, err := l.Graph.Commit(ctx, at.Commit)
+	g.Branch = c.Branch
+	return g, err
+}
+
+// statementCall is the call of a statement that is a text.
+type statementCall struct {
+	*statement
+	grant tool.Grant
+	write bool
+	opts  engine.WriteOptions
+}
+
+func (c *statementCall) Grants() []tool.Grant { return []tool.Grant{c.grant} }
+
+func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	schema, err := env.Graph.Schema(ctx, c.at)
+	if err != nil {
+		return nil, err
+	}
+	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: c.file, Text: c.text})
+	if found.HasErrors() {
+		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
+	}
+	q, err := c.choose(queries)
+	if err != nil {
+		return nil, err
+	}
+	args, err := tool.DecodeArgs(c.params, q.Plan.Params)
+	if err != nil {
+		var a *tool.ArgumentError
+		if errors.As(err, &a) {
+			return nil, a.Under("params")
+		}
+		return nil, err
+	}
+	if c.write {
+		change, err := env.Graph.Mutate(ctx, q.Plan, args, c.opts)
+		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change}}, err
+	}
+	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
+	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result}}, err
+}
+
+// choose returns the query to run out of those that the text holds.
+func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
+	var names []string
+	var chosen *gq.Query
+	for _, q := range queries {
+		names = append(names, q.Plan.Name)
+		if c.name == "" && len(queries) == 1 || q.Plan.Name == c.name {
+			chosen = q
+		}
+	}
+	switch {
+	case len(queries) == 0:
+		return nil, usageError{fmt.Errorf("%s holds no query; write query name() { … }", c.file)}
+	case chosen == nil && c.name == "":
+		return nil, usageError{fmt.Errorf("%s holds several queries; name one of %s", c.file, strings.Join(names, ", "))}
+	case chosen == nil:
+		help := diag.DidYouMean(c.name, names)
+		if help == "" {
+			help = "it holds " + strings.Join(names, ", ")
+		}
+		return nil, usageError{fmt.Errorf("%s holds no query %s; %s", c.file, c.name, help)}
+	case chosen.Plan.Mutation != nil && !c.write:
+		return nil, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", chosen.Plan.Name)}
+	case chosen.Plan.Mutation == nil && c.write:
+		return nil, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", chosen.Plan.Name)}
+	}
+	return chosen, nil
+}
+
+func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
+	grant, err := l.reading(ctx, s.at, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	run := *s
+	if run.at.Branch == "" && run.at.Commit == "" {
+		run.at.Branch = engine.MainBranch
+	}
+	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grant: grant}, service.Encoding{MaxRows: s.rows})
+	if err != nil {
+		return nil, err
+	}
+	return readRows(answer.JSON)
+}
+
+func readRows(raw []byte) (*rowsAnswer, error) {
+	a := &rowsAnswer{raw: raw}
+	return a, json.Unmarshal(raw, a)
+}
+
+func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
+	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
+	run := *s
+	run.at = engine.Target{Branch: opts.Branch}
+	grant := tool.Grant{Action: tool.Change, Branch: opts.Branch, Via: tool.AdHoc}
+	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grant: grant, write: true, opts: opts}, service.Encoding{})
+	if err != nil {
+		return nil, err
+	}
+	a := &changeAnswer{}
+	return a, json.Unmarshal(answer.JSON, a)
+}
+
+func (l *local) Queries(context.Context) ([]queryAnswer, error) {
+	queries, err := l.served.Queries(l.actor)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]queryAnswer, len(queries))
+	for i, q := range queries {
+		info := q.Info()
+		list[i] = queryAnswer{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []json.RawMessage{}}
+		for k, p := range q.Plan().Params {
+			entry := paramAnswer{Name: p.Name, Type: p.Type.String(), Nullable: p.Type.Nullable}
+			if k < len(info.ParamDocs) {
+				entry.Description = info.ParamDocs[k]
+			}
+			b, err := service.JSON(entry)
+			if err != nil {
+				return nil, err
+			}
+			list[i].Params = append(list[i].Params, b)
+		}
+	}
+	return list, nil
+}
+
+// paramAnswer is a parameter of a stored query of this binary.
+type paramAnswer struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"` // as a query spells it
+	Nullable    bool   `json:"nullable"`
+	Description string `json:"description,omitempty"`
+}
+
+func (l *local) Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error) {
+	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, service.Invocation{Params: s.params, Branch: s.at.Branch}, service.Encoding{MaxRows: s.rows})
+	if err != nil {
+		return nil, nil, err
+	}
+	return readEither(answer.JSON)
+}
+
+// readEither reads the envelope of a stored query, of which only a read has rows.
+func readEither(raw []byte) (*rowsAnswer, *changeAnswer, error) {
+	rows, err := readRows(raw)
+	if err != nil || rows.Rows != nil {
+		return rows, nil, err
+	}
+	change := &changeAnswer{}
+	return nil, change, json.Unmarshal(raw, change)
+}
+
+func (l *local) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*service.LoadAnswer, error) {
+	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
+	grant := tool.Grant{Action: tool.Change, Branch: opts.Branch, Via: tool.AdHoc}
+	answer := &service.LoadAnswer{Branch: opts.Branch, Mode: opts.Mode.String(), ActorID: &l.actor.ID}
+	return answer, l.do(ctx, grant, func(ctx context.Context) error {
+		res, err := l.Graph.Load(ctx, r, opts)
+		if err != nil {
+			return err
+		}
+		answer.Nodes, answer.Edges = loaded(res.Nodes), loaded(res.Edges)
+		for _, t := range append(answer.Nodes[:len(answer.Nodes):len(answer.Nodes)], answer.Edges...) {
+			answer.TotalEntities += t.EntitiesLoaded
+		}
+		answer.Commit = commitID(res.Commit)
+		return nil
+	})
+}
+
+func loaded(counts []engine.TypeCount) []service.LoadedType {
+	out := make([]service.LoadedType, len(counts))
+	for i, c := range counts {
+		out[i] = service.LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
+	}
+	return out
+}
+
+func (l *local) Export(ctx context.Context, e *export) (string, error) {
+	grant, err := l.reading(ctx, e.at, tool.Export)
+	if err != nil {
+		return "", err
+	}
+	var commit engine.Commit
+	err = l.do(ctx, grant, func(ctx context.Context) (err error) {
+		if e.format == "parquet" {
+			commit, err = parquet.Export(ctx, l.Graph, e.at, parquet.Options{Types: e.types}, e.create)
+		} else {
+			commit, err = l.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
+		}
+		return err
+	})
+	return commit.ID, err
+}
+
+func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {
+	grant, err := l.reading(ctx, at, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	a := &schemaAnswer{}
+	return a, l.do(ctx, grant, func(ctx context.Context) error {
+		s, err := l.Graph.Schema(ctx, at)
+		if err == nil {
+			a.SchemaSource = s.Source
+		}
+		return err
+	})
+}
+
+func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error) {
+	catalog, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
+	if found.HasErrors() {
+		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
+	}
+	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
+	answer := &schemaChange{}
+	return answer, l.do(ctx, tool.Grant{Action: tool.SchemaApply, Branch: opts.Branch}, func(ctx context.Context) error {
+		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
+		if err != nil {
+			return err
+		}
+		*answer = schemaChange{Supported: c.Supported, Applied: c.Commit != nil, Destructive: c.Destructive, StepCount: len(c.Steps),
+			Steps: make([]stepAnswer, len(c.Steps)), Digest: c.Digest(), Commit: commitID(c.Commit)}
+		for i, step := range c.Steps {
+			answer.Steps[i] = stepAnswer{Code: string(step.Code), Step: step.String(), Destructive: step.Destructive(), Reason: step.Reason}
+		}
+		return nil
+	})
+}
+
+func (l *local) Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error) {
+	grant, err := l.reading(ctx, at, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	a := &snapshotAnswer{}
+	return a, l.do(ctx, grant, func(ctx context.Context) error {
+		s, err := l.Graph.Snapshot(ctx, at)
+		if err != nil {
+			return err
+		}
+		*a = snapshotAnswer{GraphBranch: s.Commit.Branch, GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema}
+		if at.Branch != "" {
+			a.GraphBranch = at.Branch // the head of a fresh branch was made on another one
+		}
+		for _, c := range s.Nodes {
+			a.Datasets = append(a.Datasets, datasetAnswer{c.Type, "node", c.Count})
+		}
+		for _, c := range s.Edges {
+			a.Datasets = append(a.Datasets, datasetAnswer{c.Type, "edge", c.Count})
+		}
+		return nil
+	})
+}
+
+func orMain(branch string) string {
+	if branch == "" {
+		return engine.MainBranch
+	}
+	return branch
+}
+
+func commitID(c *engine.Commit) *string {
+	if c == nil {
+		return nil
+	}
+	return &c.ID
+}

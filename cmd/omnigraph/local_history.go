@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
+	err = l.do(ctx, tool.Grant{Action: tool.Read, Via: tool.AdHoc}, func(ctx context.Context) error {
+		branches, err := l.Graph.Branches(ctx)
+		for _, b := range branches {
+			list = append(list, branchOf(b))
+		}
+		return err
+	})
+	return list, err
+}
+
+func branchOf(b engine.Branch) branchAnswer {
+	return branchAnswer{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+}
+
+func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchAnswer, error) {
+	a := &branchAnswer{}
+	return a, l.do(ctx, tool.Grant{Action: tool.BranchCreate, Branch: name}, func(ctx context.Context) error {
+		b, err := l.Graph.CreateBranch(ctx, name, from)
+		*a = branchOf(b)
+		return err
+	})
+}
+
+func (l *local) DeleteBranch(ctx context.Context, name string) error {
+	return l.do(ctx, tool.Grant{Action: tool.BranchDelete, Branch: name}, func(ctx context.Context) error {
+		return l.Graph.DeleteBranch(ctx, name)
+	})
+}
+
+func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []commitAnswer, err error) {
+	err = l.do(ctx, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}, func(ctx context.Context) error {
+		commits, err := l.Graph.Commits(ctx, branch, r)
+		for _, c := range commits {
+			list = append(list, commitOf(c))
+		}
+		return err
+	})
+	return list, err
+}
+
+func (l *local) Commit(ctx context.Context, id string) (*commitAnswer, error) {
+	grant, err := l.reading(ctx, engine.Target{Commit: id}, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	a := &commitAnswer{}
+	return a, l.do(ctx, grant, func(ctx context.Context) error {
+		c, err := l.Graph.Commit(ctx, id)
+		*a = commitOf(c)
+		return err
+	})
+}
+
+func commitOf(c engine.Commit) commitAnswer {
+	a := commitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNull(c.Actor), CreatedAt: c.Time.UnixMicro()}
+	if len(c.Parents) > 0 {
+		a.ParentCommitID = &c.Parents[0]
+	}
+	if len(c.Parents) > 1 {
+		a.MergedParentCommitID = &c.Parents[1]
+	}
+	return a
+}
+
+func (l *local) Merge(ctx context.Context, from, into string, opts engine.MergeOptions) (*mergeAnswer, error) {
+	opts.Actor = l.actor.ID
+	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(opts.Actor)}
+	return a, l.do(ctx, tool.Grant{Action: tool.BranchMerge, Branch: into}, func(ctx context.Context) error {
+		res, err := l.Graph.Merge(ctx, from, into, opts)
+		if err != nil {
+			return err
+		}
+		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.Commit = res.Outcome.String(), res.Nodes, res.Edges, commitID(res.Commit)
+		return nil
+	})
+}
+
+func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error) {
+	grant, err := l.reading(ctx, engine.Target{Commit: commit}, tool.Read)
+	if err != nil {
+		return nil, err
+	}
+	a := &changesAnswer{Changes: []entityChange{}}
+	return a, l.do(ctx, grant, func(ctx context.Context) error {
+		c, err := l.Graph.Changes(ctx, commit, r)
+		if err != nil {
+			return err
+		}
+		a.GraphCommitID, a.Nodes, a.Edges, a.More = c.Commit.ID, changeCounts(c.Nodes), changeCounts(c.Edges), c.More
+		for _, e := range c.List {
+			change := entityChange{Kind: e.Kind.String(), EntityKind: e.Entity, TypeName: e.Type, ID: e.ID, From: e.From, To: e.To, Properties: []propertyChange{}}
+			for _, p := range e.Properties {
+				was, err := valueJSON(p.Old)
+				if err != nil {
+					return err
+				}
+				is, err := valueJSON(p.New)
+				if err != nil {
+					return err
+				}
+				change.Properties = append(change.Properties, propertyChange{p.Name, was, is})
+			}
+			a.Changes = append(a.Changes, change)
+		}
+		return nil
+	})
+}
+
+// valueJSON writes a value as the envelope of a read does.
+func valueJSON(v value.Value) (json.RawMessage, error) {
+	switch {
+	case v.IsNull():
+		return json.RawMessage("null"), nil
+	case v.IsList():
+		elems := make([]json.RawMessage, len(v.Elems()))
+		for i, e := range v.Elems() {
+			var err error
+			if elems[i], err = valueJSON(e); err != nil {
+				return nil, err
+			}
+		}
+		return service.JSON(elems)
+	}
+	switch v.Kind() {
+	case value.Bool, value.I32, value.U32, value.I64, value.U64:
+		return value.AppendText(nil, v), nil
+	case value.F32, value.F64:
+		if f := v.Float(); math.IsNaN(f) {
+			return json.RawMessage(`"NaN"`), nil
+		} else if math.IsInf(f, 0) {
+			return json.RawMessage(map[bool]string{true: `"Infinity"`, false: `"-Infinity"`}[f > 0]), nil
+		}
+		return value.AppendText(nil, v), nil
+	case value.Vector:
+		return service.JSON(v.Vector())
+	case value.String, value.Date, value.DateTime, value.Blob:
+		return service.JSON(value.Text(v))
+	case value.Invalid:
+	}
+	panic("omnigraph: value of kind " + v.Kind().String())
+}
+
+func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error) {
+	a := &cleanupAnswer{DryRun: opts.DryRun}
+	return a, l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) error {
+		res, err := l.Graph.Cleanup(ctx, opts)
+		if err != nil {
+			return err
+		}
+		a.CommitsReclaimed, a.CommitsKept, a.FilesRemoved, a.BytesFreed = res.Commits, res.Kept, res.Segments, res.Bytes
+		return nil
+	})
+}
+
+func (l *local) Verify(ctx context.Context) (faults []faultAnswer, err error) {
+	err = l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) (err error) {
+		faults, err = faultsIn(l.Graph.Verify(ctx))
+		return err
+	})
+	return faults, err
+}
+
+// faultsIn takes the faults of what is stored out of an error; the rest of it is
+// returned.
+func faultsIn(err error) (faults []faultAnswer, rest error) {
+	var many interface{ Unwrap() []error }
+	var corrupt *engine.Corrupt
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		for _, e := range many.Unwrap() {
+			f, r := faultsIn(e)
+			faults, rest = append(faults, f...), errors.Join(rest, r)
+		}
+	case errors.As(err, &corrupt):
+		faults = []faultAnswer{{corrupt.Object, corrupt.Detail}}
+	default:
+		rest = err
+	}
+	return faults, rest
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

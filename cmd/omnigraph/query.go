@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// statementFlags are the flags of a verb that runs a query.
+type statementFlags struct {
+	graphFlags
+	file, params, branch, at string
+	rows                     int
+}
+
+func newQuery() *cobra.Command {
+	var f statementFlags
+	cmd := &cobra.Command{
+		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
+		Short: "Run a read of a .gq file, or of standard input",
+		Long: `Run a read of a .gq file, or of standard input, and print its rows. NAME says which
+query; it may be left out when the text holds one.`,
+		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
+			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
+			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json",
+		Args: atMostOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.statement(cmd, args)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				a, err := src.Query(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				return a.report(), nil
+			})
+		},
+	}
+	f.textFlags(cmd)
+	f.readFlags(cmd)
+	return cmd
+}
+
+func newMutate() *cobra.Command {
+	var f statementFlags
+	var w writeFlags
+	cmd := &cobra.Command{
+		Use:   "mutate (--store DIR | --server URL --graph ID) --query FILE [NAME]",
+		Short: "Run a mutation of a .gq file, or of standard input, as one commit",
+		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
+			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
+		Args: atMostOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.statement(cmd, args)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				a, err := src.Mutate(ctx, s, w.options(f.branch))
+				if err != nil {
+					return nil, err
+				}
+				return a.report(), nil
+			})
+		},
+	}
+	f.textFlags(cmd)
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to write to (default: main)")
+	w.flags(cmd)
+	return cmd
+}
+
+// textFlags are the flags for where the statement comes from.
+func (f *statementFlags) textFlags(cmd *cobra.Command) {
+	f.flags(cmd)
+	cmd.Flags().StringVar(&f.file, "query", "", "the .gq file, or - for standard input")
+	cmd.Flags().StringVar(&f.params, "params", "", "the parameters, a JSON object")
+}
+
+func (f *statementFlags) readFlags(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
+	atFlags(cmd, &f.branch, &f.at)
+}
+
+// atFlags choose the state to read.
+func atFlags(cmd *cobra.Command, branch, at *string) {
+	cmd.Flags().StringVar(branch, "branch", "", "the branch to read (default: main)")
+	cmd.Flags().StringVar(at, "at", "", "the id of a commit to read, instead of the head of a branch")
+}
+
+// statement reads what to run.
+func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statement, error) {
+	if err := required(cmd, "query"); err != nil {
+		return nil, err
+	}
+	s, err := f.call(args)
+	if err != nil {
+		return nil, err
+	}
+	s.file = f.file
+	var b []byte
+	if f.file == "-" {
+		s.file = "standard input"
+		b, err = io.ReadAll(cmd.InOrStdin())
+	} else {
+		b, err = os.ReadFile(f.file)
+	}
+	s.text = string(b)
+	return s, err
+}
+
+// call is the statement without its text.
+func (f *statementFlags) call(args []string) (*statement, error) {
+	s := &statement{at: engine.Target{Branch: f.branch, Commit: f.at}, rows: f.rows}
+	if len(args) > 0 {
+		s.name = args[0]
+	}
+	if f.rows < 0 {
+		return nil, usageError{fmt.Errorf("--max-rows is %d, wanted 1 or more", f.rows)}
+	}
+	if f.params == "" {
+		return s, nil
+	}
+	s.params = json.RawMessage(f.params)
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(s.params, new(any)); {
+	case errors.As(err, &syntax):
+		return nil, usageError{fmt.Errorf("--params is no JSON: at byte %d: %w; wanted an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
+	case err != nil:
+		return nil, usageError{fmt.Errorf("--params is no JSON: %w", err)}
+	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
+		return nil, usageError{fmt.Errorf("--params is %.40s, wanted an object such as '{\"name\": \"ada\"}'", f.params)}
+	}
+	return s, nil
+}
+
+// writeFlags are the conditions of a write.
+type writeFlags struct {
+	ifCommit, key string
+	dry           bool
+}
+
+func (f *writeFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
+	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours under this key")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would change, and commit nothing")
+}
+
+func (f *writeFlags) options(branch string) engine.WriteOptions {
+	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dry}
+}
+
+func newQueries() *cobra.Command {
+	return group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
+}
+
+func newQueriesList() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:     "list (--store DIR | --server URL --graph ID)",
+		Short:   "List the stored queries that you may run",
+		Example: "  omnigraph queries list --store data/code\n  omnigraph queries list --server http://127.0.0.1:8080 --graph code",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				list, err := src.Queries(ctx)
+				if err != nil {
+					return nil, err
+				}
+				if list == nil {
+					list = []queryAnswer{}
+				}
+				return &report{doc: map[string]any{"queries": list}, columns: columns("name", "mutation", "description"), rows: rowsOf(list)}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+func newQueriesRun() *cobra.Command {
+	var f statementFlags
+	cmd := &cobra.Command{
+		Use:   "run (--store DIR | --server URL --graph ID) NAME",
+		Short: "Run a stored query by its name",
+		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
+			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
+		Args: exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.call(args)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				rows, change, err := src.Invoke(ctx, s)
+				switch {
+				case err != nil:
+					return nil, err
+				case rows != nil:
+					return rows.report(), nil
+				}
+				return change.report(), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&f.params, "params", "", "the parameters, a JSON object")
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run it on (default: main)")
+	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
+	return cmd
+}

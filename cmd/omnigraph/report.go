@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// formats are the forms in which a verb prints its report.
+var formats = []string{"table", "json", "csv", "ndjson"}
+
+// report is what a verb has to say, whichever the format.
+type report struct {
+	doc     any      // all of it, as JSON
+	columns []column // of the rows
+	rows    []any    // values that marshal to objects
+	objects []any    // what ndjson has instead of the rows, if not nil
+	note    string   // stands below a table; empty for none
+	text    string   // printed as it is when no format is asked for; empty for none
+}
+
+// column is a member of the rows.
+type column struct {
+	key string
+	// micros says that the member is a time in Unix microseconds, which a table shows as
+	// people write it.
+	micros bool
+}
+
+func columns(keys ...string) []column {
+	cols := make([]column, len(keys))
+	for i, k := range keys {
+		cols[i] = column{key: k, micros: k == "created_at"}
+	}
+	return cols
+}
+
+// rowsOf makes the rows of a report from a list.
+func rowsOf[T any](list []T) []any {
+	rows := make([]any, len(list))
+	for i := range list {
+		rows[i] = list[i]
+	}
+	return rows
+}
+
+// single is the report of one object.
+func single(doc any, note string, keys ...string) *report {
+	return &report{doc: doc, columns: columns(keys...), rows: []any{doc}, note: note}
+}
+
+// formatFlags lets a verb's caller choose the format.
+type formatFlags struct {
+	name   string
+	asJSON bool
+}
+
+func (f *formatFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "short for --format json")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check finds faults of the flags.
+func (f *formatFlags) check() error {
+	switch {
+	case f.asJSON && f.name != "" && f.name != "json":
+		return usageError{fmt.Errorf("--json and --format %s are both given; choose one", f.name)}
+	case f.name != "" && !slices.Contains(formats, f.name):
+		return usageError{fmt.Errorf("--format is %q; it is one of %s", f.name, strings.Join(formats, ", "))}
+	}
+	return nil
+}
+
+// print writes a report to standard output.
+func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
+	w := cmd.OutOrStdout()
+	format := f.name
+	switch {
+	case format != "":
+	case !f.asJSON && r.text != "":
+		_, err := io.WriteString(w, r.text)
+		return err
+	case !f.asJSON && isTerminal(w):
+		format = "table"
+	default:
+		format = "json"
+	}
+	var b bytes.Buffer
+	if err := r.write(&b, format); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (r *report) write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return writeLine(w, r.doc)
+	case "ndjson":
+		objects := r.objects
+		if objects == nil {
+			objects = r.rows
+		}
+		for _, row := range objects {
+			if err := writeLine(w, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return r.csv(w)
+	}
+	return r.table(w)
+}
+
+func writeLine(w io.Writer, v any) error {
+	b, err := service.JSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// csv writes a header and the rows. Null is an empty field; a list or an object is its
+// JSON.
+func (r *report) csv(w io.Writer) error {
+	out := csv.NewWriter(w)
+	record := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		record[i] = c.key
+	}
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for _, row := range r.rows {
+		cells, err := members(row)
+		if err != nil {
+			return err
+		}
+		for i, c := range r.columns {
+			if record[i], err = text(cells[c.key]); err != nil {
+				return err
+			}
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// table writes the rows below the names of their columns.
+func (r *report) table(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		line[i] = printable(c.key)
+	}
+	fmt.Fprintln(out, strings.Join(line, "\t"))
+	for _, row := range r.rows {
+		cells, err := members(row)
+		if err != nil {
+			return err
+		}
+		for i, c := range r.columns {
+			t, err := text(cells[c.key])
+			if err != nil {
+				return err
+			}
+			if us, err := strconv.ParseInt(t, 10, 64); c.micros && err == nil {
+				t = time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05.000000Z")
+			}
+			line[i] = printable(t)
+		}
+		fmt.Fprintln(out, strings.Join(line, "\t"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if r.note == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, printable(r.note))
+	return err
+}
+
+// members returns the members of a row.
+func members(row any) (map[string]json.RawMessage, error) {
+	b, ok := row.(json.RawMessage)
+	if !ok {
+		var err error
+		if b, err = service.JSON(row); err != nil {
+			return nil, err
+		}
+	}
+	var cells map[string]json.RawMessage
+	if err := json.Unmarshal(b, &cells); err != nil {
+		return nil, fmt.Errorf("a row of the answer is no object: %w", err)
+	}
+	return cells, nil
+}
+
+// text is a member as a cell: a string without its quotes, nothing for null.
+func text(cell json.RawMessage) (string, error) {
+	if len(cell) == 0 || string(cell) == "null" {
+		return "", nil
+	}
+	if cell[0] != '"' {
+		return string(cell), nil
+	}
+	var s string
+	err := json.Unmarshal(cell, &s)
+	return s, err
+}
+
+// printable escapes what would move the cursor of a terminal or break a table.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, unprintable) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if !unprintable(r) {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return !strconv.IsPrint(r) }
+
+// plural is a count with its noun.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "y") {
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	}
+	if strings.HasSuffix(noun, "h") {
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

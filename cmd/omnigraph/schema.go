@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// errUnsupportedSteps is the outcome of a plan whose steps are printed.
+var errUnsupportedSteps = errors.New("the schema cannot be applied; the steps that cannot be taken say why")
+
+func newSchema() *cobra.Command {
+	return group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
+}
+
+func newSchemaShow() *cobra.Command {
+	var f graphFlags
+	var at engine.Target
+	cmd := &cobra.Command{
+		Use:     "show (--store DIR | --server URL --graph ID)",
+		Short:   "Print the schema in force as its text",
+		Long:    "Print the schema in force as its text; with a --format, as a report of one member.",
+		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				schema, err := s.Schema(ctx, at)
+				if err != nil {
+					return nil, err
+				}
+				r := single(schema, "", "schema_source")
+				r.text = schema.SchemaSource
+				return r, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	atFlags(cmd, &at.Branch, &at.Commit)
+	return cmd
+}
+
+func newSchemaPlan() *cobra.Command {
+	c := schemaChangeCommand{dry: true}
+	return c.command("plan (--store DIR | --server URL --graph ID) --schema FILE",
+		"Say what applying a schema would do",
+		"Say what applying a schema would do, step by step. The exit code is 1 when a step cannot be taken.",
+		"  omnigraph schema plan --store data/people --schema next.pg")
+}
+
+func newSchemaApply() *cobra.Command {
+	var c schemaChangeCommand
+	cmd := c.command("apply (--store DIR | --server URL --graph ID) --schema FILE",
+		"Put a schema in force, and bring the stored data along",
+		"Put a schema in force, and bring the stored data along, as one commit. What takes\nvalues from the graph is refused without --allow-data-loss.",
+		"  omnigraph schema apply --store data/people --schema next.pg --allow-data-loss")
+	cmd.Flags().BoolVar(&c.opts.AllowDataLoss, "allow-data-loss", false, "permit steps that take values from the graph")
+	cmd.Flags().BoolVar(&c.opts.Hard, "hard", false, "take dropped values from the files of the head without delay")
+	c.w.flags(cmd)
+	return cmd
+}
+
+// schemaChangeCommand is schema plan, or schema apply.
+type schemaChangeCommand struct {
+	f            graphFlags
+	w            writeFlags
+	file, branch string
+	dry          bool
+	opts         engine.SchemaOptions
+}
+
+func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noArgs, RunE: c.do}
+	c.f.flags(cmd)
+	cmd.Flags().StringVar(&c.file, "schema", "", "the .pg file")
+	cmd.Flags().StringVar(&c.branch, "branch", "", "the branch (default: main)")
+	return cmd
+}
+
+func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
+	if err := required(cmd, "schema"); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return err
+	}
+	c.opts.WriteOptions = c.w.options(c.branch)
+	c.opts.DryRun = c.opts.DryRun || c.dry
+	return c.f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+		change, err := s.ApplySchema(ctx, &schemaFile{c.file, string(text)}, c.opts)
+		var loss *engine.DataLoss
+		switch {
+		case errors.As(err, &loss):
+			return nil, fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
+		case err != nil:
+			return nil, err
+		}
+		r := &report{doc: change, columns: columns("step"), rows: rowsOf(change.Steps)}
+		switch {
+		case !change.Supported:
+			return r, errUnsupportedSteps
+		case change.Commit != nil:
+			r.note = "commit " + *change.Commit
+		case change.StepCount == 0:
+			r.note = "the schema is in force already"
+		default:
+			r.note = "nothing was committed"
+		}
+		return r, nil
+	})
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// TestScripts runs the scripts of testdata/script with the command as a process of its
+// own. Besides the commands of testscript they have
+//
+//	code N omnigraph …   run the command, which ends with the exit code N
+//	golden NAME          compare standard output with testdata/golden/SCRIPT/NAME; ids and
+//	                     times, which differ from run to run, are replaced
+//	golden -stderr NAME  the same of standard error
+//	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
+//	flip FILE TEXT       change a byte of TEXT where a file has it
+//	serve STORE [POLICY] serve a store as graph people at $URL until the script ends: token
+//	                     t-ada is act-ada, and so on
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			testscript.Run(t, testscript.Params{Files: []string{file}, RequireExplicitExec: true, Setup: setup, Cmds: scriptCommands(t, name)})
+		})
+	}
+}
+
+type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
+
+func setup(env *testscript.Env) error {
+	env.Setenv("HOME", env.WorkDir)
+	env.Values["steady"] = &steady{tokens: map[string]string{}}
+	return nil
+}
+
+func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
+	return map[string]scriptCommand{
+		"code": func(ts *testscript.TestScript, _ bool, args []string) {
+			err := ts.Exec(args[1], args[2:]...)
+			got := "0"
+			if err != nil {
+				got = strings.TrimPrefix(err.Error(), "exit status ")
+			}
+			if got != args[0] {
+				ts.Fatalf("exit code %s, want %s\n%s%s", got, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			}
+		},
+		"golden": func(ts *testscript.TestScript, _ bool, args []string) {
+			from := "stdout"
+			if args[0] == "-stderr" {
+				from, args = "stderr", args[1:]
+			}
+			text := ts.Value("steady").(*steady).replace(ts.ReadFile(from))
+			golden.Check(t, filepath.Join("testdata", "golden", script, args[0]), []byte(strings.ReplaceAll(text, ts.Getenv("WORK"), "$WORK")))
+		},
+		"head": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(ts.Exec("omnigraph", "commit", "list", "--store", "g", "--branch", args[0], "--limit", "1", "--format", "csv"))
+			id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+			ts.Setenv(args[1], id)
+		},
+		"flip": func(ts *testscript.TestScript, _ bool, args []string) {
+			path := ts.MkAbs(args[0])
+			b, err := os.ReadFile(path)
+			ts.Check(err)
+			i := strings.Index(string(b), args[1])
+			if i < 0 {
+				ts.Fatalf("%s holds no %q", path, args[1])
+			}
+			b[i] ^= 1
+			ts.Check(os.WriteFile(path, b, 0o600))
+		},
+		"serve": func(ts *testscript.TestScript, _ bool, args []string) {
+			policyFile := ""
+			if len(args) > 1 {
+				policyFile = ts.MkAbs(args[1])
+			}
+			url, stop := serve(t, ts.MkAbs(args[0]), policyFile)
+			ts.Defer(stop)
+			ts.Setenv("URL", url)
+		},
+	}
+}
+
+// serve serves a store over REST.
+func serve(t *testing.T, store, policyFile string) (url string, stop func()) {
+	t.Helper()
+	g, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var authorizer service.Authorizer = policy.Unrestricted("people")
+	if policyFile != "" {
+		if authorizer, err = policy.Read(policyFile, policy.Options{Graph: "people"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	served, err := service.NewGraph(t.Context(), service.Config{ID: "people", Graph: g, Catalog: catalogs[0], Authorizer: authorizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served}, rest.Options{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer t-")
+		if !ok {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":"no valid token","code":"unauthorized"}`)
+			return
+		}
+		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), &service.Actor{ID: "act-" + name, Source: "token"})))
+	}))
+	return srv.URL, func() {
+		srv.Close()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// steady replaces what differs from run to run: ids by their order of appearance, and
+// times, by texts of the same width.
+type steady struct{ tokens map[string]string }
+
+var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"created_at":\d+|\b\d{16}\b|127\.0\.0\.1:\d+|go1\.[0-9.]+`)
+
+func (s *steady) replace(text string) string {
+	return varying.ReplaceAllStringFunc(text, func(m string) string {
+		switch {
+		case strings.HasPrefix(m, `"created_at"`):
+			return `"created_at":0`
+		case strings.Contains(m, "T") && strings.HasSuffix(m, "Z") && len(m) == 27:
+			return "2026-01-01T00:00:00.000000Z"
+		case strings.HasPrefix(m, "127."):
+			return net.JoinHostPort("127.0.0.1", "0")
+		case strings.HasPrefix(m, "go1."):
+			return "go1.x"
+		case len(m) == 16:
+			return strings.Repeat("0", 16)
+		}
+		if s.tokens[m] == "" {
+			s.tokens[m] = fmt.Sprintf("ID%024d", len(s.tokens)+1)
+		}
+		return s.tokens[m]
+	})
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// source is the graph that a verb works on: a store in this process, or one of a server.
+// What is returned has the names of the REST interface.
+type source interface {
+	// Query runs a read, and returns its envelope.
+	Query(ctx context.Context, s *statement) (*rowsAnswer, error)
+	// Mutate runs a mutation, and returns its envelope.
+	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error)
+	// Queries lists the stored queries.
+	Queries(ctx context.Context) ([]queryAnswer, error)
+	// Invoke runs a stored query, and returns the envelope of what it is.
+	Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error)
+
+	Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*service.LoadAnswer, error)
+	Export(ctx context.Context, e *export) (commit string, err error)
+
+	Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error)
+	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error)
+	Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error)
+
+	Branches(ctx context.Context) ([]branchAnswer, error)
+	CreateBranch(ctx context.Context, name string, from engine.Target) (*branchAnswer, error)
+	DeleteBranch(ctx context.Context, name string) error
+	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]commitAnswer, error)
+	Commit(ctx context.Context, id string) (*commitAnswer, error)
+	// Changes lists what a commit changed against its first parent.
+	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error)
+	Merge(ctx context.Context, from, into string, opts engine.MergeOptions) (*mergeAnswer, error)
+
+	// Verify returns the faults of what is stored.
+	Verify(ctx context.Context) ([]faultAnswer, error)
+
+	// Cleanup makes commits of the past unreadable.
+	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
+
+	Close() error
+}
+
+// statement is a query of a text, or a stored one.
+type statement struct {
+	file   string // that the text is of; empty for a stored query
+	text   string
+	name   string          // which query; may be empty when the text holds one
+	params json.RawMessage // nil or an object
+	at     engine.Target
+	rows   int // at most; 0 for all
+}
+
+// schemaFile is a schema's text with the name that faults call it by.
+type schemaFile struct{ name, text string }
+
+// rowsAnswer is the envelope of a read.
+type rowsAnswer struct {
+	raw json.RawMessage // as it came: the order of members in rows is that of the columns
+
+	Columns       []string          `json:"columns"`
+	Rows          []json.RawMessage `json:"rows"`
+	Truncated     bool              `json:"truncated"`
+	GraphCommitID string            `json:"graph_commit_id"`
+}
+
+func (a *rowsAnswer) report() *report {
+	r := &report{doc: a.raw, columns: make([]column, len(a.Columns)), rows: rowsOf(a.Rows), note: plural(int64(len(a.Rows)), "row")}
+	for i, c := range a.Columns {
+		r.columns[i].key = c
+	}
+	if a.Truncated {
+		r.note += ", and there are more"
+	}
+	return r
+}
+
+// changeAnswer is the envelope of a mutation.
+type changeAnswer struct {
+	Branch        string  `json:"branch"`
+	QueryName     string  `json:"query_name"`
+	AffectedNodes int64   `json:"affected_nodes"`
+	AffectedEdges int64   `json:"affected_edges"`
+	ActorID       *string `json:"actor_id"`
+	Commit        *string `json:"commit"`
+}
+
+func (a *changeAnswer) report() *report {
+	note := ""
+	if a.Commit == nil {
+		note = "nothing was committed"
+	}
+	return single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
+}
+
+type queryAnswer struct {
+	Name        string            `json:"name"`
+	ToolName    string            `json:"tool_name"`
+	Description string            `json:"description,omitempty"`
+	Instruction string            `json:"instruction,omitempty"`
+	Mutation    bool              `json:"mutation"`
+	Params      []json.RawMessage `json:"params"`
+}
+
+type schemaAnswer struct {
+	SchemaSource string `json:"schema_source"`
+}
+
+// schemaChange is what became of a schema, or would.
+type schemaChange struct {
+	Supported   bool         `json:"supported"`
+	Applied     bool         `json:"applied"`
+	Destructive bool         `json:"destructive"`
+	StepCount   int          `json:"step_count"`
+	Steps       []stepAnswer `json:"steps"`
+	Digest      string       `json:"digest"` // identifies the change
+	Commit      *string      `json:"commit"`
+}
+
+type stepAnswer struct {
+	Code        string `json:"code"`
+	Step        string `json:"step"`
+	Destructive bool   `json:"destructive"`
+	Reason      string `json:"reason,omitempty"` // why it cannot be taken
+}
+
+type snapshotAnswer struct {
+	GraphBranch   string          `json:"graph_branch"`
+	GraphCommitID string          `json:"graph_commit_id"`
+	SchemaDigest  string          `json:"schema_digest"`
+	Datasets      []datasetAnswer `json:"datasets"`
+}
+
+type datasetAnswer struct {
+	TypeName    string `json:"type_name"`
+	EntityKind  string `json:"entity_kind"`
+	EntityCount int64  `json:"entity_count"`
+}
+
+type branchAnswer struct {
+	Name          string  `json:"name"`
+	GraphCommitID string  `json:"graph_commit_id"` // of its head
+	ActorID       *string `json:"actor_id"`
+	CreatedAt     int64   `json:"created_at"` // of its head
+}
+
+// commitAnswer is a commit on the wire.
+type commitAnswer struct {
+	GraphCommitID        string  `json:"graph_commit_id"`
+	GraphBranch          string  `json:"graph_branch"`
+	GraphManifestVersion uint64  `json:"graph_manifest_version"`
+	ParentCommitID       *string `json:"parent_commit_id"`
+	MergedParentCommitID *string `json:"merged_parent_commit_id"`
+	ActorID              *string `json:"actor_id"`
+	CreatedAt            int64   `json:"created_at"` // in Unix microseconds
+}
+
+// commitColumns are what a table shows of a commit.
+var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id")
+
+// changesAnswer is what a commit changed.
+type changesAnswer struct {
+	GraphCommitID string         `json:"graph_commit_id"`
+	Nodes         changeCounts   `json:"nodes"`
+	Edges         changeCounts   `json:"edges"`
+	Changes       []entityChange `json:"changes"`
+	More          bool           `json:"more"` // there are changes behind the last
+}
+
+type changeCounts struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
+}
+
+type entityChange struct {
+	Kind       string           `json:"kind"` // inserted, updated or deleted
+	EntityKind string           `json:"entity_kind"`
+	TypeName   string           `json:"type_name"`
+	ID         string           `json:"id"`
+	From       string           `json:"from,omitempty"` // of an edge
+	To         string           `json:"to,omitempty"`
+	Properties []propertyChange `json:"properties"`
+}
+
+type propertyChange struct {
+	Name string          `json:"name"`
+	Old  json.RawMessage `json:"old"`
+	New  json.RawMessage `json:"new"`
+}
+
+type cleanupAnswer struct {
+	CommitsReclaimed int64 `json:"commits_reclaimed"` // that are not readable any more
+	CommitsKept      int64 `json:"commits_kept"`
+	FilesRemoved     int64 `json:"files_removed"`
+	BytesFreed       int64 `json:"bytes_freed"`
+	DryRun           bool  `json:"dry_run"`
+}
+
+type mergeAnswer struct {
+	Source        string  `json:"source"`
+	Target        string  `json:"target"`
+	Outcome       string  `json:"outcome"`
+	AffectedNodes int64   `json:"affected_nodes"`
+	AffectedEdges int64   `json:"affected_edges"`
+	Commit        *string `json:"commit"`
+	ActorID       *string `json:"actor_id"`
+}
+
+type faultAnswer struct {
+	Object string `json:"object"`
+	Detail string `json:"detail"`
+}
+
+// graphFlags are the flags of a verb that works on a graph.
+type graphFlags struct {
+	endpoint
+	formatFlags
+}
+
+func (f *graphFlags) flags(cmd *cobra.Command) {
+	f.endpoint.flags(cmd)
+	f.formatFlags.flags(cmd)
+}
+
+// run opens the graph, does the verb, prints its report and closes the graph. A report
+// that comes with an error is printed too.
+func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s source) (*report, error)) (err error) {
+	if err := f.formatFlags.check(); err != nil {
+		return err
+	}
+	s, err := f.open(cmd)
+	if err != nil {
+		return err
+	}
+	r, err := do(cmd.Context(), s)
+	// Before anything is printed: what a graph says on closing is not to come after a
+	// report of success.
+	if cerr := s.Close(); cerr != nil {
+		return errors.Join(err, cerr)
+	}
+	if r != nil {
+		err = errors.Join(err, f.print(cmd, r))
+	}
+	return err
+}
+
+// open opens the graph that the flags name.
+func (e *endpoint) open(cmd *cobra.Command) (source, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	for _, other := range []string{"branch", "from"} {
+		if cmd.Flags().Changed("at") && cmd.Flags().Changed(other) {
+			return nil, usageError{fmt.Errorf("--%s and --at are both given; choose one", other)}
+		}
+	}
+	if e.server != "" {
+		token, err := tokenFor(e.server)
+		if err != nil {
+			return nil, err
+		}
+		return newRemote(e.server, e.graph, token), nil
+	}
+	ctx := cmd.Context()
+	g, err := openStore(ctx, e.store)
+	if err != nil {
+		return nil, err
+	}
+	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), service.Limits{Timeout: unhurried})
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return &local{Graph: g, served: served, actor: e.localActor()}, nil
+}
+
+// unhurried is the time that a command may take on a graph of its own.
+const unhurried = 10 * 365 * 24 * time.Hour
+
+// openStore opens a local graph.
+func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
+	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, dir)
+	}
+	return g, err
+}
+
+func (e *endpoint) localActor() *service.Actor {
+	a := &service.Actor{ID: e.actor, Source: "local"}
+	if a.ID == "" {
+		a.ID = localActor
+	}
+	return a
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func newVerify() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:   "verify --store DIR",
+		Short: "Read everything that is stored, and list each fault with its object",
+		Long: `Read everything that is stored, check every state that a branch or a merge needs, and
+list each fault with the object that it is in. The exit code is 1 when there is one.`,
+		Example: "  omnigraph verify --store data/people",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				faults, err := s.Verify(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return verifyReport(faults)
+			})
+			// A store whose log or manifest is bad is found out on opening it.
+			if faults, rest := faultsIn(err); len(faults) > 0 && rest == nil {
+				r, err := verifyReport(faults)
+				return errors.Join(f.print(cmd, r), err)
+			}
+			return err
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+func verifyReport(faults []faultAnswer) (*report, error) {
+	if faults == nil {
+		faults = []faultAnswer{}
+	}
+	r := &report{doc: map[string]any{"faults": faults}, columns: columns("object", "detail"), rows: rowsOf(faults)}
+	if len(faults) == 0 {
+		r.note = "no fault"
+		return r, nil
+	}
+	return r, fmt.Errorf("the store has %s", plural(int64(len(faults)), "fault"))
+}
+
+func newVersion() *cobra.Command {
+	var f formatFlags
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of this program",
+		Example: "  omnigraph version --format table",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			doc := map[string]any{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+			return f.print(cmd, single(doc, "", "version", "go", "os", "arch"))
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}

@@ -104,7 +104,8 @@ func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 		n.Unique = d.drawUnique(n.Properties)
 	case draw < 30:
 		for _, p := range n.Properties {
-			if p.Type.Kind.IsNumeric() && !p.Type.List {
+			ranged := slices.ContainsFunc(n.Ranges, func(r catalog.Range) bool { return r.Property == p.Name })
+			if p.Type.Kind.IsNumeric() && !p.Type.List && !ranged {
 				low := literal(1, p.Type)
 				n.Ranges = append(n.Ranges, catalog.Range{Property: p.Name, Min: &low})
 				return

@@ -48,6 +48,11 @@ func TestScripts(t *testing.T) {
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
 func setup(env *testscript.Env) error {
+	code, err := filepath.Abs("../../queries/code")
+	if err != nil {
+		return err
+	}
+	env.Setenv("CODE", code) // the folder of the schema of compiled-in queries
 	env.Setenv("HOME", env.WorkDir)
 	env.Values["steady"] = &steady{tokens: map[string]string{}}
 	return nil

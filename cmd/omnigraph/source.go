@@ -107,12 +107,12 @@ func (a *changeAnswer) report() *report {
 }
 
 type queryAnswer struct {
-	Name        string            `json:"name"`
-	ToolName    string            `json:"tool_name"`
-	Description string            `json:"description,omitempty"`
-	Instruction string            `json:"instruction,omitempty"`
-	Mutation    bool              `json:"mutation"`
-	Params      []json.RawMessage `json:"params"`
+	Name        string        `json:"name"`
+	ToolName    string        `json:"tool_name"`
+	Description string        `json:"description,omitempty"`
+	Instruction string        `json:"instruction,omitempty"`
+	Mutation    bool          `json:"mutation"`
+	Params      []paramAnswer `json:"params"`
 }
 
 type schemaAnswer struct {

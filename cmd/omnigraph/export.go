@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +46,8 @@ func newExport() *cobra.Command {
 		Use:   "export (--store DIR | --server URL --graph ID)",
 		Short: "Write the entities of a graph as NDJSON or Parquet",
 		Long: `Write the entities of a graph at one commit: as NDJSON that load takes, nodes and then
-edges, or as Parquet, a file for each type in the folders nodes and edges.
+edges, or as Parquet, a file for each type in the folders nodes and edges of a folder
+that is made. What is written appears whole or not at all.
 
 The commit is printed on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
@@ -67,8 +70,11 @@ The commit is printed on standard error.`,
 			}()
 			var commit string
 			if ex.format == "parquet" {
-				ex.dir = out
-				commit, err = s.Export(cmd.Context(), &ex)
+				err = writeFolder(out, func(dir string) (err error) {
+					ex.dir = dir
+					commit, err = s.Export(cmd.Context(), &ex)
+					return err
+				})
 			} else {
 				err = writeFile(cmd, out, func(w io.Writer) (err error) {
 					buffered := bufio.NewWriterSize(w, 1<<20)
@@ -121,6 +127,38 @@ func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) erro
 	}
 	if err != nil {
 		os.Remove(target)
+	}
+	return err
+}
+
+// writeFolder makes a folder, which appears whole or not at all.
+func writeFolder(out string, write func(dir string) error) error {
+	switch there, err := os.ReadDir(out); {
+	case len(there) > 0:
+		return fmt.Errorf("%s is not empty; name a folder that is not there yet", out)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	out = filepath.Clean(out)
+	dir, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".tmp-")
+	if err != nil {
+		return err
+	}
+	err = write(dir)
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err == nil {
+		// An empty folder would be in the way on some systems.
+		if err = os.Remove(out); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.Rename(dir, out)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -165,28 +166,35 @@ func (l *local) Queries(context.Context) ([]queryAnswer, error) {
 	list := make([]queryAnswer, len(queries))
 	for i, q := range queries {
 		info := q.Info()
-		list[i] = queryAnswer{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []json.RawMessage{}}
+		list[i] = queryAnswer{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []paramAnswer{}}
 		for k, p := range q.Plan().Params {
-			entry := paramAnswer{Name: p.Name, Type: p.Type.String(), Nullable: p.Type.Nullable}
+			entry := paramAnswer{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+			if p.Type.List {
+				entry.Kind, entry.ItemKind = "list", entry.Kind
+			}
 			if k < len(info.ParamDocs) {
 				entry.Description = info.ParamDocs[k]
 			}
-			b, err := service.JSON(entry)
-			if err != nil {
-				return nil, err
-			}
-			list[i].Params = append(list[i].Params, b)
+			list[i].Params = append(list[i].Params, entry)
 		}
 	}
 	return list, nil
 }
 
-// paramAnswer is a parameter of a stored query of this binary.
+// paramAnswer is a parameter of a stored query.
 type paramAnswer struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"` // as a query spells it
+	Kind        string `json:"kind"`
+	ItemKind    string `json:"item_kind,omitempty"`
+	VectorDim   int    `json:"vector_dim,omitempty"`
 	Nullable    bool   `json:"nullable"`
 	Description string `json:"description,omitempty"`
+}
+
+// kindNames are the names of kinds on the wire, which does not tell widths below 64 bits.
+var kindNames = map[value.Kind]string{
+	value.String: "string", value.Bool: "bool", value.I32: "int", value.U32: "int", value.I64: "bigint", value.U64: "bigint",
+	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
 func (l *local) Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error) {

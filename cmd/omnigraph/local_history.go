@@ -139,20 +139,37 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 	switch v.Kind() {
 	case value.Bool, value.I32, value.U32, value.I64, value.U64:
 		return value.AppendText(nil, v), nil
-	case value.F32, value.F64:
-		if f := v.Float(); math.IsNaN(f) {
-			return json.RawMessage(`"NaN"`), nil
-		} else if math.IsInf(f, 0) {
-			return json.RawMessage(map[bool]string{true: `"Infinity"`, false: `"-Infinity"`}[f > 0]), nil
-		}
-		return value.AppendText(nil, v), nil
+	case value.F32:
+		return floatJSON(nil, v.Float(), 32), nil
+	case value.F64:
+		return floatJSON(nil, v.Float(), 64), nil
 	case value.Vector:
-		return service.JSON(v.Vector())
+		list := []byte{'['}
+		for i, f := range v.Vector() {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = floatJSON(list, float64(f), 32)
+		}
+		return append(list, ']'), nil
 	case value.String, value.Date, value.DateTime, value.Blob:
 		return service.JSON(value.Text(v))
 	case value.Invalid:
 	}
 	panic("omnigraph: value of kind " + v.Kind().String())
+}
+
+// floatJSON appends a number, or the name of one that JSON has no number for.
+func floatJSON(dst []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	return value.AppendFloat(dst, f, bits)
 }
 
 func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error) {

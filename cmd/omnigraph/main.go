@@ -106,7 +106,10 @@ func newRoot() *cobra.Command {
 		Short: "Operate graphs: make them, fill them, ask them",
 		Long: `Operate graphs: make them, fill them, ask them. A verb works on a graph in a folder
 (--store DIR), or on one of a server (--server URL --graph ID) with the bearer token of
-` + tokenVar + `, or else of ` + configName + `.
+` + tokenVar + `, or else of ` + configName + `:
+
+    servers:
+      https://graph.example.com: { token: "…" }
 
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the

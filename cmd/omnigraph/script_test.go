@@ -29,7 +29,7 @@ import (
 //	                     times, which differ from run to run, are replaced
 //	golden -stderr NAME  the same of standard error
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
-//	flip FILE TEXT       change a byte of TEXT where a file has it
+//	flip FILE [TEXT]     change a byte of TEXT where a file has it, or of its middle
 //	serve STORE [POLICY] serve a store as graph people at $URL until the script ends: token
 //	                     t-ada is act-ada, and so on
 func TestScripts(t *testing.T) {
@@ -48,6 +48,11 @@ func TestScripts(t *testing.T) {
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
 func setup(env *testscript.Env) error {
+	code, err := filepath.Abs("../../queries/code")
+	if err != nil {
+		return err
+	}
+	env.Setenv("CODE", code) // the folder of the schema of compiled-in queries
 	env.Setenv("HOME", env.WorkDir)
 	env.Values["steady"] = &steady{tokens: map[string]string{}}
 	return nil
@@ -82,9 +87,11 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 			path := ts.MkAbs(args[0])
 			b, err := os.ReadFile(path)
 			ts.Check(err)
-			i := strings.Index(string(b), args[1])
-			if i < 0 {
-				ts.Fatalf("%s holds no %q", path, args[1])
+			i := len(b) / 2
+			if len(args) > 1 {
+				if i = strings.Index(string(b), args[1]); i < 0 {
+					ts.Fatalf("%s holds no %q", path, args[1])
+				}
 			}
 			b[i] ^= 1
 			ts.Check(os.WriteFile(path, b, 0o600))

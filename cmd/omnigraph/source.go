@@ -107,12 +107,12 @@ func (a *changeAnswer) report() *report {
 }
 
 type queryAnswer struct {
-	Name        string            `json:"name"`
-	ToolName    string            `json:"tool_name"`
-	Description string            `json:"description,omitempty"`
-	Instruction string            `json:"instruction,omitempty"`
-	Mutation    bool              `json:"mutation"`
-	Params      []json.RawMessage `json:"params"`
+	Name        string        `json:"name"`
+	ToolName    string        `json:"tool_name"`
+	Description string        `json:"description,omitempty"`
+	Instruction string        `json:"instruction,omitempty"`
+	Mutation    bool          `json:"mutation"`
+	Params      []paramAnswer `json:"params"`
 }
 
 type schemaAnswer struct {
@@ -247,11 +247,8 @@ func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s sour
 		return err
 	}
 	r, err := do(cmd.Context(), s)
-	// Before anything is printed: what a graph says on closing is not to come after a
-	// report of success.
-	if cerr := s.Close(); cerr != nil {
-		return errors.Join(err, cerr)
-	}
+	// What was done is told, whatever closing says: it may be a commit.
+	err = errors.Join(err, s.Close())
 	if r != nil {
 		err = errors.Join(err, f.print(cmd, r))
 	}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestServerAnswers holds what becomes of answers that are not those of a graph in order.
+func TestServerAnswers(t *testing.T) {
+	inFolder(t)
+	write(t, "q.gq", "query q() { match { $p: Person } return { $p.name } }\n")
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		exit   int
+		want   string
+	}{
+		{"a proxy's page", 502, "<html>Bad Gateway</html>", 1, "502 Bad Gateway, and no error envelope"},
+		{"an empty refusal", 500, "", 1, "500 Internal Server Error"},
+		{"no JSON", 200, "<html>Welcome</html>", 1, "invalid character"},
+		{"rows that are no objects", 200, `{"columns":["a"],"rows":[1]}`, 1, "no object"},
+		{"denied", 403, `{"error":"the policy does not allow read","code":"forbidden"}`, 3, "does not allow read"},
+		{"no token", 401, `{"error":"no token","code":"unauthorized"}`, 3, "set OMNIGRAPH_TOKEN"},
+		{"another head", 412, `{"error":"the branch is at commit X"}`, 4, "at commit X"},
+		{"busy", 429, `{"error":"too many requests","code":"too_many_requests"}`, 1, "too many requests"},
+		{"a severity from the future", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"fatal","message":"m"}]}`, 1, "400 Bad Request, and no error envelope"},
+		{"a span outside of the text", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"error","message":"m","span":{"file":"query","start":{"offset":900,"line":70,"column":3},"end":{"offset":-4,"line":-1,"column":0}}}]}`, 1, "error T1: m"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				_, _ = w.Write([]byte(tt.body))
+			}))
+			defer srv.Close()
+			code, stdout, stderr := omnigraph(t, "", "query", "--server", srv.URL, "--graph", "g", "--query", "q.gq", "--format", "csv")
+			if code != tt.exit || stdout != "" || !strings.Contains(stderr, tt.want) {
+				t.Errorf("exit code %d, printed %q and %q, want %d and %q", code, stdout, stderr, tt.exit, tt.want)
+			}
+		})
+	}
+}
+
+// TestValues holds that a list of changes spells every kind of value as a read does.
+func TestValues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "s.pg", `node All {
+  key: String @key
+  flag: Bool?
+  i: I32?
+  l: I64?
+  u: U32?
+  w: U64?
+  f: F32?
+  d: F64?
+  day: Date?
+  at: DateTime?
+  raw: Blob?
+  v: Vector(3)?
+  tags: [String]?
+  days: [Date]?
+  none: String?
+}
+`)
+	write(t, "data.ndjson", `{"type":"All","data":{"key":"a <&> \"b\"","flag":true,"i":-7,"l":"-9223372036854775808","u":4294967295,"w":"18446744073709551615","f":0.1,"d":1e300,`+
+		`"day":"2020-02-29","at":"2021-01-02T03:04:05.678Z","raw":"AQID","v":[0.25,-1,3e-9],"tags":["x","y \u00e9"],"days":["1999-12-31"]}}`+"\n")
+	names := strings.Fields("key flag i l u w f d day at v tags days none")
+	for i, n := range names {
+		names[i] = "$a." + n + " as " + n
+	}
+	write(t, "q.gq", "query q() { match { $a: All } return { "+strings.Join(names, ", ")+" } }\n")
+	run := func(args string) []byte {
+		t.Helper()
+		code, stdout, stderr := omnigraph(t, "", strings.Fields(args)...)
+		if code != 0 {
+			t.Fatalf("%s: %d %s", args, code, stderr)
+		}
+		return []byte(stdout)
+	}
+	run("init --schema s.pg --store g")
+	run("load --store g --data data.ndjson")
+	var read struct {
+		Rows   []map[string]json.RawMessage `json:"rows"`
+		Commit string                       `json:"graph_commit_id"`
+	}
+	if err := json.Unmarshal(run("query --store g --query q.gq"), &read); err != nil {
+		t.Fatal(err)
+	}
+	var changes changesAnswer
+	if err := json.Unmarshal(run("changes --store g "+read.Commit), &changes); err != nil {
+		t.Fatal(err)
+	}
+	if len(changes.Changes) != 1 || len(changes.Changes[0].Properties) != 14 {
+		t.Fatalf("%+v", changes)
+	}
+	for _, p := range changes.Changes[0].Properties {
+		want := string(read.Rows[0][p.Name])
+		if p.Name == "raw" {
+			want = `"AQID"` // a query has no blobs
+		}
+		if got := string(p.New); got != want {
+			t.Errorf("%s is %s in the changes, %s in the read", p.Name, got, want)
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/guard"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -48,6 +49,7 @@ type Server struct {
 	log     *slog.Logger
 	handler http.Handler
 	engines []engine.Graph
+	pageKey []byte // of page tokens
 }
 
 const (
@@ -88,6 +90,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
+		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	graphs := make([]*service.Graph, 0, len(o.Cluster.Graphs))
 	for i := range o.Cluster.Graphs {
@@ -137,7 +142,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
-		Version: o.Version, Logger: o.Log,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: s.pageKey,
 	})
 }
 

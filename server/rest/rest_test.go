@@ -111,7 +111,7 @@ func TestRoutes(t *testing.T) {
 		{name: "query", actor: reader, method: "POST", path: "/query", body: `{"query":"query q($n: String) { match { $p: Person { name: $n } } return { $p.age as age } }","params":{"n":"ada"}}`, status: 200,
 			want: `"columns":["age"],"rows":[{"age":36}],"row_count":1,"graph_commit_id":"COMMIT"}`, header: `ETag: "COMMIT"`},
 		{name: "query cut on request", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":1}`, status: 200,
-			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"rows"}`},
+			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"rows","next_page_token":"`},
 		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: found less than 1`},
 		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `is a mutation`},
 		{name: "query denied", actor: bot, method: "POST", path: "/query", body: `{"query":"nonsense"}`, status: 403, want: `"code":"forbidden"`},

@@ -81,13 +81,22 @@ func Catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
 	other := compileSchema(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
 	compiled := append(compile(t, Schema(t), queries), compile(t, other, misfit)...)
-	c := &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test"}
+	return &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: serve(compiled)}
+}
+
+// Queries returns the stored queries of a text over the schema of Source.
+func Queries(t testing.TB, text string) []tool.StoredQuery {
+	t.Helper()
+	return serve(compile(t, Schema(t), text))
+}
+
+func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	for _, q := range compiled {
 		name, reads := q.ToolName, q.Plan.Read != nil
 		if name == "" {
 			name = q.Plan.Name
 		}
-		c.Queries = append(c.Queries, &stored{
+		all = append(all, &stored{
 			desc: tool.Descriptor{
 				Name: name, Title: q.Title, Description: q.Description, InputSchema: inputSchema(q.Plan),
 				ReadOnly: reads, Idempotent: true, Destructive: !reads,
@@ -99,7 +108,7 @@ func Catalog(t testing.TB) *tool.Catalog {
 			plan: q.Plan,
 		})
 	}
-	return c
+	return all
 }
 
 func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {

@@ -72,14 +72,24 @@ func (q *stored) DecodeParams(params json.RawMessage) (engine.Args, error) {
 }
 
 // Schema returns the schema of Source.
-func Schema(t testing.TB) *catalog.Schema { return compileSchema(t, Source) }
+func Schema(t testing.TB) *catalog.Schema { return SchemaOf(t, Source) }
+
+// SchemaOf returns the schema of a text.
+func SchemaOf(t testing.TB, text string) *catalog.Schema {
+	t.Helper()
+	s, faults := gq.CompileSchema(gq.Source{Name: "people.pg", Text: text})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // Catalog returns the stored queries: find_person (a read, as the tool lookup_person),
 // everyone (a read without parameters), add_person (a mutation), secret (a read that
 // is not exposed), and misfit, which was made for another schema.
 func Catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
-	other := compileSchema(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
+	other := SchemaOf(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
 	compiled := append(compile(t, Schema(t), queries), compile(t, other, misfit)...)
 	return &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: serve(compiled)}
 }
@@ -118,15 +128,6 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 		t.Fatal(err)
 	}
 	return compiled
-}
-
-func compileSchema(t testing.TB, text string) *catalog.Schema {
-	t.Helper()
-	s, faults := gq.CompileSchema(gq.Source{Name: "people.pg", Text: text})
-	if err := faults.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // inputSchema leaves the parameters open: what is under test is how a schema travels.

@@ -40,9 +40,11 @@ var imports = []struct {
 	{"source/**", nil},
 
 	// The server: tools and operations know no transport; a transport knows no other.
-	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value"}},
+	{"server/page", []string{"gq/plan", "gq/value"}},
+	{"server/rank", nil},
+	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/page"}},
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
-	{"server/service", []string{"engine", "gq", "gq/**", "server/tool"}},
+	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/page", "server/rank", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/service", "server/tool"}},
 	{"server/rest", []string{"engine", "gq/**", "server/service", "server/tool"}},

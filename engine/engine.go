@@ -119,6 +119,9 @@ type Target struct {
 	// AtLeast, if not empty, is a commit that the branch has to have reached, such as
 	// one's own last write: *NotFound if it is no commit of the branch.
 	AtLeast string
+	// Now, if not zero, is the instant of now() in a read, instead of the clock's: a read
+	// of one commit at one instant always has the same rows in the same order.
+	Now time.Time
 }
 
 // Schema is a schema with its source.

@@ -87,7 +87,7 @@ type CleanupOptions struct {
 
 // CleanupResult says what a cleanup reclaimed.
 type CleanupResult struct {
-	Commits  int64 // commits that were readable before
+	Commits  int64 // commits that can be read no more
 	Kept     int64 // commits that still are
 	Segments int64 // files removed, less those written; of a dry run those that would be removed
 	Bytes    int64 // of these files

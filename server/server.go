@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/guard"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -48,6 +49,7 @@ type Server struct {
 	log     *slog.Logger
 	handler http.Handler
 	engines []engine.Graph
+	pageKey []byte // of page tokens
 }
 
 const (
@@ -87,6 +89,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
+		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	graphs := make([]*service.Graph, 0, len(o.Cluster.Graphs))
 	for i := range o.Cluster.Graphs {
@@ -134,11 +139,11 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	s.engines = append(s.engines, g)
-	return serve(ctx, o, c, g, authorizer)
+	return serve(ctx, o, c, g, authorizer, s.pageKey)
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
@@ -146,7 +151,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
-		Version: o.Version, Logger: o.Log,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey,
 	})
 }
 

@@ -39,9 +39,15 @@ type testServer struct {
 	stop    func() error // ends Serve, and returns what it returned
 }
 
-// newServer makes the store with the omnigraph command, so that it also works in a
-// build whose parser fails.
+// newServer starts a server over a store of its own.
 func newServer(t *testing.T, with ...func(*server.Options)) *testServer {
+	t.Helper()
+	return serve(t, newStore(t), with...)
+}
+
+// newStore makes a store with the omnigraph command, so that it also works in a build
+// whose parser fails, and returns the folder that it is in.
+func newStore(t *testing.T) string {
 	t.Helper()
 	storage := t.TempDir()
 	store := filepath.Join(storage, "code")
@@ -56,7 +62,11 @@ func newServer(t *testing.T, with ...func(*server.Options)) *testServer {
 		t.Fatal(err)
 	}
 	omnigraph(t, ndjson.Bytes(), "load", "--store", store, "--data", "-", "--mode", "overwrite")
+	return storage
+}
 
+func serve(t *testing.T, storage string, with ...func(*server.Options)) *testServer {
+	t.Helper()
 	config, err := cluster.Read("../cluster.yaml")
 	if err != nil {
 		t.Fatal(err)

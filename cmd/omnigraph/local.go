@@ -92,7 +92,7 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change}}, err
 	}
 	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
-	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result}}, err
+	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
 }
 
 // choose returns the query to run out of those that the text holds.

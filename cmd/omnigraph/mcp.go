@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -150,8 +151,13 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 			return nil, err
 		}
 	}
+	key, err := page.Key(e.store)
+	if err != nil {
+		return nil, fmt.Errorf("the key of page tokens: %w", err)
+	}
 	return service.NewGraph(ctx, service.Config{
 		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		PageKey: key,
 	})
 }
 

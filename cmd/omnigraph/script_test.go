@@ -148,13 +148,15 @@ func serve(t *testing.T, store, policyFile string) (url string, stop func()) {
 // times, by texts of the same width.
 type steady struct{ tokens map[string]string }
 
-var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"created_at":\d+|\b\d{16}\b|127\.0\.0\.1:\d+|go1\.[0-9.]+`)
+var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"created_at":\d+|\b\d{16}\b|"next_page_token":"[^"]*"|127\.0\.0\.1:\d+|go1\.[0-9.]+`)
 
 func (s *steady) replace(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(m string) string {
 		switch {
 		case strings.HasPrefix(m, `"created_at"`):
 			return `"created_at":0`
+		case strings.HasPrefix(m, `"next_page_token"`):
+			return `"next_page_token":"TOKEN"`
 		case strings.Contains(m, "T") && strings.HasSuffix(m, "Z") && len(m) == 27:
 			return "2026-01-01T00:00:00.000000Z"
 		case strings.HasPrefix(m, "127."):

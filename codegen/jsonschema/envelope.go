@@ -9,7 +9,12 @@ const branchDoc = "The branch to use; main when it is left out."
 
 // ReadInput returns the input schema of a stored read whose parameters are the struct
 // type params.
-func ReadInput(params reflect.Type) json.RawMessage { return Input(inputEnvelope(params)) }
+func ReadInput(params reflect.Type) json.RawMessage {
+	return Input(inputEnvelope(params,
+		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`),
+		field[*string]("PageToken", `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`),
+	))
+}
 
 // ReadOutput returns the output schema of a stored read whose rows are the struct
 // type row.
@@ -23,12 +28,19 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 		field[string]("GraphCommitID", `json:"graph_commit_id"`),
 		field[bool]("Truncated", `json:"truncated,omitempty"`),
 		field[string]("TruncatedBy", `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`),
+		field[string]("NextPageToken", `json:"next_page_token,omitempty"`),
 	}))
 }
 
 // MutationInput returns the input schema of a stored mutation whose parameters are
 // the struct type params.
-func MutationInput(params reflect.Type) json.RawMessage { return Input(inputEnvelope(params)) }
+func MutationInput(params reflect.Type) json.RawMessage {
+	return Input(inputEnvelope(params,
+		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`),
+		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`),
+		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`),
+	))
+}
 
 // MutationOutput returns the output schema that all stored mutations share.
 func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationResult]()) }
@@ -45,21 +57,22 @@ type mutationResult struct {
 	AffectedEdges int64   `json:"affected_edges"`
 	ActorID       *string `json:"actor_id"`
 	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	DryRun        bool    `json:"dry_run,omitempty"`
 }
 
 // inputEnvelope keeps the parameters of a query apart from the knobs of the call. The
 // member params may be left out when no parameter is required.
-func inputEnvelope(params reflect.Type) reflect.Type {
+func inputEnvelope(params reflect.Type, knobs ...reflect.StructField) reflect.Type {
 	tag := reflect.StructTag(`json:"params,omitempty"`)
 	for f := range params.Fields() {
 		if !optionalInput(f) {
 			tag = `json:"params"`
 		}
 	}
-	return reflect.StructOf([]reflect.StructField{
+	return reflect.StructOf(append([]reflect.StructField{
 		{Name: "Params", Type: params, Tag: tag},
 		field[*string]("Branch", `json:"branch,omitempty" jsonschema_description:"`+branchDoc+`"`),
-	})
+	}, knobs...))
 }
 
 func field[T any](name string, tag reflect.StructTag) reflect.StructField {

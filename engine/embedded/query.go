@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // maxPrograms is how many bound programs are kept. Past it all are dropped: a plan is
@@ -102,7 +103,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
-	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, false))
+	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, false))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
-	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, true))
+	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, true))
 	if err != nil {
 		return nil, err
 	}
@@ -157,10 +158,14 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	}
 }
 
-func (g *Graph) runOptions(prog *exec.Program, analyze bool) exec.Options {
+func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
 	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder, Analyze: analyze}
-	if prog.AsksNow() {
+	switch {
+	case !prog.AsksNow():
+	case at.Now.IsZero():
 		opts.Now = g.now()
+	default:
+		opts.Now = value.OfDateTime(value.DateTimeOf(at.Now))
 	}
 	return opts
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -163,6 +164,35 @@ func callCases() []testCase {
 		},
 		"unknown commit": func(s *session) {
 			notFound(s, ask(s, everybody(s).done(), engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
+		},
+		"another now": func(s *session) {
+			p := s.read()
+			a := p.bind("a", "Person")
+			q := p.match(where(p.prop(a, "seen"), plan.Lt, plan.Now{})).ret(id(a), plan.Now{}).done()
+			at := time.Date(2024, 5, 1, 12, 30, 0, 250_999_000, time.UTC)
+			for _, tt := range []struct {
+				at   time.Time
+				want string
+			}{
+				{at, ""}, // both were seen at this very millisecond
+				{at.Add(time.Millisecond), "ann | 2024-05-01T12:30:00.251Z, bob | 2024-05-01T12:30:00.251Z"},
+				{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), ""},
+				{time.Date(3000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600)), "ann | 2999-12-31T23:00:00.000Z, bob | 2999-12-31T23:00:00.000Z"},
+			} {
+				for _, commit := range []string{"", s.head().ID} {
+					rows, err := queryAt(s.ctx, s.graph, q, nil, engine.Target{Commit: commit, Now: tt.at})
+					if err != nil {
+						s.Fatalf("query: %v", err)
+					}
+					if got := strings.Join(formatRows(rows), ", "); got != tt.want {
+						s.Errorf("at %s: got %s, want %s", tt.at, got, tt.want)
+					}
+				}
+				e, err := s.graph.Explain(s.ctx, q, nil, engine.Target{Now: tt.at}, true)
+				if err != nil || *e.Plan[0].Rows != int64(strings.Count(tt.want, "|")) {
+					s.Errorf("explain at %s: %v, %v", tt.at, e, err)
+				}
+			}
 		},
 		"argument of another kind": func(s *session) {
 			p := everybody(s)

@@ -15,6 +15,7 @@ type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
+	writeKnobs
 }
 
 func load() tool.Tool {
@@ -37,7 +38,7 @@ func load() tool.Tool {
 			o := tool.Members(args)
 			data := o.String("data")
 			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
-			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch"))}
+			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), Knobs: tool.WriteKnobs(o)}
 			return c, o.Done()
 		},
 	}

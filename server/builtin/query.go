@@ -15,11 +15,12 @@ import (
 const maxBatch = 16
 
 type queryArgs struct {
-	Query   *string        `json:"query,omitempty" jsonschema_description:"The GQ text of one read. Either this or queries."`
-	Name    *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch  *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	Queries []batchArgs    `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
+	Query  *string        `json:"query,omitempty" jsonschema_description:"The GQ text of one read. Either this or queries."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	readKnobs
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
 }
 
 type batchArgs struct {
@@ -27,6 +28,20 @@ type batchArgs struct {
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	readKnobs
+}
+
+// readKnobs are those of a read beside its branch.
+type readKnobs struct {
+	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+// writeKnobs are those of a write beside its branch.
+type writeKnobs struct {
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`
 }
 
 type mutateArgs struct {
@@ -34,6 +49,7 @@ type mutateArgs struct {
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	writeKnobs
 }
 
 // queryAnswer is either the answer of one read or that of a batch.
@@ -46,6 +62,7 @@ type queryAnswer struct {
 	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
 	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
 	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
 	Results       []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
 }
 
@@ -62,7 +79,7 @@ func query() tool.Tool {
 				"}\n\n" +
 				"What stands side by side in match must all hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
 				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
-				"Give values as parameters rather than in the text. Always set a limit: large results are cut, and then say truncated. " +
+				"Give values as parameters rather than in the text. Always set a limit: large results are cut, and then say truncated and how to go on. " +
 				"With queries, several reads run in one call. A text with faults is answered with each fault's place and a remedy.",
 		}),
 		gates:  gate(tool.Read),
@@ -90,7 +107,7 @@ func mutate() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := tool.Members(args)
 			c := adHoc(o)
-			c.Write = true
+			c.Write, c.Knobs = true, tool.WriteKnobs(o)
 			return c, o.Done()
 		},
 	}
@@ -101,11 +118,12 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	if !o.Has("queries") {
 		o.Raw("queries") // absent or null, but a known name
 		c := adHoc(o)
+		c.Knobs = tool.ReadKnobs(o)
 		return c, o.Done()
 	}
 	items, err := elements(o.Raw("queries"))
 	o.Merge("queries", err)
-	for _, alone := range []string{"query", "name", "params", "branch"} {
+	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
 		if o.Has(alone) {
 			o.Fail(alone, "found beside queries, wanted inside of its elements", "")
 		}
@@ -118,6 +136,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	for i, item := range items {
 		o := tool.Members(item)
 		c := adHoc(o)
+		c.Knobs = tool.ReadKnobs(o)
 		if err := o.Done(); err != nil {
 			batch.calls[i] = &failed{err}
 			continue

@@ -45,10 +45,16 @@ type Graph struct {
 	MaxRows        int
 	MaxBytes       int
 	RefuseOversize bool
+
+	// MetaThreshold is the number of stored queries from which on they are found and run
+	// by a pair of tools, instead of each being one.
+	MetaThreshold int
 }
 
-// The limits of a tool's result where cluster.yaml sets none.
+// What cluster.yaml says of a graph's tools where it says nothing.
 const (
+	DefaultMetaThreshold = 24
+
 	DefaultMaxRows  = 5000
 	DefaultMaxBytes = 1 << 20
 )

@@ -107,7 +107,7 @@ func (p *reader) graphs(n *strictyaml.Node) {
 
 func (p *reader) graph(e strictyaml.Entry) {
 	what := "graph " + e.Key
-	g := Graph{ID: e.Key, MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes}
+	g := Graph{ID: e.Key, MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
 	// Faulty or not, policies may refer to it: one fault, one report.
 	defer func() { p.cfg.Graphs = append(p.cfg.Graphs, g) }()
 	f, ok := e.Value.Fields(what, "schema", "queries", "embedding_provider", "mcp")
@@ -182,9 +182,8 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 	if v, ok := f["on_oversize"].OneOf("on_oversize", "truncate", "refuse"); ok {
 		g.RefuseOversize = v == "refuse"
 	}
-	if n := f["meta_threshold"]; n != nil {
-		n.Int("meta_threshold", 1, 10_000)
-		unsupported(n, "meta_threshold", "remove it; every stored query is a tool of its own")
+	if v, ok := f["meta_threshold"].Int("meta_threshold", 1, 10_000); ok {
+		g.MetaThreshold = int(v)
 	}
 }
 

@@ -17,15 +17,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// instructions tell a model how to begin; %s says how stored queries are run.
 const instructions = `This server is one typed property graph with branches and commits. ` +
 	`Read the schema with schema_get first: it names the node and edge types, their properties and keys. ` +
-	`Prefer a stored query, which is a tool of its own with typed parameters inside "params", when one fits; ` +
+	`Prefer a stored query, %s, when one fits; ` +
 	`otherwise write GQ and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
 	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
 	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
 	`Tools that write say so in their hints; each write is one commit. ` +
-	`A result that was cut says truncated: true; then ask for less. ` +
+	`A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token. ` +
 	`An error names what was found and what was wanted.`
+
+// How stored queries are run in the two modes.
+const (
+	queriesAsTools = `which is a tool of its own with typed parameters inside "params"`
+	queriesByPair  = `which ` + service.ListQueries + ` finds and ` + service.RunQuery + ` runs`
+)
+
+func instructionsFor(g *service.Graph) string {
+	if g.Meta() {
+		return fmt.Sprintf(instructions, queriesByPair)
+	}
+	return fmt.Sprintf(instructions, queriesAsTools)
+}
 
 // methods are the ones that are served. What the SDK would answer beyond them has
 // nothing behind it here.
@@ -75,7 +89,7 @@ func newSurface(g *service.Graph, opts Options) *surface {
 		capabilities.Prompts = &mcp.PromptCapabilities{}
 	}
 	s.server = mcp.NewServer(s.implementation, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: instructionsFor(g),
 		PageSize:     pageSize,
 		Capabilities: capabilities,
 		SetCacheable: cacheable,
@@ -87,6 +101,10 @@ func newSurface(g *service.Graph, opts Options) *surface {
 		s.addTool(t, s.call)
 	}
 	s.naming = newNaming(g.Descriptors())
+	for _, d := range g.Variants() {
+		t := describe(d)
+		s.tools[d], s.encoded[t] = t, encodeTool(t)
+	}
 	s.register(opts)
 	s.server.AddReceivingMiddleware(s.receive)
 	s.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -108,12 +126,16 @@ func newSurface(g *service.Graph, opts Options) *surface {
 
 // addTool adds a tool to the server.
 func (s *surface) addTool(t *mcp.Tool, h mcp.ToolHandler) {
+	s.names[t.Name], s.encoded[t] = true, encodeTool(t)
+	s.server.AddTool(t, h)
+}
+
+func encodeTool(t *mcp.Tool) []byte {
 	b, err := service.JSON(t)
 	if err != nil {
 		panic(fmt.Sprintf("mcp: tool %s: %v", t.Name, err))
 	}
-	s.names[t.Name], s.encoded[t] = true, b
-	s.server.AddTool(t, h)
+	return b
 }
 
 // serves reports whether a method is one of the surface's.

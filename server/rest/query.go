@@ -17,6 +17,7 @@ func (s *server) query(ctx context.Context, g *service.Graph, w http.ResponseWri
 	}
 	call := &service.AdHoc{
 		Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")),
+		Knobs: tool.ReadKnobs(o),
 	}
 	enc, err := maxRows(o)
 	if err != nil {
@@ -55,6 +56,7 @@ func (s *server) invoke(ctx context.Context, g *service.Graph, w http.ResponseWr
 		return err
 	}
 	in := service.Invocation{Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")), ExpectMutation: o.OptBool("expect_mutation")}
+	in.Knobs = tool.Knobs{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
 	// Whether the caller may know of the query comes before what is wrong with the
 	// body: a fault that only known queries have would tell of them.
 	if err := g.Invocable(service.ActorFrom(ctx), r.PathValue("name")); err != nil {

@@ -37,7 +37,11 @@ func (q request) run(t *testing.T, c service.Config, h http.Handler) {
 	if strings.HasPrefix(q.path, "//") {
 		path = q.path[1:]
 	}
-	r := httptest.NewRequest(q.method, path, strings.NewReader(q.body))
+	before, err := c.Graph.Snapshot(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(q.method, path, strings.NewReader(strings.ReplaceAll(q.body, "COMMIT", before.Commit.ID)))
 	if q.media == "" {
 		q.media = "application/json"
 	}
@@ -111,7 +115,16 @@ func TestRoutes(t *testing.T) {
 		{name: "query", actor: reader, method: "POST", path: "/query", body: `{"query":"query q($n: String) { match { $p: Person { name: $n } } return { $p.age as age } }","params":{"n":"ada"}}`, status: 200,
 			want: `"columns":["age"],"rows":[{"age":36}],"row_count":1,"graph_commit_id":"COMMIT"}`, header: `ETag: "COMMIT"`},
 		{name: "query cut on request", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":1}`, status: 200,
-			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"rows"}`},
+			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"rows","next_page_token":"`},
+		{name: "query of a snapshot", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","snapshot":"COMMIT"}`, status: 200,
+			want: `"target":{"branch":null,"snapshot":"COMMIT"},"columns":["p.name"],"rows":[{"p.name":"ada"},{"p.name":"bob"},{"p.name":"cyd"}],"row_count":3,"graph_commit_id":"COMMIT"}`, header: `ETag: "COMMIT"`},
+		{name: "snapshot and branch", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","snapshot":"COMMIT","branch":"main"}`, status: 400,
+			want: `snapshot: found beside branch, wanted one of the two`},
+		{name: "page token", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":1,"page_token":"x"}`, status: 400, want: `page_token: it is damaged`},
+		{name: "invoke a snapshot", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"COMMIT"}`, status: 200, want: `"row_count":3,"graph_commit_id":"COMMIT"}`},
+		{name: "invoke a snapshot and a branch", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"COMMIT","branch":"main"}`, status: 400, want: `snapshot: found beside branch`},
+		{name: "mutate a snapshot", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"snapshot":"COMMIT"}`, status: 400, want: `snapshot: does not apply to a mutation`},
+		{name: "no such snapshot", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"zzz"}`, status: 404, want: `commit \"zzz\" not found`},
 		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: found less than 1`},
 		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `is a mutation`},
 		{name: "query denied", actor: bot, method: "POST", path: "/query", body: `{"query":"nonsense"}`, status: 403, want: `"code":"forbidden"`},

@@ -20,7 +20,11 @@ func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, er
 	var seen []*tool.Descriptor
 	for t := range g.all {
 		if g.visible(actor, t, branches) {
-			seen = append(seen, t.Descriptor())
+			d := t.Descriptor()
+			if t, ok := t.(perCaller); ok {
+				d = t.descriptorFor(actor)
+			}
+			seen = append(seen, d)
 		}
 	}
 	return seen, nil
@@ -82,8 +86,28 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
+// placed puts grants on a commit on the branch that the commit was made on. A commit
+// that does not exist is on main, so that whoever may read nothing learns nothing.
+func (g *Graph) placed(ctx context.Context, grants []tool.Grant) ([]tool.Grant, error) {
+	for i := range grants {
+		if grants[i].Commit == "" {
+			continue
+		}
+		c, err := g.engine.Commit(ctx, grants[i].Commit)
+		var missing *engine.NotFound
+		if err != nil && !errors.As(err, &missing) {
+			return nil, err
+		}
+		grants[i].Branch, grants[i].Commit = c.Branch, ""
+	}
+	return grants, nil
+}
+
 // visible reports whether all gates of a tool are granted on one of the branches.
 func (g *Graph) visible(actor *Actor, t tool.Tool, branches []string) bool {
+	if t, ok := t.(perCaller); ok {
+		return t.visibleTo(actor)
+	}
 	gates := t.Gates()
 	if !asksBranches(t) {
 		for _, gate := range gates {

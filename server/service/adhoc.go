@@ -22,23 +22,47 @@ type AdHoc struct {
 	Params json.RawMessage // nil, null or an object
 	Branch string          // empty for main
 	Write  bool            // the query must be a mutation; otherwise it must be a read
+	Knobs  tool.Knobs
 }
 
 // Grants returns the permission to read or change the branch.
 func (c *AdHoc) Grants() []tool.Grant {
-	g := tool.Grant{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}
 	if c.Write {
-		g.Action = tool.Change
+		return []tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
 	}
-	return []tool.Grant{g}
+	return []tool.Grant{c.Knobs.Grant(c.Branch, tool.AdHoc)}
 }
 
 // Run compiles the text and executes the query. Faults of the text are a *Rejected,
-// those of the choice of a query and of its parameters a *tool.ArgumentError.
+// those of the choice of a query, of its parameters and of the knobs a
+// *tool.ArgumentError.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	if err := c.Knobs.Check(c.Write, c.Branch); err != nil {
+		return nil, err
+	}
+	if c.Write {
+		q, args, err := c.compile(ctx, env, engine.Target{Branch: c.Branch})
+		if err != nil {
+			return nil, err
+		}
+		return tool.RunMutation(ctx, env, q.Plan, args, c.Branch, &c.Knobs)
+	}
+	r, err := c.Knobs.Reading(env, c.Branch)
 	if err != nil {
 		return nil, err
+	}
+	q, args, err := c.compile(ctx, env, r.At)
+	if err != nil {
+		return nil, r.Lost(err)
+	}
+	return r.Run(ctx, env, q.Plan, args)
+}
+
+// compile returns the query to run, and its arguments, for the schema at a target.
+func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, error) {
+	schema, err := env.Graph.Schema(ctx, at)
+	if err != nil {
+		return nil, nil, err
 	}
 	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
 	if found.HasErrors() {
@@ -46,21 +70,21 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		if c.Write {
 			r.Example = exampleMutation
 		}
-		return nil, r
+		return nil, nil, r
 	}
 	q, err := c.choose(queries)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	args, err := tool.DecodeArgs(c.Params, q.Plan.Params)
 	if err != nil {
 		var a *tool.ArgumentError
 		if errors.As(err, &a) {
-			return nil, a.Under("params")
+			return nil, nil, a.Under("params")
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	return tool.RunPlan(ctx, env, q.Plan, args, c.Branch)
+	return q, args, nil
 }
 
 // maxFaults bounds the faults that an answer lists: whoever reads them, a model above
@@ -120,6 +144,7 @@ type Load struct {
 	Data   io.Reader
 	Mode   engine.LoadMode
 	Branch string // empty for main
+	Knobs  tool.Knobs
 }
 
 // Grants returns the permission to change the branch.
@@ -129,15 +154,13 @@ func (c *Load) Grants() []tool.Grant {
 
 // Run loads the data as one commit.
 func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	branch := c.Branch
-	if branch == "" {
-		branch = engine.MainBranch
+	if err := c.Knobs.Check(true, c.Branch); err != nil {
+		return nil, err
 	}
-	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{
-		WriteOptions: engine.WriteOptions{Branch: branch, Actor: env.Actor}, Mode: c.Mode,
-	})
+	opts := c.Knobs.Write(env, c.Branch)
+	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: branch, Mode: c.Mode, Result: res}}, nil
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Knobs.DryRun}}, nil
 }

@@ -29,18 +29,29 @@ func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.R
 	if err != nil {
 		return nil, err
 	}
-	call, err := t.Decode(args)
+	call, err := decode(actor, t, args)
 	if err != nil {
 		return nil, err
 	}
+	if c, ok := call.(*tool.StoredCall); ok {
+		name = c.Query.Descriptor().Name
+	}
 	return g.Do(ctx, actor, name, call, enc)
+}
+
+func decode(actor *Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
+	if t, ok := t.(perCaller); ok {
+		return t.decodeFor(actor, args)
+	}
+	return t.Decode(args)
 }
 
 // Invocation is how a stored query is called by its query name.
 type Invocation struct {
 	Params         json.RawMessage // nil, null or an object
 	Branch         string          // empty for main
-	ExpectMutation *bool           // when set, the query must be a mutation, or a read
+	Knobs          tool.Knobs
+	ExpectMutation *bool // when set, the query must be a mutation, or a read
 }
 
 // InvokeQuery runs a stored query by the query's name, hidden ones included. Without
@@ -54,6 +65,9 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 		kind := map[bool]string{false: "a read", true: "a mutation"}
 		return nil, &tool.ArgumentError{Path: "expect_mutation", Detail: fmt.Sprintf("found %t, but %s is %s", *want, name, kind[q.Info().Mutation])}
 	}
+	if err := in.Knobs.Check(q.Info().Mutation, in.Branch); err != nil {
+		return nil, err
+	}
 	args, err := q.DecodeParams(in.Params)
 	if err != nil {
 		var a *tool.ArgumentError
@@ -62,7 +76,7 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 		}
 		return nil, err
 	}
-	return g.Do(ctx, actor, name, &tool.StoredCall{Query: q, Args: args, Branch: in.Branch}, enc)
+	return g.Do(ctx, actor, name, &tool.StoredCall{Query: q, Args: args, Branch: in.Branch, Knobs: in.Knobs}, enc)
 }
 
 // Do authorizes a decoded call, runs it and encodes its outcome; name is for the log.
@@ -98,17 +112,22 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 			e.reset(mark)
 		}
 	}()
-	if err := g.require(actor, call.Grants()...); err != nil {
+	grants, err := g.placed(ctx, call.Grants())
+	if err != nil {
 		return "", err
 	}
-	out, err := call.Run(ctx, &tool.Env{Graph: g.engine, Actor: actorID(actor)})
+	if err := g.require(actor, grants...); err != nil {
+		return "", err
+	}
+	env := &tool.Env{Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages}
+	out, err := call.Run(ctx, env)
 	if err != nil {
 		return "", g.helpFor(actor, err)
 	}
 	switch {
 	case out.Read != nil:
 		defer out.Read.Result.Close()
-		commit, err = out.Read.Result.Commit(), e.rowsAnswer(ctx, out.Read)
+		commit, err = out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
 		e.read = true
 	case out.Change != nil:
 		commit = out.Change.Change.Head.ID

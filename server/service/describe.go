@@ -16,6 +16,19 @@ func (g *Graph) Descriptors() []*tool.Descriptor {
 	return all
 }
 
+// Variants lists the further forms in which callers may see the tools of [Graph.Descriptors]:
+// the hints of one that runs any stored query are those of what the caller may run.
+func (g *Graph) Variants() []*tool.Descriptor {
+	if g.pair == nil {
+		return nil
+	}
+	return g.pair.runs[:]
+}
+
+// Meta reports whether stored queries are found and run by a pair of tools, instead of
+// being tools themselves.
+func (g *Graph) Meta() bool { return g.pair != nil }
+
 // Allowed reports whether the actor has a grant. An empty branch is main.
 func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.allowed(actor, grant) }
 

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -94,66 +93,6 @@ func (e *encoder) value(v any) error {
 	b, err := JSON(v)
 	e.buf = append(e.buf, b...)
 	return err
-}
-
-// cut says by what a result was cut.
-type cut string
-
-const (
-	whole   cut = ""
-	byRows  cut = "rows"
-	byBytes cut = "bytes"
-)
-
-// rowsOf writes the rows of a result as an array of objects, up to the limits, and
-// returns how many they are.
-func (e *encoder) rowsOf(ctx context.Context, r engine.Result) (n int, why cut, err error) {
-	keys := columnKeys(r.Columns())
-	start, total, over := len(e.buf), 0, 0
-	e.buf = append(e.buf, '[')
-	for {
-		b, err := r.Next(ctx)
-		if err != nil {
-			return n, why, err
-		}
-		if b == nil {
-			break
-		}
-		total += b.Len
-		for i := 0; i < b.Len && why == whole; i++ {
-			if e.enc.MaxRows > 0 && e.rows == e.enc.MaxRows {
-				why = byRows
-				break
-			}
-			before := len(e.buf)
-			if n > 0 {
-				e.buf = append(e.buf, ',')
-			}
-			e.object(keys, b.Columns, i)
-			if e.enc.MaxBytes > 0 && len(e.buf) > e.enc.MaxBytes {
-				over = len(e.buf) - before
-				e.buf, why = e.buf[:before], byBytes
-				break
-			}
-			n++
-			e.rows++
-		}
-		if why != whole && !e.enc.Refuse {
-			break
-		}
-	}
-	if why != whole && e.enc.Refuse {
-		// The row that did not fit counts: it may be the only one.
-		counted := max(n, 1)
-		if over > 0 {
-			counted = n + 1
-		}
-		estimate := int64(len(e.buf)-start+over) * int64(total) / int64(counted)
-		return n, why, &Oversize{Rows: total, Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
-	}
-	e.truncated = e.truncated || why != whole
-	e.buf = append(e.buf, ']')
-	return n, why, nil
 }
 
 // columnKey is what stands before a column's value: its name as a JSON string and a

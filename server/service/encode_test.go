@@ -84,7 +84,7 @@ func TestCells(t *testing.T) {
 				col.Fields = []plan.Field{{Name: "id"}, {Name: "x"}}
 			}
 			e := &encoder{enc: Encoding{SafeIntegers: tt.safe}}
-			n, _, err := e.rowsOf(context.Background(), &columns{cols: []plan.Column{col}, batches: []*engine.Batch{{Len: 1, Columns: []engine.Column{tt.col}}}})
+			n, _, err := e.rowsOf(context.Background(), &columns{cols: []plan.Column{col}, batches: []*engine.Batch{{Len: 1, Columns: []engine.Column{tt.col}}}}, 0, 0)
 			want := `[{"c\"":` + tt.want + `}]`
 			if err != nil || n != 1 || string(e.buf) != want || !json.Valid(e.buf) {
 				t.Errorf("got %s, %d, %v, want %s", e.buf, n, err, want)
@@ -115,7 +115,7 @@ func TestEncodingAllocatesNothingPerRow(t *testing.T) {
 	e := &encoder{buf: make([]byte, 0, 1<<20)}
 	allocs := testing.AllocsPerRun(10, func() {
 		r.next, e.buf = 0, e.buf[:0]
-		if _, _, err := e.rowsOf(context.Background(), r); err != nil {
+		if _, _, err := e.rowsOf(context.Background(), r, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -128,10 +128,10 @@ func TestEncodingAllocatesNothingPerRow(t *testing.T) {
 // the cut falls.
 func TestCutsAcrossBatches(t *testing.T) {
 	for _, enc := range []Encoding{
-		{MaxRows: 1}, {MaxRows: 1000}, {MaxRows: 1001}, {MaxBytes: 1}, {MaxBytes: 130}, {MaxBytes: 70_000}, {MaxRows: 1500, MaxBytes: 70_000},
+		{MaxRows: 1}, {MaxRows: 1000}, {MaxRows: 1001}, {MaxBytes: 200}, {MaxBytes: 70_000}, {MaxRows: 1500, MaxBytes: 70_000},
 	} {
 		e := &encoder{enc: enc}
-		if err := e.rowsAnswer(context.Background(), &tool.ReadOutcome{Result: people(2500)}); err != nil {
+		if err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: people(2500)}); err != nil {
 			t.Fatal(err)
 		}
 		var got struct {
@@ -155,7 +155,7 @@ func TestCutsAcrossBatches(t *testing.T) {
 		}
 	}
 	e := &encoder{enc: Encoding{MaxBytes: 70_000, Refuse: true}}
-	err := e.rowsAnswer(context.Background(), &tool.ReadOutcome{Result: people(2500)})
+	err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: people(2500)})
 	o, ok := err.(*Oversize)
 	if !ok || o.Rows != 2500 || o.Bytes < 100_000 || o.Bytes > 250_000 {
 		t.Errorf("got %v", err)
@@ -166,7 +166,7 @@ func TestCutsAcrossBatches(t *testing.T) {
 		c.batches[0].Columns[0].Strings[0] = strings.Repeat("x", 5000)
 		return c
 	}
-	if o, ok := e.rowsAnswer(context.Background(), &tool.ReadOutcome{Result: wide()}).(*Oversize); !ok || o.Bytes < 5000 || o.Bytes > 5500 {
+	if o, ok := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: wide()}).(*Oversize); !ok || o.Bytes < 5000 || o.Bytes > 5500 {
 		t.Errorf("one row that is too large: %v", o)
 	}
 	if f := Explain(err); f.Body.ResourceLimit.Resource != "bytes" {
@@ -180,7 +180,7 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r.next, e.buf = 0, e.buf[:0]
-		if _, _, err := e.rowsOf(context.Background(), r); err != nil {
+		if _, _, err := e.rowsOf(context.Background(), r, 0, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

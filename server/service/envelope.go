@@ -9,7 +9,8 @@ import (
 )
 
 // rowsAnswer writes the envelope of a read.
-func (e *encoder) rowsAnswer(ctx context.Context, r *tool.ReadOutcome) error {
+func (e *encoder) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
+	start := len(e.buf)
 	e.buf = append(e.buf, `{"query_name":`...)
 	e.buf = appendString(e.buf, r.Query)
 	e.buf = append(e.buf, `,"target":{"branch":`...)
@@ -24,7 +25,7 @@ func (e *encoder) rowsAnswer(ctx context.Context, r *tool.ReadOutcome) error {
 		e.buf = appendString(e.buf, c.Name)
 	}
 	e.buf = append(e.buf, `],"rows":`...)
-	n, why, err := e.rowsOf(ctx, r.Result)
+	n, why, err := e.rowsOf(ctx, r.Result, r.Row, len(e.buf)-start)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,10 @@ func (e *encoder) rowsAnswer(ctx context.Context, r *tool.ReadOutcome) error {
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
+		if token := env.Next(r, n); token != "" {
+			e.buf = append(e.buf, `,"next_page_token":`...)
+			e.buf = appendString(e.buf, token)
+		}
 	}
 	e.buf = append(e.buf, '}')
 	return nil
@@ -55,6 +60,9 @@ func (e *encoder) changeAnswer(c *tool.ChangeOutcome, actor string) {
 	e.orNull(actor)
 	e.buf = append(e.buf, `,"commit":`...)
 	e.orNull(commitID(c.Change.Commit))
+	if c.DryRun {
+		e.buf = append(e.buf, `,"dry_run":true`...)
+	}
 	e.buf = append(e.buf, '}')
 }
 
@@ -78,6 +86,7 @@ type LoadAnswer struct {
 	TotalEntities int64        `json:"total_entities"`
 	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
 	ActorID       *string      `json:"actor_id"`
+	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
 // LoadedType counts the entities of a type in the input of a load.
@@ -90,7 +99,7 @@ func loadAnswer(l *tool.LoadOutcome, actor string) *LoadAnswer {
 	a := &LoadAnswer{
 		Branch: l.Branch, Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
-		Commit: orNil(commitID(l.Result.Commit)), ActorID: orNil(actor),
+		Commit: orNil(commitID(l.Result.Commit)), ActorID: orNil(actor), DryRun: l.DryRun,
 	}
 	for _, counts := range [][]engine.TypeCount{l.Result.Nodes, l.Result.Edges} {
 		for _, c := range counts {

@@ -32,6 +32,7 @@ type Oversize struct {
 	Bytes    int64 // that it would take as JSON: an estimate, from the rows that fit
 	MaxRows  int   // zero for no limit
 	MaxBytes int
+	Single   bool // it is about one row, that no answer has room for
 }
 
 // Panic is a panic in a call.
@@ -61,6 +62,9 @@ func (e *Rejected) Error() string {
 }
 
 func (e *Oversize) Error() string {
+	if e.Single {
+		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
+	}
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -23,7 +26,20 @@ type Config struct {
 	Limits     Limits // of results over MCP; zero fields take the defaults
 	Version    string // of the server
 	Logger     *slog.Logger
+
+	// MetaThreshold is the number of exposed stored queries from which on they are not
+	// tools of their own, but found and run by a pair of tools; 24 by default.
+	MetaThreshold int
+
+	// PageKey is the key of page tokens, [page.KeySize] bytes. Nil draws one, and then the
+	// tokens of one Graph are none of another's.
+	PageKey []byte
+
+	Now func() time.Time // of reads; nil for time.Now
 }
+
+// DefaultMetaThreshold is the MetaThreshold where none is set.
+const DefaultMetaThreshold = 24
 
 // Graph is one served graph. It is safe for concurrent use. It does not own the
 // engine's graph: whoever opened that closes it.
@@ -37,9 +53,13 @@ type Graph struct {
 
 	builtins []tool.Tool
 	stored   []tool.StoredQuery          // those that fit the schema, in source order
-	tools    map[string]tool.Tool        // by tool name: built-ins and exposed queries
+	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or the pair
 	queries  map[string]tool.StoredQuery // by query name, hidden ones included
 	leftOut  []LeftOut
+	pair     *pair // finds and runs stored queries; nil when each is a tool
+
+	pages *page.Sealer
+	now   func() time.Time
 
 	catalogDigest string
 }
@@ -59,6 +79,16 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, log: c.Logger, builtins: c.Builtins,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
+	if g.now = c.Now; g.now == nil {
+		g.now = time.Now
+	}
+	if c.PageKey == nil {
+		c.PageKey = page.NewKey()
+	}
+	var err error
+	if g.pages, err = page.NewSealer(c.PageKey); err != nil {
+		return nil, err
+	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,8 +105,39 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 			}
 		}
 	}
+	if err := g.project(cmp.Or(c.MetaThreshold, DefaultMetaThreshold)); err != nil {
+		return nil, err
+	}
 	g.catalogDigest = g.digest()
 	return g, nil
+}
+
+// project makes the exposed stored queries tools: each by itself, or when they are as
+// many as the threshold all by the pair.
+func (g *Graph) project(threshold int) error {
+	exposed := 0
+	for _, q := range g.stored {
+		if q.Info().Exposed {
+			exposed++
+		}
+	}
+	if exposed < threshold {
+		return nil
+	}
+	p := newPair(g)
+	for _, q := range g.stored {
+		if q.Info().Exposed {
+			delete(g.tools, q.Descriptor().Name)
+			p.queries = append(p.queries, q)
+		}
+	}
+	g.pair = p
+	for _, t := range p.tools() {
+		if err := g.register(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ID returns the name of the graph in URLs.
@@ -140,12 +201,20 @@ func (g *Graph) register(t tool.Tool) error {
 }
 
 // all yields the tools that MCP knows in their stable order: built-ins, then stored
-// queries.
+// queries or the pair that stands for them.
 func (g *Graph) all(yield func(tool.Tool) bool) {
 	for _, t := range g.builtins {
 		if !yield(t) {
 			return
 		}
+	}
+	if g.pair != nil {
+		for _, t := range g.pair.tools() {
+			if !yield(t) {
+				return
+			}
+		}
+		return
 	}
 	for _, t := range g.stored {
 		if t.Info().Exposed && !yield(t) {
@@ -157,10 +226,18 @@ func (g *Graph) all(yield func(tool.Tool) bool) {
 func (g *Graph) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	for t := range g.all {
+	digest := func(d *tool.Descriptor) {
 		// A descriptor is strings, bools and JSON from the generator: it always encodes.
-		if err := enc.Encode(t.Descriptor()); err != nil {
-			panic(fmt.Sprintf("service: descriptor of %s: %v", t.Descriptor().Name, err))
+		if err := enc.Encode(d); err != nil {
+			panic(fmt.Sprintf("service: descriptor of %s: %v", d.Name, err))
+		}
+	}
+	for t := range g.all {
+		digest(t.Descriptor())
+	}
+	if g.pair != nil { // clients learn of these by the pair
+		for _, q := range g.pair.queries {
+			digest(q.Descriptor())
 		}
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

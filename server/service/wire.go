@@ -33,6 +33,7 @@ type WireError struct {
 	Code          Code              `json:"code,omitempty"`
 	KeyConflict   *WireKeyConflict  `json:"key_conflict,omitempty"`
 	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
+	Precondition  *WirePrecondition `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
 }
 
@@ -48,6 +49,12 @@ type WireLimit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
 	Actual   int64  `json:"actual"`
+}
+
+// WirePrecondition tells the commit that a branch was wanted at, and the one it is at.
+type WirePrecondition struct {
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
 }
 
 // Fault is an error as it goes to a client.
@@ -83,6 +90,7 @@ func Explain(err error) *Fault {
 		diverge     *engine.SchemasDiverge
 		unavailable *engine.Unavailable
 		unsure      *engine.Indeterminate
+		elsewhere   *engine.PreconditionFailed
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -123,6 +131,10 @@ func Explain(err error) *Fault {
 		return f
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(http.StatusConflict, Conflict, err)
+	case errors.As(err, &elsewhere):
+		f := callers(http.StatusPreconditionFailed, "", err)
+		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected, Actual: elsewhere.Actual}
+		return f
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
 		return callers(http.StatusBadRequest, BadRequest, err)
 	case errors.As(err, &tooLarge):

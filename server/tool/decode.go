@@ -4,17 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// DecodeStored reads the envelope of a stored-query tool, {"params": {…}, "branch"?},
-// and its parameters. The error is an *ArgumentError.
+// DecodeStored reads the envelope of a stored-query tool, {"params": {…}, "branch"?}
+// and the knobs of a read or a mutation, and its parameters. The error is an
+// *ArgumentError.
 func DecodeStored(t StoredQuery, args json.RawMessage) (Call, error) {
-	o := Members(args)
+	return DecodeEnvelope(t, Members(args))
+}
+
+// DecodeEnvelope is [DecodeStored] of an object of which other members may have been
+// read already.
+func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 	params := o.Raw("params")
 	branch := o.OptString("branch")
+	knobs := ReadKnobs
+	if t.Info().Mutation {
+		knobs = WriteKnobs
+	}
+	k := knobs(o)
 	decoded, err := t.DecodeParams(params)
 	if o.broken() {
 		return nil, o.Done()
@@ -23,7 +35,7 @@ func DecodeStored(t StoredQuery, args json.RawMessage) (Call, error) {
 	if err := o.Done(); err != nil {
 		return nil, misplaced(err.(*ArgumentError), t.Plan())
 	}
-	call := &StoredCall{Query: t, Args: decoded}
+	call := &StoredCall{Query: t, Args: decoded, Knobs: k}
 	if branch != nil {
 		call.Branch = *branch
 	}
@@ -54,13 +66,15 @@ type StoredCall struct {
 	Query  StoredQuery
 	Args   engine.Args
 	Branch string // empty for main
+	Knobs  Knobs
 }
 
 // Grants returns the permission to invoke the query, and then the one for what the
 // query itself does on the branch.
 func (c *StoredCall) Grants() []Grant {
 	name := c.Query.Info().Name
-	inner := Grant{Action: Read, Branch: c.Branch, Query: name, Via: Stored}
+	inner := c.Knobs.Grant(c.Branch, Stored)
+	inner.Query = name
 	if c.Query.Info().Mutation {
 		inner.Action = Change
 	}
@@ -69,37 +83,39 @@ func (c *StoredCall) Grants() []Grant {
 
 // Run executes the query's plan.
 func (c *StoredCall) Run(ctx context.Context, env *Env) (*Outcome, error) {
-	return RunPlan(ctx, env, c.Query.Plan(), c.Args, c.Branch)
-}
-
-// RunPlan executes a plan on a branch, which is main when it is empty.
-func RunPlan(ctx context.Context, env *Env, q *plan.Query, args engine.Args, branch string) (*Outcome, error) {
-	if branch == "" {
-		branch = engine.MainBranch
-	}
+	q := c.Query.Plan()
 	if q.Mutation != nil {
-		change, err := env.Graph.Mutate(ctx, q, args, engine.WriteOptions{Branch: branch, Actor: env.Actor})
-		if err != nil {
-			return nil, err
-		}
-		return &Outcome{Change: &ChangeOutcome{Query: q.Name, Branch: branch, Change: change}}, nil
+		return RunMutation(ctx, env, q, c.Args, c.Branch, &c.Knobs)
 	}
-	at := engine.Target{Branch: branch}
-	result, err := env.Graph.Query(ctx, q, args, at)
+	r, err := c.Knobs.Reading(env, c.Branch)
 	if err != nil {
 		return nil, err
 	}
-	return &Outcome{Read: &ReadOutcome{Query: q.Name, Target: at, Result: result}}, nil
+	return r.Run(ctx, env, q, c.Args)
 }
 
+// RunMutation executes a mutation on a branch, which is main when it is empty.
+func RunMutation(ctx context.Context, env *Env, q *plan.Query, args engine.Args, branch string, k *Knobs) (*Outcome, error) {
+	opts := k.Write(env, branch)
+	change, err := env.Graph.Mutate(ctx, q, args, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Outcome{Change: &ChangeOutcome{Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
+}
+
+// knobNames are the members beside params.
+var knobNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
+
 // misplaced improves the help for the two commonest slips: a parameter outside of
-// params, and the branch inside.
+// params, and a knob inside.
 func misplaced(e *ArgumentError, q *plan.Query) *ArgumentError {
 	for _, f := range append([]*ArgumentError{e}, e.Also...) {
+		inside, in := strings.CutPrefix(f.Path, "params.")
 		switch {
-		case f.Path == "params.branch" && !isParam(q, "branch"):
+		case in && slices.Contains(knobNames, inside) && !isParam(q, inside):
 			f.Help = `put it beside "params", not inside`
-		case f.Path != "params" && f.Path != "branch" && isParam(q, f.Path):
+		case f.Path != "params" && !slices.Contains(knobNames, f.Path) && isParam(q, f.Path):
 			f.Help = `put it inside "params"`
 		}
 	}

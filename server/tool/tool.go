@@ -6,9 +6,11 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/page"
 )
 
 // Action is what a policy allows or denies.
@@ -43,6 +45,7 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
+	Commit string // for Read of a commit: it is asked for on the branch that it was made on
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }
@@ -84,6 +87,10 @@ type Call interface {
 type Env struct {
 	Graph engine.Graph
 	Actor string // recorded in commits
+
+	GraphID string       // as in page tokens
+	Now     time.Time    // of now() in reads, see [Instant]; zero for the engine's clock
+	Pages   *page.Sealer // nil where there are no page tokens
 }
 
 // Outcome is what a call yields: exactly one field is set, Commit aside.
@@ -100,9 +107,15 @@ type Outcome struct {
 // ReadOutcome is the answer of a read, still in columns. Whoever receives it closes
 // the result.
 type ReadOutcome struct {
-	Query  string // name of the query
-	Target engine.Target
+	Query  string        // name of the query
+	Target engine.Target // that was asked for
 	Result engine.Result
+
+	// What the token of the next page is made of.
+	Plan *plan.Query
+	Args engine.Args
+	Now  time.Time
+	Row  int64 // the rows of the result that were answered on earlier pages
 }
 
 // ChangeOutcome is the answer of a mutation.
@@ -110,6 +123,7 @@ type ChangeOutcome struct {
 	Query  string
 	Branch string
 	Change engine.Change
+	DryRun bool // nothing was committed
 }
 
 // LoadOutcome is the answer of a load.
@@ -117,6 +131,7 @@ type LoadOutcome struct {
 	Branch string
 	Mode   engine.LoadMode
 	Result *engine.LoadResult
+	DryRun bool // nothing was committed
 }
 
 // StoredQuery is a tool that serves a stored query; REST reaches it by the query's

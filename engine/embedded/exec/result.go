@@ -130,6 +130,17 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	return &st.batch, nil
 }
 
+// Skip passes over up to n rows of those that are left without computing them, and
+// returns how many they were.
+func (r *Result) Skip(n int) int {
+	if r.st == nil || n <= 0 {
+		return 0
+	}
+	n = min(n, len(r.st.perm)-r.next)
+	r.next += n
+	return n
+}
+
 // Close releases the result.
 func (r *Result) Close() error {
 	if r.st != nil {

@@ -42,7 +42,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	if err := checkArgs(q, args); err != nil {
 		return nil, err
 	}
-	rows, err := newEvaluation(g, s, q, args, now()).rows()
+	rows, err := newEvaluation(g, s, q, args, instant(at)).rows()
 	if err != nil {
 		return nil, err
 	}

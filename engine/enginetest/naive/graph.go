@@ -123,7 +123,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
-	ev := newEvaluation(g, s, q, args, now())
+	ev := newEvaluation(g, s, q, args, instant(at))
 	if g.fault == LateSnapshot {
 		return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) {
 			ev.state, _, _ = g.at(ctx, at)
@@ -164,6 +164,14 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.AtLeast}
 	}
 	return l.state, l.head, nil
+}
+
+// instant is that of now() in a read at the target.
+func instant(at engine.Target) time.Time {
+	if at.Now.IsZero() {
+		return now()
+	}
+	return at.Now
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

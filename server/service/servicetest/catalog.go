@@ -72,22 +72,41 @@ func (q *stored) DecodeParams(params json.RawMessage) (engine.Args, error) {
 }
 
 // Schema returns the schema of Source.
-func Schema(t testing.TB) *catalog.Schema { return compileSchema(t, Source) }
+func Schema(t testing.TB) *catalog.Schema { return SchemaOf(t, Source) }
+
+// SchemaOf returns the schema of a text.
+func SchemaOf(t testing.TB, text string) *catalog.Schema {
+	t.Helper()
+	s, faults := gq.CompileSchema(gq.Source{Name: "people.pg", Text: text})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // Catalog returns the stored queries: find_person (a read, as the tool lookup_person),
 // everyone (a read without parameters), add_person (a mutation), secret (a read that
 // is not exposed), and misfit, which was made for another schema.
 func Catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
-	other := compileSchema(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
+	other := SchemaOf(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
 	compiled := append(compile(t, Schema(t), queries), compile(t, other, misfit)...)
-	c := &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test"}
+	return &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: serve(compiled)}
+}
+
+// Queries returns the stored queries of a text over the schema of Source.
+func Queries(t testing.TB, text string) []tool.StoredQuery {
+	t.Helper()
+	return serve(compile(t, Schema(t), text))
+}
+
+func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	for _, q := range compiled {
 		name, reads := q.ToolName, q.Plan.Read != nil
 		if name == "" {
 			name = q.Plan.Name
 		}
-		c.Queries = append(c.Queries, &stored{
+		all = append(all, &stored{
 			desc: tool.Descriptor{
 				Name: name, Title: q.Title, Description: q.Description, InputSchema: inputSchema(q.Plan),
 				ReadOnly: reads, Idempotent: true, Destructive: !reads,
@@ -99,7 +118,7 @@ func Catalog(t testing.TB) *tool.Catalog {
 			plan: q.Plan,
 		})
 	}
-	return c
+	return all
 }
 
 func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
@@ -109,15 +128,6 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 		t.Fatal(err)
 	}
 	return compiled
-}
-
-func compileSchema(t testing.TB, text string) *catalog.Schema {
-	t.Helper()
-	s, faults := gq.CompileSchema(gq.Source{Name: "people.pg", Text: text})
-	if err := faults.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // inputSchema leaves the parameters open: what is under test is how a schema travels.

@@ -1,0 +1,226 @@
+package corpus_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	transport "github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// sample has a value of every kind, the integers as far out as they go. The floats
+// 0.75, 1.75 and 2.75 stand for those that JSON has no numbers for; see strange.
+const sample = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"on-leave","age":36}}
+{"type":"Sample","data":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":0.75,
+"day":"1815-12-10","instant":"2024-05-01T12:30:00.5Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],
+"counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,2.75],"doubles":[1e300,0.75,1.75,2.75],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00Z"],
+"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":1.75,"double0":2.75,"day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","raw":"base64:Af8=","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"]}}
+{"type":"Sample","data":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e100,"day":"1970-01-01","instant":"1970-01-01T00:00:00Z","vec":[0,0,0],
+"texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[]}}
+{"edge":"Owns","from":"ada","to":"full"}
+{"edge":"Owns","from":"ada","to":"null"}
+`
+
+// rows are those of people-and-samples as a reader of 64-bit numbers gets them. A whole
+// node comes without its blobs.
+const rows = `[{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":"NaN","day":"1815-12-10","instant":"2024-05-01T12:30:00.500Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],"counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,"-Infinity"],"doubles":[1e+300,"NaN","Infinity","-Infinity"],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00.000Z"],"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":"Infinity","double0":"-Infinity","day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"]},"user_id":"ada"},` +
+	`{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e+100,"day":"1970-01-01","instant":"1970-01-01T00:00:00.000Z","vec":[0,0,0],"texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[],"text0":null,"flag0":null,"small0":null,"big0":null,"count0":null,"wide0":null,"single0":null,"double0":null,"day0":null,"instant0":null,"vec0":null,"texts0":null,"days0":null},"user_id":"ada"}]`
+
+// forModels are the numbers that a reader of doubles would round, as models get them.
+var forModels = strings.NewReplacer(
+	"9000000000000000000", `"9000000000000000000"`, "18446744073709551615", `"18446744073709551615"`,
+	"-9007199254740993", `"-9007199254740993"`, "9007199254740993", `"9007199254740993"`,
+	"-9007199254740992", `"-9007199254740992"`, "9007199254740992", `"9007199254740992"`,
+)
+
+// strange is a graph whose results have floats that are not finite, which no load takes.
+type strange struct{ engine.Graph }
+
+type strangeResult struct{ engine.Result }
+
+func (g strange) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	r, err := g.Graph.Query(ctx, q, args, at)
+	if err != nil {
+		return nil, err
+	}
+	return strangeResult{r}, nil
+}
+
+func (r strangeResult) Next(ctx context.Context) (*engine.Batch, error) {
+	b, err := r.Result.Next(ctx)
+	if b != nil {
+		for i := range b.Columns {
+			estrange(&b.Columns[i])
+		}
+	}
+	return b, err
+}
+
+func estrange(c *engine.Column) {
+	for i := range c.Fields {
+		estrange(&c.Fields[i])
+	}
+	for i, f := range c.Floats {
+		c.Floats[i] = notFinite(f)
+	}
+	for i, l := range c.Lists {
+		if !c.IsNull(i) && c.Type.Kind.IsFloat() {
+			elems := make([]value.Value, len(l.Elems()))
+			for j, e := range l.Elems() {
+				if elems[j] = value.OfF64(notFinite(e.Float())); c.Type.Kind == value.F32 {
+					elems[j] = value.OfF32(float32(notFinite(e.Float())))
+				}
+			}
+			c.Lists[i] = value.OfList(c.Type.Kind, elems)
+		}
+	}
+}
+
+func notFinite(f float64) float64 {
+	switch f {
+	case 0.75:
+		return math.NaN()
+	case 1.75:
+		return math.Inf(1)
+	case 2.75:
+		return math.Inf(-1)
+	}
+	return f
+}
+
+// served returns the corpus as a served graph over the sample.
+func served(t *testing.T, threshold int) *service.Graph {
+	t.Helper()
+	text, err := os.ReadFile("../../../codegen/testdata/corpus/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: string(text)})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g := naive.New(string(text), schema, naive.Sound)
+	t.Cleanup(func() { g.Close() })
+	lines := strings.ReplaceAll(sample, ",\n", ",") // an entity a line
+	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := service.NewGraph(t.Context(), service.Config{
+		ID: "corpus", Graph: strange{g}, Catalog: corpus.Catalog(), Authorizer: policy.Unrestricted("corpus"), Version: "1", MetaThreshold: threshold,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := s.LeftOut(); len(out) > 0 {
+		t.Fatalf("left out: %v", out)
+	}
+	return s
+}
+
+// asTester answers requests as an actor.
+func asTester(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), &service.Actor{ID: "act-test", Source: "test"})))
+	})
+}
+
+// TestEveryKindThroughAClient reads a value of every kind with the Go SDK's client, in
+// both modes: the structured content is what the tool's schema promises,
+// and integers come as numbers just as far as doubles hold them.
+func TestEveryKindThroughAClient(t *testing.T) {
+	for name, tt := range map[string]struct {
+		threshold int
+		tool      string
+		args      map[string]any
+	}{
+		"per query": {1000, "people-and-samples", map[string]any{"params": map[string]any{"status": "on-leave"}}},
+		"meta":      {1, service.RunQuery, map[string]any{"name": "people-and-samples", "params": map[string]any{"status": "on-leave"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(asTester(transport.Handler(served(t, tt.threshold), transport.Options{})))
+			defer server.Close()
+			defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			promised := outputSchema(t, client, tt.tool)
+			res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.tool, Arguments: tt.args})
+			if err != nil || res.IsError {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if err := promised.Validate(res.StructuredContent); err != nil {
+				t.Error(err)
+			}
+			text := res.Content[0].(*mcp.TextContent).Text
+			if want := `"rows":` + forModels.Replace(rows) + `,`; !strings.Contains(text, want) {
+				t.Errorf("got  %s\nwant %s", text, want)
+			}
+		})
+	}
+}
+
+func outputSchema(t *testing.T, client *mcp.ClientSession, name string) *jsonschema.Resolved {
+	t.Helper()
+	for tool, err := range client.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tool.Name != name {
+			continue
+		}
+		text, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatal(err)
+		}
+		resolved, err := schema.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resolved
+	}
+	t.Fatalf("%s is not listed", name)
+	return nil
+}
+
+// TestEveryKindOverREST reads the same with numbers throughout.
+func TestEveryKindOverREST(t *testing.T) {
+	server := httptest.NewServer(asTester(rest.Handler(map[string]*service.Graph{"corpus": served(t, 0)}, rest.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	resp, err := http.Post(server.URL+"/graphs/corpus/queries/whole_nodes", "application/json", strings.NewReader(`{"params":{"status":"on-leave"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if want := []byte(`"rows":` + rows + `,`); err != nil || !bytes.Contains(body, want) {
+		t.Errorf("%d %v\ngot  %s\nwant %s", resp.StatusCode, err, body, want)
+	}
+}

@@ -1,0 +1,147 @@
+package page
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+var place = Place{
+	Graph: "people", Actor: "act-ada", Branch: "main", Commit: "01J0000000000000000000000", Now: time.UnixMicro(1_700_000_000_123_456).UTC(),
+	Plan: Digest{1}, Args: Digest{15: 2}, Row: 5000,
+}
+
+func sealer(t testing.TB, key []byte) *Sealer {
+	t.Helper()
+	s, err := NewSealer(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSealAndOpen(t *testing.T) {
+	s := sealer(t, NewKey())
+	for _, want := range []Place{place, {Now: time.UnixMicro(-1).UTC(), Snapshot: true, Row: math.MaxInt64}} {
+		token := s.Seal(&want)
+		got, err := s.Open(token)
+		if err != nil || *got != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+		if again := s.Seal(&want); again == token {
+			t.Error("two tokens of a place are alike")
+		}
+	}
+}
+
+// TestDamage holds that nothing but what was sealed with the key is opened.
+func TestDamage(t *testing.T) {
+	s := sealer(t, NewKey())
+	token := s.Seal(&place)
+	if strings.Contains(token, "people") {
+		t.Error("the token tells what it holds")
+	}
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for i := range token {
+		c := alphabet[(strings.IndexByte(alphabet, token[i])+1)%len(alphabet)]
+		if p, err := s.Open(token[:i] + string(c) + token[i+1:]); err == nil {
+			t.Errorf("opened with character %d changed: %+v", i, p)
+		}
+		if p, err := s.Open(token[:i]); err == nil {
+			t.Errorf("opened when cut to %d characters: %+v", i, p)
+		}
+	}
+	for _, bad := range []string{"", "x", token + "A", token + "=", "\x00", strings.Repeat("A", maxToken+1)} {
+		if _, err := s.Open(bad); err == nil {
+			t.Errorf("opened %q", bad)
+		}
+	}
+	if _, err := sealer(t, NewKey()).Open(token); err == nil {
+		t.Error("opened with another key")
+	}
+	if _, err := NewSealer(make([]byte, 5)); err == nil {
+		t.Error("a key of five bytes is taken")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(place.append(nil))
+	f.Add([]byte{format, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, ok := decode(b)
+		if !ok {
+			return
+		}
+		again, ok := decode(p.append(nil))
+		if !ok || *again != *p {
+			t.Errorf("%+v becomes %+v", p, again)
+		}
+	})
+}
+
+func TestDigests(t *testing.T) {
+	lists := [][]value.Value{
+		nil, {value.Null}, {value.OfString("")}, {value.OfString("ab")}, {value.OfString("a"), value.OfString("b")},
+		{value.OfI64(1)}, {value.OfI32(1)}, {value.OfBool(true)}, {value.OfF64(1)}, {value.OfBlob([]byte("ab"))},
+		{value.OfVector([]float32{1, 2})}, {value.OfVector([]float32{1})},
+		{value.OfList(value.String, []value.Value{value.OfString("ab")})}, {value.OfList(value.String, nil)},
+	}
+	seen := map[Digest]int{}
+	for i, l := range lists {
+		d := ArgsDigest(l)
+		if j, ok := seen[d]; ok {
+			t.Errorf("%v and %v look alike", lists[j], l)
+		}
+		seen[d] = i
+		if d != ArgsDigest(l) {
+			t.Errorf("%v has two digests", l)
+		}
+	}
+	a, b := &plan.Query{Name: "q", Read: &plan.Read{Limit: 1}}, &plan.Query{Name: "q", Read: &plan.Read{Limit: 2}}
+	if PlanDigest(a) == PlanDigest(b) || PlanDigest(a) != PlanDigest(a) {
+		t.Error("plans and digests do not go together")
+	}
+}
+
+func TestKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	var wg sync.WaitGroup
+	keys := make([][]byte, 8)
+	for i := range keys {
+		wg.Go(func() {
+			var err error
+			if keys[i], err = Key(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, k := range keys {
+		if len(k) != KeySize || !bytes.Equal(k, keys[0]) {
+			t.Fatalf("processes have different keys: %x, %x", k, keys[0])
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, KeyFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v, want mode 0600", info.Mode(), err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%d files are left, want the key alone", len(files))
+	}
+	for _, bad := range []string{"", "abc", strings.Repeat("z", 64)} {
+		if err := os.WriteFile(filepath.Join(dir, KeyFile), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Key(dir); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("%q: got %v", bad, err)
+		}
+	}
+}

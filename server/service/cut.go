@@ -1,0 +1,151 @@
+package service
+
+import (
+	"context"
+	"encoding/base64"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// cut says by what a result was cut.
+type cut string
+
+const (
+	whole   cut = ""
+	byRows  cut = "rows"
+	byBytes cut = "bytes"
+)
+
+// skipper is a result that can pass over rows without computing them. Skip passes over
+// up to n rows and returns how many they were.
+type skipper interface{ Skip(n int) int }
+
+// rowsOf writes the rows of a result from a row on as an array of objects, up to the
+// limits, and returns how many they are. Of the answer, head bytes are written
+// already. A row that does not fit even when it is the only one is an *Oversize, since
+// no page could hold it.
+func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
+	keys := columnKeys(r.Columns())
+	start, total, over := len(e.buf), int64(0), 0
+	e.buf = append(e.buf, '[')
+	if s, ok := r.(skipper); ok {
+		from -= skip(s, from)
+	}
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return n, why, err
+		}
+		if b == nil {
+			break
+		}
+		first := int(min(from, int64(b.Len)))
+		from -= int64(first)
+		total += int64(b.Len - first)
+		for i := first; i < b.Len && why == whole; i++ {
+			if e.enc.MaxRows > 0 && e.rows == e.enc.MaxRows {
+				why = byRows
+				break
+			}
+			before := len(e.buf)
+			if n > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			// A row may be far larger than an answer: it is measured before it is written.
+			size := 0
+			if e.enc.MaxBytes > 0 {
+				size = least(keys, b.Columns, i)
+			}
+			if e.enc.MaxBytes == 0 || len(e.buf)+size <= e.enc.MaxBytes {
+				e.object(keys, b.Columns, i)
+				size = len(e.buf) - before
+			}
+			if e.enc.MaxBytes > 0 && before+size > e.enc.MaxBytes {
+				e.buf, why, over = e.buf[:before], byBytes, size
+				break
+			}
+			n++
+			e.rows++
+		}
+		if why == whole {
+			continue
+		}
+		if !e.enc.Refuse {
+			break
+		}
+		if s, ok := r.(skipper); ok {
+			total += skip(s, math.MaxInt64)
+		}
+	}
+	switch {
+	case why != whole && e.enc.Refuse:
+		// The row that did not fit counts: it may be the only one.
+		counted := max(n, 1)
+		if over > 0 {
+			counted = n + 1
+		}
+		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
+		return n, why, &Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
+		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
+	}
+	e.truncated = e.truncated || why != whole
+	e.buf = append(e.buf, ']')
+	return n, why, nil
+}
+
+// skip passes over up to n rows and returns how many they were.
+func skip(s skipper, n int64) (passed int64) {
+	for passed < n {
+		k := s.Skip(int(min(n-passed, math.MaxInt32)))
+		if k == 0 {
+			break
+		}
+		passed += int64(k)
+	}
+	return passed
+}
+
+// least returns a number of bytes that row i takes as an object at least. It looks at
+// lengths alone.
+func least(keys []columnKey, cols []engine.Column, i int) int {
+	size := 1 + len(cols) // the braces, and a comma between two columns
+	for j := range cols {
+		c := &cols[j]
+		size += len(keys[j].text)
+		switch {
+		case c.IsNull(i):
+			size += len("null")
+		case c.Fields != nil:
+			size += least(keys[j].fields, c.Fields, i)
+		case c.Type.List:
+			size += leastList(c.Lists[i])
+		case c.Type.Kind == value.String:
+			size += 2 + len(c.Strings[i])
+		case c.Type.Kind == value.Blob:
+			size += 2 + base64.StdEncoding.EncodedLen(len(c.Strings[i]))
+		case c.Type.Kind == value.Vector:
+			size += 1 + 2*len(c.Vectors[i])
+		default:
+			size++
+		}
+	}
+	return size
+}
+
+func leastList(list value.Value) int {
+	elems := list.Elems()
+	size := 1 + 2*len(elems)
+	for _, v := range elems {
+		switch {
+		case v.IsNull():
+		case v.Kind() == value.String:
+			size += len(v.Str())
+		case v.Kind() == value.Blob:
+			size += len(v.Bytes())
+		}
+	}
+	return size
+}

@@ -1,0 +1,99 @@
+package service_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// TestPagesOfALargeReply reads a reply of more than 100 MB in pages of a megabyte, and
+// holds that a page allocates a small multiple of its own size, whatever the reply's,
+// and that the pages are the reply.
+func TestPagesOfALargeReply(t *testing.T) {
+	const people, fan, bio = 100, 100, 11 << 10
+	c := stored(t, servicetest.Config(t, builtin.All("1")...))
+	var lines strings.Builder
+	for i := range people {
+		fmt.Fprintf(&lines, `{"type":"Person","data":{"name":"p%03d","tags":[%q]}}`+"\n", i, strings.Repeat(fmt.Sprint(i%10), bio))
+		for j := range fan {
+			fmt.Fprintf(&lines, `{"edge":"Knows","from":"p%03d","to":"p%03d"}`+"\n", i, (i+j)%people)
+		}
+	}
+	load(t, c.Graph, lines.String())
+	c.Limits.Timeout = time.Minute
+	g := servicetest.Graph(t, c)
+	query := `query q() { match { $p: Person $p knows $q } return { $p.name, $q.name, $q.tags } order { $q.name desc } }`
+
+	args, err := json.Marshal(map[string]any{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := g.Call(context.Background(), servicetest.Reader, "graph_query", args, service.Encoding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, wantRows := sha256.New(), 0
+	size := len(reply.JSON)
+	var whole answer
+	if err := json.Unmarshal(reply.JSON, &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range whole.Rows {
+		want.Write(r)
+		wantRows++
+	}
+	if size < 100<<20 {
+		t.Fatalf("the reply has %d bytes, which proves little", size)
+	}
+	reply, whole = nil, answer{}
+
+	// What is allocated is measured, garbage included: no page can have held more.
+	enc := g.ForModel()
+	got, rows, pages, most, token := sha256.New(), 0, 0, uint64(0), ""
+	for {
+		if args, err = json.Marshal(map[string]any{"query": query, "page_token": token}); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		page, err := g.Call(context.Background(), servicetest.Reader, "graph_query", args, enc)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pages > 0 { // the first call binds the query and fills pools
+			most = max(most, after.TotalAlloc-before.TotalAlloc)
+		}
+		var a answer
+		if err := json.Unmarshal(page.JSON, &a); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range a.Rows {
+			got.Write(r)
+			rows++
+		}
+		pages++
+		if len(page.JSON) > enc.MaxBytes+1024 {
+			t.Errorf("page %d has %d bytes", pages, len(page.JSON))
+		}
+		if token = a.Next; token == "" {
+			break
+		}
+	}
+	if string(got.Sum(nil)) != string(want.Sum(nil)) || rows != wantRows {
+		t.Errorf("%d pages of %d rows in all differ from the reply of %d rows", pages, rows, wantRows)
+	}
+	if limit := uint64(8 * enc.MaxBytes); most > limit {
+		t.Errorf("a page allocated %d bytes, want at most %d", most, limit)
+	}
+	t.Logf("%d MB in %d pages, at most %d KB allocated for one", size>>20, pages, most>>10)
+}

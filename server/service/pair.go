@@ -1,0 +1,207 @@
+package service
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/rank"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The names of the pair of tools that stand for stored queries when these are many.
+const (
+	ListQueries = "stored_query_list"
+	RunQuery    = "stored_query_run"
+)
+
+// perCaller is a tool of which each caller sees what its grants allow. Its gates say
+// nothing.
+type perCaller interface {
+	tool.Tool
+	visibleTo(actor *Actor) bool
+	descriptorFor(actor *Actor) *tool.Descriptor
+	decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error)
+}
+
+// pair finds and runs the exposed stored queries of a graph.
+type pair struct {
+	graph   *Graph
+	queries []tool.StoredQuery // in source order
+
+	list *tool.Descriptor
+	runs [1 << 3]*tool.Descriptor // by hints
+}
+
+// The hints of a query, or of several, as bits: those of a tool that runs any of them.
+const (
+	changes = 1 << iota
+	destroys
+	repeats // doing it twice is not doing it once
+)
+
+func hints(d *tool.Descriptor) (bits int) {
+	if !d.ReadOnly {
+		bits |= changes
+	}
+	if d.Destructive {
+		bits |= destroys
+	}
+	if !d.Idempotent {
+		bits |= repeats
+	}
+	return bits
+}
+
+type runArgs struct {
+	Name           string         `json:"name" jsonschema_description:"The name of the stored query, as stored_query_list tells it."`
+	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name."`
+	Branch         *string        `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
+	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: the commit to read, instead of a branch."`
+	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read: next_page_token of the page before."`
+	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: within a day a call with the same key changes nothing again."`
+	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: write only if this is the branch's last commit."`
+}
+
+// runAnswer is either the answer of a read or that of a mutation.
+type runAnswer struct {
+	QueryName     string           `json:"query_name"`
+	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"Of a read, what was read."`
+	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
+	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
+	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
+	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
+	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
+	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token for the rows that follow."`
+	Branch        string           `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
+	AffectedNodes int64            `json:"affected_nodes,omitempty"`
+	AffectedEdges int64            `json:"affected_edges,omitempty"`
+	ActorID       any              `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
+	Commit        any              `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
+	DryRun        bool             `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+}
+
+func newPair(g *Graph) *pair {
+	p := &pair{graph: g, list: &tool.Descriptor{
+		Name: ListQueries, Title: "Find stored queries",
+		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
+			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
+			"filter takes words that the name, the description or a parameter should contain.",
+		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
+		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
+		ReadOnly:     true, Idempotent: true,
+	}}
+	run := tool.Descriptor{
+		Name: RunQuery, Title: "Run a stored query",
+		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +
+			"A read answers with rows, a mutation with what it affected, as one commit or not at all.",
+		InputSchema:  jsonschema.Input(reflect.TypeFor[runArgs]()),
+		OutputSchema: jsonschema.Output(reflect.TypeFor[runAnswer]()),
+	}
+	for bits := range p.runs {
+		d := run
+		d.ReadOnly, d.Destructive, d.Idempotent = bits&changes == 0, bits&destroys != 0, bits&repeats == 0
+		p.runs[bits] = &d
+	}
+	return p
+}
+
+// tools are the pair in the order in which it is listed.
+func (p *pair) tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
+
+// seen yields the queries that the actor may invoke.
+func (p *pair) seen(actor *Actor) func(yield func(tool.StoredQuery) bool) {
+	return func(yield func(tool.StoredQuery) bool) {
+		for _, q := range p.queries {
+			if p.graph.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: q.Info().Name}) && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+func (p *pair) visibleTo(actor *Actor) bool {
+	for range p.seen(actor) {
+		return true
+	}
+	return false
+}
+
+// unknownQuery is the error for a name that no query has, or none that the actor may
+// invoke; it suggests only such.
+func (p *pair) unknownQuery(actor *Actor, name string) error {
+	var names []string
+	var entries []rank.Entry
+	for q := range p.seen(actor) {
+		names = append(names, q.Descriptor().Name)
+		entries = append(entries, rank.Entry{Name: q.Descriptor().Name})
+	}
+	var near []string
+	if n := diag.Nearest(name, names); n != "" {
+		near = append(near, n)
+	}
+	for _, i := range rank.Order(name, entries) {
+		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
+			near = append(near, names[i])
+		}
+	}
+	e := &tool.ArgumentError{Path: "name", Detail: "there is no stored query " + quoted(name), Help: "find one with " + ListQueries}
+	if len(near) > 0 {
+		e.Help = "did you mean " + orList(near) + "? " + ListQueries + " finds others"
+	}
+	return e
+}
+
+// maxNear bounds the names that an error suggests.
+const maxNear = 3
+
+// runner is the tool that runs a stored query.
+type runner struct{ *pair }
+
+func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
+func (t *runner) Gates() []tool.Grant          { return nil }
+
+// Decode does not know who calls, so it finds no query.
+func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.decodeFor(nil, args) }
+
+func (t *runner) all(yield func(tool.StoredQuery) bool) {
+	for _, q := range t.queries {
+		if !yield(q) {
+			return
+		}
+	}
+}
+
+func (t *runner) descriptorFor(actor *Actor) *tool.Descriptor { return t.descriptorOf(t.seen(actor)) }
+
+// descriptorOf has the hints of running any of the queries.
+func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.Descriptor {
+	bits := 0
+	for q := range queries {
+		bits |= hints(q.Descriptor())
+	}
+	return t.runs[bits]
+}
+
+func (t *runner) decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
+	o := tool.Members(args)
+	name := o.String("name")
+	for q := range t.seen(actor) {
+		if name != "" && q.Descriptor().Name == name {
+			return tool.DecodeEnvelope(q, o)
+		}
+	}
+	if name != "" {
+		return nil, t.unknownQuery(actor, name)
+	}
+	for _, known := range []string{"params", "branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"} {
+		o.Raw(known)
+	}
+	if err := o.Done(); err != nil {
+		return nil, err
+	}
+	return nil, t.unknownQuery(actor, name)
+}

@@ -1,0 +1,227 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/page"
+)
+
+// Knobs say how a query is run, beside its parameters and its branch.
+type Knobs struct {
+	Snapshot  string // of a read: the commit to read, instead of a branch
+	PageToken string // of a read: where the page before ended
+
+	DryRun         bool   // of a mutation, as the following: report what it would do
+	IdempotencyKey string // see [engine.WriteOptions]
+	IfCommit       string
+}
+
+// ReadKnobs reads those of a read beside its branch. It notes a fault for a snapshot
+// beside a branch, and for each knob of mutations.
+func ReadKnobs(o *Object) Knobs {
+	refuse(o, "a read", writeOnly)
+	k := Knobs{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
+	if k.Snapshot != "" && o.Has("branch") {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+	return k
+}
+
+// WriteKnobs reads those of a mutation or a load beside its branch. It notes a fault
+// for each knob of reads.
+func WriteKnobs(o *Object) Knobs {
+	refuse(o, "a mutation", readOnly)
+	k := Knobs{IdempotencyKey: orEmpty(o.OptString("idempotency_key")), IfCommit: orEmpty(o.OptString("if_commit"))}
+	if dry := o.OptBool("dry_run"); dry != nil {
+		k.DryRun = *dry
+	}
+	return k
+}
+
+// readOnly and writeOnly are the names of the knobs that only reads, or mutations,
+// have, with what they would do.
+var (
+	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
+	writeOnly = [][2]string{
+		{"dry_run", "a read changes nothing"}, {"idempotency_key", "a read may be repeated as it is"},
+		{"if_commit", "a read names the commit that it wants as snapshot"},
+	}
+)
+
+// refuse notes a fault for each of the knobs that is there: it does not apply to what
+// the query is.
+func refuse(o *Object, kind string, knobs [][2]string) {
+	for _, k := range knobs {
+		i := slices.IndexFunc(o.members, func(m member) bool { return m.name == k[0] })
+		if i < 0 {
+			continue
+		}
+		o.members[i].read = true
+		if o.Has(k[0]) {
+			o.Fail(k[0], "does not apply to "+kind, k[1])
+		}
+	}
+}
+
+// Check returns an *ArgumentError for knobs that do not apply to a mutation, or to a
+// read, and for a snapshot beside a branch, or nil.
+func (k *Knobs) Check(mutation bool, branch string) error {
+	o := &Object{}
+	set := map[string]bool{
+		"snapshot": k.Snapshot != "", "page_token": k.PageToken != "",
+		"dry_run": k.DryRun, "idempotency_key": k.IdempotencyKey != "", "if_commit": k.IfCommit != "",
+	}
+	kind, foreign := "a read", writeOnly
+	if mutation {
+		kind, foreign = "a mutation", readOnly
+	}
+	for _, f := range foreign {
+		if set[f[0]] {
+			o.Fail(f[0], "does not apply to "+kind, f[1])
+		}
+	}
+	if !mutation && k.Snapshot != "" && branch != "" {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+	return o.Done()
+}
+
+// Grant returns the permission to read what the knobs name: a commit, or else a branch.
+func (k *Knobs) Grant(branch string, via Via) Grant {
+	return Grant{Action: Read, Branch: branch, Commit: k.Snapshot, Via: via}
+}
+
+// Write returns the options of a write to a branch, main when it is empty.
+func (k *Knobs) Write(env *Env, branch string) engine.WriteOptions {
+	if branch == "" {
+		branch = engine.MainBranch
+	}
+	return engine.WriteOptions{Branch: branch, Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+}
+
+// Reading is what a read is to be run on.
+type Reading struct {
+	Asked engine.Target // what the caller named, for the answer
+	At    engine.Target // what is read
+	place *page.Place   // of a page that is not the first
+}
+
+// Reading returns what a read on a branch, main when it is empty, is to be run on: of a
+// page that is not the first, what the first was run on. The error is an
+// *ArgumentError.
+func (k *Knobs) Reading(env *Env, branch string) (*Reading, error) {
+	if branch == "" {
+		branch = engine.MainBranch
+	}
+	r := &Reading{Asked: engine.Target{Branch: branch}}
+	if k.Snapshot != "" {
+		r.Asked = engine.Target{Commit: k.Snapshot}
+	}
+	r.At = r.Asked
+	r.At.Now = env.Now
+	if k.PageToken == "" {
+		return r, nil
+	}
+	p, err := env.open(k.PageToken)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Snapshot && p.Commit != k.Snapshot:
+		return nil, badToken("is of the snapshot " + p.Commit)
+	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
+		return nil, badToken("is of the branch " + p.Branch)
+	}
+	r.place = p
+	r.At = engine.Target{Commit: p.Commit, Now: p.Now}
+	return r, nil
+}
+
+// Run runs a read. A page that is not the first is of the same query and arguments as
+// the first, or the error is an *ArgumentError.
+func (r *Reading) Run(ctx context.Context, env *Env, q *plan.Query, args engine.Args) (*Outcome, error) {
+	out := &ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
+	if r.place != nil {
+		switch {
+		case r.place.Plan != page.PlanDigest(q):
+			return nil, badToken("is of another query, or of another version of this one")
+		case r.place.Args != page.ArgsDigest(args):
+			return nil, badToken("is of a call with other parameters")
+		}
+		out.Row = r.place.Row
+	}
+	result, err := env.Graph.Query(ctx, q, args, r.At)
+	if err != nil {
+		return nil, r.Lost(err)
+	}
+	out.Result = result
+	return &Outcome{Read: out}, nil
+}
+
+// Lost returns what an error of the engine means to the caller: on a page that is not
+// the first, a commit that is not there any more is the token's fault.
+func (r *Reading) Lost(err error) error {
+	var missing *engine.NotFound
+	if r.place == nil || !errors.As(err, &missing) {
+		return err
+	}
+	return &ArgumentError{
+		Path: "page_token", Detail: "the commit that it reads, " + r.place.Commit + ", was cleaned up",
+		Help: "call without page_token, for the first page of the present rows",
+	}
+}
+
+// open opens a page token of this graph's and this caller's.
+func (e *Env) open(token string) (*page.Place, error) {
+	if e.Pages == nil {
+		return nil, badToken("cannot be opened here")
+	}
+	p, err := e.Pages.Open(token)
+	var invalid *page.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return nil, badToken(invalid.Reason)
+	case err != nil:
+		return nil, err
+	case p.Graph != e.GraphID:
+		return nil, badToken("is of another graph")
+	case p.Actor != e.Actor:
+		return nil, badToken("was given to another actor")
+	}
+	return p, nil
+}
+
+// Next returns the token of the page after n more rows of a read, or "" where no tokens
+// are made.
+func (e *Env) Next(r *ReadOutcome, n int) string {
+	if e.Pages == nil {
+		return ""
+	}
+	p := &page.Place{
+		Graph: e.GraphID, Actor: e.Actor, Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
+		Now: r.Now, Plan: page.PlanDigest(r.Plan), Args: page.ArgsDigest(r.Args), Row: r.Row + int64(n),
+	}
+	return e.Pages.Seal(p)
+}
+
+// Instant returns t as a page token keeps it.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func badToken(reason string) error {
+	return &ArgumentError{
+		Path: "page_token", Detail: "it " + reason,
+		Help: "send next_page_token as it was, with the arguments of the first page; or leave it out, for the first page",
+	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -11,12 +11,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 const (
@@ -80,7 +82,15 @@ func showQuery(ctx context.Context, w io.Writer, url, token string) error {
 		return err
 	}
 	defer session.Close()
-	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: devQuery})
+	list, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return err
+	}
+	call := &mcp.CallToolParams{Name: devQuery}
+	if slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == service.RunQuery }) {
+		call = &mcp.CallToolParams{Name: service.RunQuery, Arguments: map[string]any{"name": devQuery}}
+	}
+	res, err := session.CallTool(ctx, call)
 	if err != nil {
 		return err
 	}

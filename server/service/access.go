@@ -89,6 +89,10 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 // placed puts grants on a commit on the branch that the commit was made on. A commit
 // that does not exist is on main, so that whoever may read nothing learns nothing.
 func (g *Graph) placed(ctx context.Context, grants []tool.Grant) ([]tool.Grant, error) {
+	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
+		return grants, nil
+	}
+	grants = slices.Clone(grants)
 	for i := range grants {
 		if grants[i].Commit == "" {
 			continue

@@ -317,3 +317,39 @@ func TestRowTooLarge(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestPagesOfABatch holds that a query of a batch for which no room is left, not even
+// for one row, can be gone on with in the next.
+func TestPagesOfABatch(t *testing.T) {
+	g := servicetest.Graph(t, servicetest.Config(t, builtin.All("1")...))
+	const read = `query q() { match { $p: Person } return { $p.name as name } }`
+	batch := func(elements ...map[string]any) []answer {
+		raw, err := json.Marshal(map[string]any{"queries": elements})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := g.Call(context.Background(), servicetest.Reader, "graph_query", raw, service.Encoding{MaxRows: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a struct{ Results []answer }
+		if err := json.Unmarshal(got.JSON, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a.Results
+	}
+	one := map[string]any{"query": read}
+	first := batch(one, one, one)
+	if first[0].Cut || first[1].Count != 1 || first[1].Next == "" || first[2].Count != 0 || first[2].Next == "" {
+		t.Fatalf("got %+v", first)
+	}
+	second := batch(map[string]any{"query": read, "page_token": first[1].Next}, map[string]any{"query": read, "page_token": first[2].Next}, map[string]any{"query": read, "page_token": "x"})
+	third := batch(map[string]any{"query": read, "page_token": second[1].Next})
+	want := first[0].text()
+	if got := first[1].text() + "\n" + second[0].text(); got != want || second[0].Cut {
+		t.Errorf("the second query answered %s, want %s", got, want)
+	}
+	if got := second[1].text() + "\n" + third[0].text(); got != want || third[0].Cut || second[2].Next != "" {
+		t.Errorf("the third query answered %s, want %s", got, want)
+	}
+}

@@ -29,14 +29,22 @@ inspect() {
   echo "ok   $*"
 }
 
-inspect '"find_symbols"' --method tools/list
+# Where OMNIGRAPH_MCP_META is set stored queries are run by a pair of tools.
+if [ -n "${OMNIGRAPH_MCP_META:-}" ]; then
+  inspect '"stored_query_run"' --method tools/list
+  inspect '"find_symbols"' --method tools/call --tool-name stored_query_list --tool-arg 'filter=symbols'
+  inspect '"heaviest_packages"' --method tools/call --tool-name stored_query_run --tool-arg 'name=heaviest_packages'
+  inspect '"isError": true' --method tools/call --tool-name stored_query_run --tool-arg 'name=find_symbols' --tool-arg 'params={"word":"graph"}'
+else
+  inspect '"find_symbols"' --method tools/list
+  inspect '"heaviest_packages"' --method tools/call --tool-name heaviest_packages
+  inspect '"isError": true' --method tools/call --tool-name find_symbols --tool-arg 'params={"word":"graph"}'
+fi
 # It exits with 6 when a schema has an error that keeps some client from using a tool.
 "$here/node_modules/.bin/node" "$here/node_modules/.bin/mcp-inspector" --cli "${target[@]}" --method tools/list --strict >/dev/null 2>&1 ||
   { echo "FAIL --method tools/list --strict"; exit 1; }
 echo "ok   --method tools/list --strict"
 inspect '"row_count": 1' --method tools/call --tool-name graph_query --tool-arg 'query=query q() { match { $p: Package } return { count($p) as n } }'
-inspect '"heaviest_packages"' --method tools/call --tool-name heaviest_packages
-inspect '"isError": true' --method tools/call --tool-name find_symbols --tool-arg 'params={"word":"graph"}'
 inspect 'nosuch' --method tools/call --tool-name nosuch
 inspect 'omnigraph://schema' --method resources/list
 inspect 'node Package' --method resources/read --uri omnigraph://schema

@@ -42,11 +42,18 @@ async function check(name, f) {
 const client = await connect(token);
 const { tools } = await client.listTools();
 
+// Stored queries are tools, or where there are many run by a pair of tools.
+const meta = tools.some((t) => t.name === 'stored_query_run');
+function stored(name, args) {
+  return client.callTool(meta ? { name: 'stored_query_run', arguments: { ...args, name } } : { name, arguments: args });
+}
+
 await check('tools are listed with titles, schemas and hints', () => {
   const names = tools.map((t) => t.name);
-  for (const want of ['graph_health', 'graph_query', 'schema_get', 'branch_list', 'graph_load', 'graph_mutate', 'find_symbols', 'add_note']) {
+  for (const want of ['graph_health', 'graph_query', 'schema_get', 'branch_list', 'graph_load', 'graph_mutate', ...(meta ? ['stored_query_list', 'stored_query_run'] : ['find_symbols', 'add_note'])]) {
     assert.ok(names.includes(want), `${want} is not among ${names}`);
   }
+  assert.equal(names.includes('find_symbols'), !meta);
   for (const t of tools) {
     assert.ok(t.title, `${t.name} has no title`);
     assert.ok(t.description, `${t.name} has no description`);
@@ -57,7 +64,7 @@ await check('tools are listed with titles, schemas and hints', () => {
 
 // The client validates structuredContent against each tool's outputSchema.
 await check('a stored query answers rows', async () => {
-  const res = await client.callTool({ name: 'find_symbols', arguments: { params: { words: 'graph' } } });
+  const res = await stored('find_symbols', { params: { words: 'graph' } });
   assert.ok(!res.isError, JSON.stringify(res.content));
   assert.ok(res.structuredContent.row_count > 0);
   assert.deepEqual(JSON.parse(res.content[0].text), res.structuredContent);
@@ -73,9 +80,12 @@ await check('an ad-hoc query answers rows', async () => {
 
 // The arguments that a parameter's name stands for, of a symbol that exists, so that
 // rows come back where there are any.
-const found = (await client.callTool({ name: 'find_symbols', arguments: { params: { words: 'graph' } } })).structuredContent.rows[0];
+const found = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0];
 const values = { path: found.path, symbol: found.path, words: 'graph', name: found.name, file: found.file };
 const given = { graph_query: { query: 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }' } };
+if (meta) {
+  given.stored_query_list = { filter: 'symbol', kind: 'read' };
+}
 
 for (const tool of tools.filter((t) => t.annotations.readOnlyHint)) {
   await check(`${tool.name} answers what its schema promises`, async () => {
@@ -106,6 +116,41 @@ await check('a large result is cut, and says so', async () => {
   assert.ok(['rows', 'bytes'].includes(res.structuredContent.truncated_by));
 });
 
+await check('the pages of a result are the whole', async () => {
+  const query = 'query q() { match { $a: Symbol } return { $a.path as path } order { $a.path desc } limit 12000 }';
+  const whole = (await client.callTool({ name: 'graph_query', arguments: { query: query.replace('$a.path as path', 'count($a) as n').replace('order { $a.path desc } ', '') } })).structuredContent.rows[0].n;
+  const paths = [];
+  let pages = 0;
+  for (let args = { query }; args; pages++) {
+    const res = await client.callTool({ name: 'graph_query', arguments: args });
+    assert.ok(!res.isError, JSON.stringify(res.content));
+    paths.push(...res.structuredContent.rows.map((r) => r.path));
+    args = res.structuredContent.truncated ? { query, page_token: res.structuredContent.next_page_token } : undefined;
+  }
+  assert.equal(paths.length, Math.min(whole, 12000));
+  assert.equal(new Set(paths).size, paths.length);
+  console.log(`     ${paths.length} rows in ${pages} pages`);
+});
+
+await check('a knob that does not apply says why', async () => {
+  const res = await stored('find_symbols', { params: { words: 'graph' }, dry_run: true });
+  assert.equal(res.isError, true);
+  assert.match(JSON.parse(res.content[0].text).error, /dry_run: does not apply to a read/);
+});
+
+if (meta) {
+  await check('stored queries are found by words, and run by name', async () => {
+    const res = await client.callTool({ name: 'stored_query_list', arguments: { filter: 'unused' } });
+    const [first] = res.structuredContent.queries;
+    assert.equal(first.name, 'unused_functions');
+    assert.equal(first.params.type, 'object');
+    const wrong = await stored('unused_function', {});
+    assert.equal(wrong.isError, true);
+    assert.match(wrong.content[0].text, /did you mean unused_functions\?/);
+    await assert.rejects(client.callTool({ name: 'unused_functions', arguments: {} }), /unknown tool: unused_functions/);
+  });
+}
+
 await check('a load of nothing changes nothing', async () => {
   const res = await client.callTool({ name: 'graph_load', arguments: { data: '', mode: 'merge' } });
   assert.ok(!res.isError, JSON.stringify(res.content));
@@ -119,20 +164,20 @@ await check('a text of another language is answered with the form', async () => 
 });
 
 await check('a mutation and its removal', async () => {
-  const symbol = (await client.callTool({ name: 'find_symbols', arguments: { params: { words: 'graph' } } })).structuredContent.rows[0].path;
+  const symbol = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0].path;
   const params = { slug: `client-test-${process.pid}`, symbol, text: 'written by the client test' };
-  const added = await client.callTool({ name: 'add_note', arguments: { params } });
+  const added = await stored('add_note', { params });
   assert.ok(!added.isError, JSON.stringify(added.content));
   assert.equal(added.structuredContent.affected_nodes, 1);
-  const notes = await client.callTool({ name: 'notes_about', arguments: { params: { symbol } } });
+  const notes = await stored('notes_about', { params: { symbol } });
   assert.ok(notes.structuredContent.rows.some((r) => r.slug === params.slug));
-  const removed = await client.callTool({ name: 'remove_note', arguments: { params: { slug: params.slug } } });
+  const removed = await stored('remove_note', { params: { slug: params.slug } });
   assert.equal(removed.structuredContent.affected_nodes, 1);
   assert.equal(removed.structuredContent.affected_edges, 1);
 });
 
 await check('a wrong argument is an error that names it', async () => {
-  const res = await client.callTool({ name: 'find_symbols', arguments: { params: { word: 'graph' } } });
+  const res = await stored('find_symbols', { params: { word: 'graph' } });
   assert.equal(res.isError, true);
   assert.match(res.content[0].text, /words/);
 });
@@ -146,7 +191,7 @@ await check('a query with a fault is answered with its diagnostics', async () =>
 });
 
 await check('arguments as a string are refused with the remedy', async () => {
-  const res = await client.callTool({ name: 'find_symbols', arguments: { params: '{"words":"graph"}' } });
+  const res = await stored('find_symbols', { params: '{"words":"graph"}' });
   assert.equal(res.isError, true);
   assert.match(res.content[0].text, /send the object itself/);
 });

@@ -23,18 +23,28 @@ mkdir -p "$tmp/data"
 bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code"
 bin/omnigraph index go ./... --out "$tmp/code.ndjson"
 bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite
-bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 --dev > "$tmp/out" 2> "$tmp/err" &
-server=$!
-for _ in $(seq 100); do
-  if grep -q '^OMNIGRAPH_DEV_TOKEN=' "$tmp/out"; then break; fi
-  sleep 0.1
-done
-addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
-token=$(sed -n 's/^OMNIGRAPH_DEV_TOKEN=//p' "$tmp/out")
-if [ -z "$addr" ] || [ -z "$token" ]; then
-  echo "the server did not start:"; cat "$tmp/out" "$tmp/err"; exit 1
-fi
-url=http://$addr/graphs/code/mcp
+
+# start starts a server; stop ends it.
+start() {
+  : > "$tmp/out" # what the server before wrote there is not this one's
+  bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 --dev > "$tmp/out" 2> "$tmp/err" &
+  server=$!
+  for _ in $(seq 100); do
+    if grep -q '^OMNIGRAPH_DEV_TOKEN=' "$tmp/out"; then break; fi
+    sleep 0.1
+  done
+  addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
+  token=$(sed -n 's/^OMNIGRAPH_DEV_TOKEN=//p' "$tmp/out")
+  if [ -z "$addr" ] || [ -z "$token" ]; then
+    echo "the server did not start:"; cat "$tmp/out" "$tmp/err"; exit 1
+  fi
+  url=http://$addr/graphs/code/mcp
+  export OMNIGRAPH_TOKEN=$token
+}
+stop() {
+  kill "$server"; wait "$server" || true
+  server=
+}
 
 # Each client in turn; what is given is how the graph is reached.
 clients() {
@@ -44,9 +54,18 @@ clients() {
   OMNIGRAPH_TOKEN=$token "$here/../inspector/check.sh" "$@"
   OMNIGRAPH_MCP_SERVER="$*" OMNIGRAPH_TOKEN=$token go test ./server/mcp -run '^TestBuiltServer$' -count=1
 }
+start
 clients "over HTTP" "$url"
-export OMNIGRAPH_TOKEN=$token
 clients "by the proxy" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
-kill "$server"; wait "$server" || true
-server=
+stop
+
+# Again with a pair of tools for all stored queries.
+sed -i.per-query 's|mcp: {|mcp: { meta_threshold: 1,|' "$tmp/cluster.yaml"
+start
+export OMNIGRAPH_MCP_META=1
+clients "over HTTP, with a pair for stored queries" "$url"
+clients "by the proxy, with a pair for stored queries" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
+unset OMNIGRAPH_MCP_META
+stop
+
 clients "over standard input and output" --stdio "$root/bin/omnigraph" mcp serve --store "$tmp/data/code" --as act-dev

@@ -149,3 +149,14 @@ func lowerFirst(s string) string {
 	}
 	return strings.ToLower(s[:1]) + s[1:]
 }
+
+// Variable returns a name for a variable of a type.
+func Variable(typ string) string { return variables{}.of(typ) }
+
+// Clause writes how a match follows an edge from its source to its target, such as
+// `$person knows $person2`; what is put before the edge's name binds it.
+func Clause(e *catalog.Edge, binding string) string {
+	names := variables{"$w": binding != ""}
+	from := names.of(e.From)
+	return from + " " + binding + EdgeName(e) + " " + names.of(e.To)
+}

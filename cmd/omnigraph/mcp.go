@@ -158,7 +158,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger) 
 		}
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Version: version(), Logger: log,
+		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Version: version(), Logger: log,
 	})
 }
 

@@ -164,10 +164,10 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (_ *tool.Outcome, err err
 	}
 	if c.From != "" {
 		var exists *engine.Conflict
-		switch made, err := env.Graph.CreateBranch(ctx, branch, engine.Target{Branch: c.From}); {
-		case errors.As(err, &exists):
-		case err != nil:
-			return nil, err
+		switch made, failed := env.Graph.CreateBranch(ctx, branch, engine.Target{Branch: c.From}); {
+		case errors.As(failed, &exists):
+		case failed != nil:
+			return nil, failed
 		default:
 			from = c.From
 			defer func() {

@@ -30,7 +30,8 @@ type Graph interface {
 
 	// CreateBranch makes a branch whose head is the target's commit. It shares all that
 	// it holds with its origin. The error is a *BadArgument for the name (see
-	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the target.
+	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the
+	// target, or for its merge base with another branch if a cleanup has reclaimed that.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
 	// DeleteBranch removes a branch, and nothing that others share. Of main the error
@@ -43,6 +44,16 @@ type Graph interface {
 
 	// Commit returns the commit with an id, on whichever branch it was made.
 	Commit(ctx context.Context, id string) (Commit, error)
+
+	// Changes lists what a commit that is an ancestor of a live branch changed against its
+	// first parent, in an order that does not change. The error is a *NotFound when one of
+	// the two is not readable any more.
+	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
+
+	// Cleanup makes commits of the past unreadable and reclaims what only they need:
+	// never the head of a branch, nor the merge base of two. They are still listed; to
+	// read one is a *NotFound for its state. Results that are open stay readable.
+	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
 	// Merge brings what the source branch changed since its lowest common ancestor with
 	// the target into the target, as one commit with two parents. Of several such
@@ -104,7 +115,7 @@ type Args []value.Value
 // head of main.
 type Target struct {
 	Branch string // empty for main
-	Commit string // a commit id, instead of a branch head
+	Commit string // instead of a branch head, the id of a commit that is an ancestor of a live branch's
 	// AtLeast, if not empty, is a commit that the branch has to have reached, such as
 	// one's own last write: *NotFound if it is no commit of the branch.
 	AtLeast string

@@ -30,6 +30,8 @@ type branch struct {
 	// otherwise than the tip: a record that holds numbers would be misread.
 	doubt bool
 
+	run run // since the last anchor in its line; guarded by Graph.lines
+
 	mu      sync.Mutex // guards pending, and stores to head
 	pending []*commit  // commits that are not known to be durable, in order
 }
@@ -205,6 +207,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	b.tip = next
 	b.keep(next, w.receipt)
 	g.history.Add(c, next.lsn)
+	g.note(b, next, rec.kind, rec.rest, len(rec.ops))
 	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {
 		g.lines.join(&g.history, b.name, w.source, w.ancestors)
@@ -239,6 +242,7 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 type record struct {
 	kind     uint8
 	payload  []byte
+	rest     []byte            // the payload behind the header
 	ops      []byte            // the operations, wherever they lie; nil of a bulk commit
 	segments []store.SegmentID // those that it names
 }
@@ -260,6 +264,7 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 			rec.segments = append(rec.segments, id)
 		}
 		rec.payload = version.AppendParts(payload, parts)
+		rec.rest = rec.payload[len(payload):]
 		return rec, nil
 	}
 	if tx.Change() != nil {
@@ -270,7 +275,7 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	ops := payload[header:]
 	switch {
 	case len(ops) <= g.opts.InlineBytes:
-		return record{kind: version.KindRows, payload: payload, ops: ops}, nil
+		return record{kind: version.KindRows, payload: payload, rest: ops, ops: ops}, nil
 	case len(ops) > maxOps:
 		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
 	}
@@ -279,7 +284,7 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 		return record{}, err
 	}
 	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
-	return record{kind: version.KindSpilled, payload: payload, ops: ops, segments: []store.SegmentID{id}}, nil
+	return record{kind: version.KindSpilled, payload: payload, rest: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
 // storeSegment stores a segment that is not published yet, and names it. From then on its

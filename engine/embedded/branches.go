@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
@@ -33,9 +34,10 @@ func pairOf(a, b string) pair {
 }
 
 // add enters a branch that begins at a state: that of the tip of the branch from, or
-// of any commit when from is empty. It returns false, and enters nothing, when a
-// lowest common ancestor with another branch is not kept.
-func (l *lines) add(h *version.History, b *branch, from string, origin *version.Snapshot) bool {
+// of any commit when from is empty. When the states of lowest common ancestors with
+// other branches are neither kept nor among those that are made, it returns their
+// commits and enters nothing.
+func (l *lines) add(h *version.History, b *branch, from string, origin *version.Snapshot, made map[string]*version.Snapshot) (missing []string) {
 	bases := map[pair]*version.Snapshot{}
 	for name, other := range l.branches {
 		switch {
@@ -47,16 +49,22 @@ func (l *lines) add(h *version.History, b *branch, from string, origin *version.
 			id, _ := h.CommonAncestor(origin.Commit.ID, other.tip.snap.Commit.ID)
 			base := l.kept(id, origin)
 			if base == nil {
-				return false
+				base = made[id]
+			}
+			if base == nil && !slices.Contains(missing, id) {
+				missing = append(missing, id)
 			}
 			bases[pairOf(b.name, name)] = base
 		}
+	}
+	if len(missing) > 0 {
+		return missing
 	}
 	for p, s := range bases {
 		l.bases[p] = s
 	}
 	l.branches[b.name] = b
-	return true
+	return nil
 }
 
 // remove takes a branch out.
@@ -92,7 +100,7 @@ func (l *lines) join(h *version.History, target string, source *version.Snapshot
 
 // kept returns the state of a commit if it is s or a base.
 func (l *lines) kept(id string, s *version.Snapshot) *version.Snapshot {
-	if s.Commit.ID == id {
+	if s != nil && s.Commit.ID == id {
 		return s
 	}
 	for _, base := range l.bases {
@@ -103,9 +111,11 @@ func (l *lines) kept(id string, s *version.Snapshot) *version.Snapshot {
 	return nil
 }
 
-// CreateBranch makes a branch whose head is the target's commit: the head of a branch,
-// or a lowest common ancestor of two. It takes one log record.
-func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+// CreateBranch makes a branch whose head is the target's commit: any that is an ancestor
+// of a live branch. It takes one log record, and the time that it takes to reach a
+// commit of the past.
+func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := engine.CheckBranchName(name); err != nil {
 		return engine.Branch{}, err
 	}
@@ -113,10 +123,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 		return engine.Branch{}, err
 	}
 	defer g.calls.leave()
-	if _, err := g.snapshot(from); err != nil {
-		return engine.Branch{}, err
-	}
-	b, out, ticket, err := g.fork(name, from)
+	b, out, ticket, err := g.fork(ctx, name, from)
 	if err != nil {
 		return engine.Branch{}, err
 	}
@@ -162,6 +169,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 		return err
 	}
 	b.deleted = true
+	g.past.removed = true
 	g.lines.lsn, g.lines.last = ticket.LSN, out
 	g.lines.Unlock()
 	out.err = g.store.Wait(ticket)
@@ -169,6 +177,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 		g.lines.Lock()
 		g.lines.remove(name)
 		g.lines.Unlock()
+		g.past.forget(true)
 		b.err = &engine.NotFound{What: "branch", Name: name}
 	} else {
 		b.err = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
@@ -196,37 +205,82 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	return all, nil
 }
 
-// fork gives a branch its place in the log.
-func (g *Graph) fork(name string, at engine.Target) (*branch, *outcome, *store.Ticket, error) {
+// fork gives a branch its place in the log. No checkpoint comes between the making of a
+// state of the past and the branch that begins there: it might remove what only that
+// state needs.
+func (g *Graph) fork(ctx context.Context, name string, at engine.Target) (*branch, *outcome, *store.Ticket, error) {
 	g.shape.RLock()
 	defer g.shape.RUnlock()
+	if _, err := g.snapshot(ctx, at); err != nil {
+		return nil, nil, nil, err
+	}
+	made := map[string]*version.Snapshot{}
+	for {
+		b, out, ticket, missing, err := g.enroll(name, at, made)
+		if len(missing) == 0 {
+			return b, out, ticket, err
+		}
+		for _, id := range missing {
+			if made[id], err = g.state(ctx, id); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+	}
+}
+
+// enroll makes a branch and enqueues its record, or returns the commits whose states are
+// missing among those that are made.
+func (g *Graph) enroll(name string, at engine.Target, made map[string]*version.Snapshot) (b *branch, out *outcome, ticket *store.Ticket, missing []string, err error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	if g.lines.branches[name] != nil {
-		return nil, nil, nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
+		return nil, nil, nil, nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
-	from, origin, err := g.origin(at)
+	from, origin, err := g.origin(at, made)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	out := &outcome{done: make(chan struct{})}
-	b := newBranch(name, origin.Fork(), 0)
+	if origin == nil {
+		return nil, nil, nil, []string{at.Commit}, nil
+	}
+	if g.past.doubt && len(made) > 0 {
+		g.requestCheckpoint()
+		return nil, nil, nil, nil, &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
+	}
+	out = &outcome{done: make(chan struct{})}
+	b = newBranch(name, origin.Fork(), 0)
 	b.doubt = g.doubtful()
 	b.tip.out = out
-	if !g.lines.add(&g.history, b, from, origin) {
-		return nil, nil, nil, &engine.Unsupported{Construct: "a branch from commit " + origin.Commit.ID + ", of whose ancestors one is no longer kept,"}
+	if b.run, err = g.runOf(from, origin); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if missing = g.lines.add(&g.history, b, from, origin, made); missing != nil {
+		return nil, nil, nil, missing, nil
 	}
 	record := version.Branching{Name: name, From: from, Commit: origin.Commit.ID, Time: g.time()}
 	payload := record.Append(nil)
-	ticket, err := g.store.Enqueue(version.KindBranch, payload)
+	ticket, err = g.store.Enqueue(version.KindBranch, payload)
 	if err != nil {
 		g.lines.remove(name)
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	b.tip.lsn = ticket.LSN
 	g.lines.lsn, g.lines.last = ticket.LSN, out
 	g.logged.Add(int64(len(payload)))
-	return b, out, ticket, nil
+	return b, out, ticket, nil, nil
+}
+
+// runOf counts the records since the last anchor before the beginning of a branch. It is
+// called with g.lines locked.
+func (g *Graph) runOf(from string, origin *version.Snapshot) (run, error) {
+	if from != "" {
+		return g.lines.branches[from].run, nil
+	}
+	r, ok := g.runTo(origin.Commit.ID)
+	if !ok {
+		return run{}, &engine.NotFound{What: notKept, Name: origin.Commit.ID}
+	}
+	return r, nil
 }
 
 // doubtful reports whether a branch is in doubt, as then are those that begin at it. It
@@ -241,8 +295,9 @@ func (g *Graph) doubtful() bool {
 }
 
 // origin finds the state that a branch is to begin at, and the branch of which it is
-// the tip, if it is one. It is called with g.lines locked.
-func (g *Graph) origin(at engine.Target) (from string, s *version.Snapshot, err error) {
+// the tip, if it is one. The state is nil when it is not among those that are kept or
+// made. It is called with g.lines locked.
+func (g *Graph) origin(at engine.Target, made map[string]*version.Snapshot) (from string, s *version.Snapshot, err error) {
 	if at.Commit == "" {
 		name := at.Branch
 		if name == "" {
@@ -259,15 +314,8 @@ func (g *Graph) origin(at engine.Target) (from string, s *version.Snapshot, err 
 			return name, b.tip.snap, nil
 		}
 	}
-	for _, base := range g.lines.bases {
-		if base.Commit.ID == at.Commit {
-			return "", base, nil
-		}
+	if base := g.lines.kept(at.Commit, nil); base != nil {
+		return "", base, nil
 	}
-	for _, b := range g.lines.branches {
-		if b.head.Load().snap.Commit.ID == at.Commit {
-			return "", nil, &engine.Unavailable{Reason: "a commit on top of " + at.Commit + " is under way; ask again"}
-		}
-	}
-	return "", nil, &engine.NotFound{What: "commit", Name: at.Commit}
+	return "", made[at.Commit], nil
 }

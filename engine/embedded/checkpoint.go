@@ -49,6 +49,7 @@ type cut struct {
 	branches []cutBranch
 	bases    []version.ManifestBase
 	commits  int
+	past     cutPast
 }
 
 type cutBranch struct {
@@ -86,6 +87,7 @@ func (g *Graph) cut() *cut {
 	slices.SortFunc(c.bases, func(a, b version.ManifestBase) int {
 		return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
 	})
+	c.past = g.cutPast(c.branches, c.commits, c.lsn)
 	return c
 }
 
@@ -116,79 +118,105 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 }
 
 // checkpoint writes a manifest over every branch and every lowest common ancestor of
-// two; or, of a graph that has no branch but main, over a rewrite of its head if that
-// has many holes.
+// two, or over rewrites of those that have many holes.
 func (g *Graph) checkpoint(ctx context.Context) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
 	defer g.shape.Unlock()
-	if g.alone() && g.main.head.Load().snap.Sparse(g.opts.sparse) {
-		if done, err := g.rewrite(ctx); done || err != nil {
+	if sparse := g.sparse(); len(sparse) > 0 {
+		if done, err := g.rewrite(ctx, sparse); done || err != nil {
 			return err
 		}
 	}
-	return g.flush(ctx)
+	return g.flush(ctx, false)
 }
 
-// alone reports whether main is the only branch. It is called with shape held.
-func (g *Graph) alone() bool {
+// sparse lists the branches that have many holes, in name order. It is called with shape
+// held.
+func (g *Graph) sparse() (sparse []*branch) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	return len(g.lines.branches) == 1
+	for _, name := range slices.Sorted(maps.Keys(g.lines.branches)) {
+		if b := g.lines.branches[name]; !b.deleted && b.head.Load().snap.Sparse(g.opts.sparse) {
+			sparse = append(sparse, b)
+		}
+	}
+	return sparse
 }
 
 // flush stores the rows that lie in the log alone and the commits, writes a manifest,
-// and gives the tables the stored segments and the indexes over them. It is called with
-// checkMu held, and shape.
-func (g *Graph) flush(ctx context.Context) error {
-	logged := g.logged.Load()
+// and gives the tables the stored segments and the indexes over them. Without a record
+// since the last one it does so only if it must. It is called with checkMu held, and
+// shape.
+func (g *Graph) flush(ctx context.Context, must bool) error {
 	cut := g.cut()
-	if cut.lsn == g.checkedTo && !g.textsToStore() {
+	if cut.lsn == g.checkedTo && !must && !g.textsToStore() {
 		return nil
 	}
+	return g.flushCut(ctx, cut)
+}
+
+// flushCut is flush of a cut.
+func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
+	logged := g.logged.Load()
 	if err := cut.settled(ctx); err != nil {
 		return err
 	}
 	var flushed version.Checkpoint
-	made, err := g.storeFlushes(ctx, cut, &flushed)
+	after := map[*version.Snapshot]*version.Snapshot{}
+	made, err := g.storeFlushes(ctx, cut, &flushed, after)
+	if err == nil {
+		err = g.manifest(ctx, cut, after)
+	}
 	if err != nil {
 		g.discard(made)
 		return err
 	}
-	after := map[*version.Snapshot]*version.Snapshot{}
-	for s := range cut.states {
-		after[s] = flushed.Snapshot(s)
-	}
-	if err := g.manifest(ctx, cut, after); err != nil {
-		g.discard(made)
-		return err
-	}
 	g.logged.Add(-logged)
-	// Whatever the context says: a state without the stored segments would name, at
-	// the next checkpoint, segments that this one has made superfluous.
+	return g.adopt(cut, after, &flushed, func(*branch) bool { return true })
+}
+
+// adopt puts what is stored in the place of what was, in the branches that which names
+// and in the lowest common ancestors. Whatever the context says: a state without the
+// stored segments would name, at the next checkpoint, segments that this one has made
+// superfluous.
+func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
-		if fault := b.adopt(func(c *commit) *version.Snapshot { return flushed.Adopt(b.Head, c.snap) }); fault != nil {
+		if !which(b.branch) {
+			continue
+		}
+		fault := b.adopt(func() {
+			b.replace(func(c *commit) *version.Snapshot { return flushed.Adopt(b.tip.snap, c.snap) })
+			g.readopt(b.branch, func(a *anchor) *version.Snapshot { return flushed.Adopt(b.tip.snap, a.snap) })
+		})
+		if fault != nil {
 			err = fault
 		}
 	}
 	if err != nil {
 		return err
 	}
+	g.rebase(after)
+	return nil
+}
+
+// rebase gives the lowest common ancestors the form that after has of them.
+func (g *Graph) rebase(after map[*version.Snapshot]*version.Snapshot) {
 	g.lines.Lock()
-	defer g.lines.Unlock()
 	for p, base := range g.lines.bases {
 		if s := after[base]; s != nil {
 			g.lines.bases[p] = s
 		}
 	}
-	return nil
+	g.lines.Unlock()
+	g.past.forget(false)
 }
 
 // adopt gives the states of a branch the stored segments. A branch whose states cannot be
 // read is written no more: they name segments that are gone.
-func (b *branch) adopt(f func(*commit) *version.Snapshot) (err error) {
+func (b *branch) adopt(f func()) (err error) {
 	b.hold()
 	defer b.unlock()
 	defer func() {
@@ -198,7 +226,7 @@ func (b *branch) adopt(f func(*commit) *version.Snapshot) (err error) {
 	}()
 	defer damage.Catch(damage.Watch(), &err)
 	b.doubt = false
-	b.replace(f)
+	f()
 	return nil
 }
 
@@ -209,8 +237,13 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	if err != nil {
 		return err
 	}
-	indexes, err := g.storeIndexes(ctx, after)
+	indexes, err := g.storeIndexes(ctx, cut, after)
 	stored = append(stored, indexes.ids...)
+	if err == nil {
+		var made []store.SegmentID
+		made, err = g.storePast(ctx, cut, after)
+		stored = append(stored, made...)
+	}
 	if err != nil {
 		indexes.forget()
 		g.discard(stored)
@@ -218,10 +251,8 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	}
 	named := map[string]bool{}
 	for _, s := range after {
-		for _, t := range s.Tables() {
-			for _, name := range t.Stored() {
-				named[name] = true
-			}
+		for _, name := range s.Refs() {
+			named[name] = true
 		}
 	}
 	m := version.Manifest{History: history}
@@ -236,7 +267,11 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		b.Base = after[b.Base]
 		m.Bases = append(m.Bases, b)
 	}
+	cut.past.describe(&m, named)
 	ids, err := segmentIDs(named)
+	// Nobody reads what this may remove.
+	g.past.files.Lock()
+	defer g.past.files.Unlock()
 	if err == nil {
 		err = g.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids)
 	}
@@ -246,26 +281,51 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		return err
 	}
 	g.checkedTo, g.stored = cut.lsn, history
+	g.keepPast(cut)
 	return nil
 }
 
-// storeFlushes stores the rows of a cut that lie in no stored segment.
-func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint) (made []store.SegmentID, err error) {
-	for s := range c.states {
+// storeFlushes stores the rows of a cut that lie in no stored segment, and enters the
+// states in after, those excepted that are there.
+func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
-			f, ok, err := flushed.Flush(t)
+			f, ok, err := flush(t)
 			if err != nil {
-				return made, err
+				return err
 			}
 			if !ok {
 				continue
 			}
 			id, err := g.storeSegment(ctx, t.Type, f.Segment)
 			if err != nil {
-				return made, err
+				return err
 			}
 			made = append(made, id)
 		}
+		return nil
+	}
+	var states []*version.Snapshot
+	for s := range c.states {
+		if after[s] != nil {
+			continue
+		}
+		states = append(states, s)
+		if err := keep(s, flushed.Flush); err != nil {
+			return made, err
+		}
+	}
+	for _, a := range c.past.anchors {
+		if after[a.snap] != nil {
+			continue
+		}
+		states = append(states, a.snap)
+		if err := keep(a.snap, flushed.FlushEarlier); err != nil {
+			return made, err
+		}
+	}
+	for _, s := range states {
+		after[s] = flushed.Snapshot(s)
 	}
 	return made, nil
 }
@@ -283,10 +343,17 @@ func (s *storedIndexes) forget() {
 	}
 }
 
-// storeIndexes stores the indexes over the tables of states that are not stored and worth
-// their while.
-func (g *Graph) storeIndexes(ctx context.Context, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
-	for _, s := range after {
+// storeIndexes stores the indexes over the tables of heads and lowest common ancestors
+// that are not stored and worth their while.
+func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
+	var states []*version.Snapshot
+	for _, b := range cut.branches {
+		states = append(states, after[b.Head])
+	}
+	for _, b := range cut.bases {
+		states = append(states, after[b.Base])
+	}
+	for _, s := range states {
 		for _, t := range s.Tables() {
 			for _, ix := range t.Unstored(g.opts.indexed) {
 				id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(adder(w, ix.Cold)) })

@@ -126,6 +126,13 @@ func (r *reopening) ApplySchema(ctx context.Context, source string, schema *cata
 	return r.Graph.ApplySchema(ctx, source, schema, opts)
 }
 
+func (r *reopening) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.Cleanup(ctx, opts)
+}
+
 // reopen is called with the lock held.
 func (r *reopening) reopen() {
 	r.t.Helper()

@@ -25,12 +25,12 @@ func (s script) states(t *testing.T) (states []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	states = append(states, dumpAll(g))
+	states = append(states, s.dump(g))
 	for i, d := range s.deeds {
 		if err := d.do(g); err != nil {
 			t.Fatalf("deed %d, %s: %v", i+1, d.call, err)
 		}
-		states = append(states, dumpAll(g))
+		states = append(states, s.dump(g))
 	}
 	if last := states[len(states)-1]; strings.Contains(last, "BUT THE") {
 		t.Errorf("the common ancestors are wrong:\n%s", last)
@@ -87,7 +87,7 @@ func TestCrash(t *testing.T) {
 				mem.CrashAfter(n)
 				acked := s.run(mem)
 				for seed := range uint64(3) {
-					checkReopened(t, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
+					checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
 				}
 			}
 		})
@@ -112,7 +112,7 @@ func TestCrashTwice(t *testing.T) {
 					if err == nil {
 						g.Close()
 					}
-					checkReopened(t, after.Crash(uint64(k)), allowed(states, acked), fmt.Sprintf("crash at operation %d, then at %d of Open, after deed %d", n, k, acked))
+					checkReopened(t, s, after.Crash(uint64(k)), allowed(states, acked), fmt.Sprintf("crash at operation %d, then at %d of Open, after deed %d", n, k, acked))
 					if !errors.Is(err, fs.ErrCrashed) {
 						break
 					}
@@ -133,7 +133,7 @@ func allowed(states []string, acked int) []string {
 
 // checkReopened opens a graph, and wants it whole, in one of some states, and able to go
 // on from there.
-func checkReopened(t *testing.T, fsys *fs.Mem, allowed []string, what string) {
+func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what string) {
 	t.Helper()
 	ctx := context.Background()
 	var missing *engine.NotFound
@@ -147,7 +147,7 @@ func checkReopened(t *testing.T, fsys *fs.Mem, allowed []string, what string) {
 	if err := g.Verify(ctx); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if got := dumpAll(g); !slices.Contains(allowed, got) {
+	if got := s.dump(g); !slices.Contains(allowed, got) {
 		t.Fatalf("%s: the graph is\n%s\nwant one of\n%s", what, got, strings.Join(allowed, "\nor\n"))
 	}
 	if _, err := g.CreateBranch(ctx, "later", engine.Target{}); err != nil {
@@ -159,7 +159,7 @@ func checkReopened(t *testing.T, fsys *fs.Mem, allowed []string, what string) {
 	if err := g.checkpoint(ctx); err != nil {
 		t.Fatalf("%s: checkpoint: %v", what, err)
 	}
-	want := dumpAll(g)
+	want := s.dump(g)
 	if err := errors.Join(g.Verify(ctx), g.Close()); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -170,7 +170,7 @@ func checkReopened(t *testing.T, fsys *fs.Mem, allowed []string, what string) {
 	if err := g.Verify(ctx); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if got := dumpAll(g); got != want {
+	if got := s.dump(g); got != want {
 		t.Fatalf("%s: opened again the graph is\n%s\nwant\n%s", what, got, want)
 	}
 }

@@ -75,8 +75,8 @@ func TestDiskFaults(t *testing.T) {
 					what := fmt.Sprintf("operation %d", n)
 					found := s.runOn(t, faulty, states, what)
 					crashed := mem.Crash(uint64(n))
-					checkReopened(t, mem, found, what)
-					checkReopened(t, crashed, found, what+", then a crash")
+					checkReopened(t, s, mem, found, what)
+					checkReopened(t, s, crashed, found, what+", then a crash")
 				}
 			})
 		}
@@ -98,7 +98,7 @@ func (s script) runOn(t *testing.T, fsys fs.FS, states []string, what string) []
 			if err == nil {
 				break
 			}
-			if got := dumpAll(g); toReaders(got) != toReaders(states[i]) {
+			if got := s.dump(g); toReaders(got) != toReaders(states[i]) {
 				t.Fatalf("%s: %s, deed %d, fails (%v), and readers see\n%s\nwant\n%s", what, d.call, i+1, err, got, states[i])
 			}
 			var typed engine.Error

@@ -104,3 +104,31 @@ func TestFormat1(t *testing.T) {
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestFormat3 opens a graph of format 3, with stored indexes, history, and branches of two
+// schemas. It goes on, and is opened once more.
+func TestFormat3(t *testing.T) {
+	ctx := context.Background()
+	home := filepath.Join(t.TempDir(), "graph")
+	must(t, os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format3"))))
+	whole := script{past: true}
+	g, err := Open(ctx, fs.OS(), home, crashOptions)
+	must(t, err)
+	must(t, g.Verify(ctx))
+	golden.Check(t, filepath.Join("testdata", "format3.golden"), []byte(whole.dump(g)+"\n"))
+	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
+	must(t, err)
+	_, err = search(g, "hello")
+	must(t, err)
+	must(t, g.checkpoint(ctx))
+	want := whole.dump(g)
+	must(t, g.Verify(ctx))
+	must(t, g.Close())
+	g, err = Open(ctx, fs.OS(), home, crashOptions)
+	must(t, err)
+	defer g.Close()
+	if got := whole.dump(g); got != want {
+		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+	}
+	must(t, g.Verify(ctx))
+}

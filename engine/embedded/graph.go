@@ -82,6 +82,7 @@ type Graph struct {
 	main     *branch
 	lines    lines
 	history  version.History
+	past     past
 	programs programs
 
 	// shape is held for writing by checkpoints, for reading by what carries the state
@@ -127,7 +128,10 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 		return nil, err
 	}
 	g.history.Add(first.Commit, 0)
-	g.lines.branches[engine.MainBranch] = recovered(engine.MainBranch, first, 0)
+	g.past.archived = 1
+	b := recovered(engine.MainBranch, first, 0)
+	g.lines.branches[engine.MainBranch] = b
+	g.anchor(b, b.tip)
 	g.start()
 	return g, nil
 }
@@ -171,7 +175,7 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 }
 
 // Verify reads everything that is stored, and checks every state that a branch or a merge
-// needs: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
+// needs, and every anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -181,6 +185,12 @@ func (g *Graph) Verify(ctx context.Context) error {
 	var v version.Verifier
 	for _, s := range g.states() {
 		faults = append(faults, v.Verify(ctx, s))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, a := range g.storedAnchors() {
+		faults = append(faults, g.verifyAnchor(ctx, &v, a))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -212,6 +222,7 @@ func (g *Graph) Close() error {
 		g.calls.close()
 		g.stop()
 		<-g.stopped
+		g.past.building.Wait()
 		var err error
 		if g.logged.Load() > closeBytes || g.textsToStore() {
 			g.checkMu.Lock()
@@ -234,7 +245,7 @@ func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error
 // lastFlush is flush, and catches what is thrown.
 func (g *Graph) lastFlush() (err error) {
 	defer damage.Catch(damage.Watch(), &err)
-	return g.flush(context.Background())
+	return g.flush(context.Background(), false)
 }
 
 func newGraph(opts Options) *Graph {
@@ -264,6 +275,7 @@ func newGraph(opts Options) *Graph {
 	}
 	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{})}
 	g.lines.branches, g.lines.bases = map[string]*branch{}, map[pair]*version.Snapshot{}
+	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
 	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
 	return g
 }
@@ -291,7 +303,7 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err
 	}
-	snap, err = g.snapshot(at)
+	snap, err = g.snapshot(ctx, at)
 	if err != nil {
 		g.calls.leave()
 		return nil, nil, err
@@ -299,37 +311,19 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	return snap, g.calls.leave, nil
 }
 
-func (g *Graph) snapshot(at engine.Target) (*version.Snapshot, error) {
+func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
 	b, err := g.branch(at.Branch)
 	if err != nil {
 		return nil, err
 	}
 	snap := b.head.Load().snap
 	if at.Commit != "" && at.Commit != snap.Commit.ID {
-		return g.past(at.Commit)
+		return g.state(ctx, at.Commit)
 	}
 	if at.AtLeast != "" && at.AtLeast != snap.Commit.ID && !g.history.InLine(at.AtLeast, snap.Commit.ID) {
 		return nil, &engine.NotFound{What: "commit", Name: at.AtLeast}
 	}
 	return snap, nil
-}
-
-// past finds the state of a commit that is the head of a branch, or the lowest common
-// ancestor of two.
-func (g *Graph) past(commit string) (*version.Snapshot, error) {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	for _, b := range g.lines.branches {
-		if head := b.head.Load().snap; head.Commit.ID == commit && b.live.Load() {
-			return head, nil
-		}
-	}
-	for _, base := range g.lines.bases {
-		if base.Commit.ID == commit {
-			return base, nil
-		}
-	}
-	return nil, &engine.NotFound{What: "commit", Name: commit}
 }
 
 func (g *Graph) branch(name string) (*branch, error) {

@@ -70,8 +70,11 @@ func TestTargets(t *testing.T) {
 	if _, err := g.Snapshot(ctx, engine.Target{Branch: "main", Commit: change.Head.ID}); err != nil {
 		t.Errorf("the head by its id: %v", err)
 	}
-	_, err = g.Snapshot(ctx, engine.Target{Commit: s.Commit.ID})
-	wantError[*engine.NotFound](t, "a commit that is not the head", err)
+	if early, err := g.Snapshot(ctx, engine.Target{Commit: s.Commit.ID}); err != nil || early.Commit.ID != s.Commit.ID || early.Nodes[0].Count != 0 {
+		t.Errorf("the first commit is %+v, error %v", early, err)
+	}
+	_, err = g.Snapshot(ctx, engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
+	wantError[*engine.NotFound](t, "a commit that does not exist", err)
 	_, err = g.Snapshot(ctx, engine.Target{Branch: "other"})
 	wantError[*engine.NotFound](t, "another branch", err)
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{Branch: "other"})

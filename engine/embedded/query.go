@@ -84,14 +84,14 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	return err
 }
 
-// Query runs a read on the head of the target.
+// Query runs a read on the target.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
-	snap, err := g.snapshot(at)
+	snap, err := g.snapshot(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,8 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 }
 
 // Explain says how a query would be run at the target, or was.
-func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return nil, err

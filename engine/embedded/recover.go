@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -24,6 +26,13 @@ type opener struct {
 
 func (g *Graph) opener(ctx context.Context) *opener {
 	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}}
+}
+
+// has tells of a segment that is open in a table of a type.
+func (o *opener) has(t *version.Type, s *version.Segment) {
+	if s.Name != "" && s.Origin == nil {
+		o.opened[version.SegmentKey(t, s.Name)] = s
+	}
 }
 
 // Segment opens a segment of rows.
@@ -81,6 +90,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if n := len(m.Branches); len(g.lines.bases) != n*(n-1)/2 {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d lowest common ancestors of %d branches", len(g.lines.bases), n)}
 	}
+	g.recoverPast(m, found.ManifestLSN)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
@@ -153,7 +163,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 		}
 		var err error
 		if r.Kind == version.KindBranch {
-			err = p.branching(r)
+			err = p.branching(ctx, r)
 		} else {
 			err = p.commit(ctx, r)
 		}
@@ -173,7 +183,7 @@ func (p *replay) reached(s *version.Snapshot) {
 }
 
 // branching makes or deletes a branch.
-func (p *replay) branching(r store.Record) error {
+func (p *replay) branching(ctx context.Context, r store.Record) error {
 	b, err := version.ReadBranching(r.Payload)
 	if err != nil {
 		return err
@@ -184,19 +194,45 @@ func (p *replay) branching(r store.Record) error {
 	}
 	if b.Delete {
 		l.remove(b.Name)
+		p.g.past.removed = true
 		return nil
 	}
-	origin := p.wanted[b.Commit]
-	if origin == nil {
-		return corruptRecord(r, "branch %q begins at commit %s, which is unknown", b.Name, b.Commit)
+	origin, err := p.state(ctx, r, b.Commit)
+	if err != nil {
+		return err
 	}
 	if from := l.branches[b.From]; b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
 		return corruptRecord(r, "branch %q begins at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
 	}
-	if !l.add(&p.g.history, recovered(b.Name, origin.Fork(), r.LSN), b.From, origin) {
-		return corruptRecord(r, "branch %q begins at commit %s, of whose common ancestors one is missing", b.Name, b.Commit)
+	made := recovered(b.Name, origin.Fork(), r.LSN)
+	if made.run, err = p.g.runOf(b.From, origin); err != nil {
+		return corruptRecord(r, "branch %q begins at commit %s, whose state is not kept", b.Name, b.Commit)
 	}
-	return nil
+	states := map[string]*version.Snapshot{}
+	for {
+		missing := l.add(&p.g.history, made, b.From, origin, states)
+		if missing == nil {
+			p.reached(made.tip.snap)
+			return nil
+		}
+		for _, id := range missing {
+			if states[id], err = p.state(ctx, r, id); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// state finds the state of a commit that a record about branches needs.
+func (p *replay) state(ctx context.Context, r store.Record, id string) (*version.Snapshot, error) {
+	if s := p.wanted[id]; s != nil {
+		return s, nil
+	}
+	s, _, err := p.g.rebuild(ctx, id)
+	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) {
+		return nil, corruptRecord(r, "it needs the state of commit %s, which is not kept", id)
+	}
+	return s, err
 }
 
 // commit makes the commit of a record.
@@ -214,34 +250,15 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		return corruptRecord(r, "commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
 	tx := version.Begin(snap)
-	switch r.Kind {
-	case version.KindRows:
-		err = tx.ApplyOps(rest)
-	case version.KindBulk:
-		var parts []version.Part
-		if parts, err = version.ReadParts(rest, snap.Schema, p.open.Segment); err == nil {
-			for _, part := range parts {
-				tx.PutSegment(part)
-			}
-		}
-	case version.KindSpilled:
-		var name string
-		if name, err = version.ReadSpilled(rest); err != nil {
-			break
-		}
-		err = p.g.readBlock(ctx, name, "ops", tx.ApplyOps)
-	case version.KindSchema:
-		err = p.g.redoChange(ctx, tx, rest)
-	default:
-		return corruptRecord(r, "kind %d is unknown", r.Kind)
-	}
-	if err != nil {
+	if err := p.g.apply(ctx, tx, r.Kind, rest, p.open); err != nil {
 		return err
 	}
 	c.Schema = tx.Schema().Digest
 	b.advance(&commit{snap: tx.Commit(c), lsn: r.LSN})
 	b.keep(b.tip, receipt)
 	p.g.history.Add(c, r.LSN)
+	// The record keeps its log file in memory.
+	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)
 	if len(c.Parents) > 1 {
 		source := p.wanted[c.Parents[1]]
@@ -251,6 +268,49 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		p.g.lines.join(&p.g.history, b.name, source, nil)
 	}
 	return nil
+}
+
+// apply does what a record says, given without its header.
+func (g *Graph) apply(ctx context.Context, tx *version.Txn, kind uint8, rest []byte, open *opener) error {
+	switch kind {
+	case version.KindRows:
+		return tx.ApplyOps(rest)
+	case version.KindBulk:
+		parts, err := version.ReadParts(rest, tx.Schema(), open.Segment)
+		for _, part := range parts {
+			tx.PutSegment(part)
+		}
+		return err
+	case version.KindSpilled:
+		name, err := version.ReadSpilled(rest)
+		if err != nil {
+			return err
+		}
+		return g.readBlock(ctx, name, "ops", tx.ApplyOps)
+	case version.KindSchema:
+		return g.redoChange(ctx, tx, rest)
+	}
+	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
+}
+
+// recoverPast takes up what a manifest has of the past. A state of the manifest that
+// nothing before it leads to becomes an anchor itself.
+func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
+	g.past.archive, g.past.archived = m.Archive, g.history.Len()
+	for _, a := range m.Anchors {
+		g.past.anchors[a.Commit] = &anchor{Anchor: a}
+	}
+	for _, base := range m.Bases {
+		if _, ok := g.runTo(base.Base.Commit.ID); !ok {
+			g.past.anchors[base.Base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Base.Commit.ID}, snap: base.Base, lsn: lsn}
+		}
+	}
+	for _, b := range g.lines.branches {
+		r, ok := g.runTo(b.tip.snap.Commit.ID)
+		if b.run = r; !ok {
+			g.anchor(b, b.tip)
+		}
+	}
 }
 
 func corruptRecord(r store.Record, format string, args ...any) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -22,7 +23,8 @@ const changeBlock = "change"
 // of a wider type is converted in memory, until a checkpoint or a rewrite writes the rows
 // anew for reasons of its own. It holds up writers on the branch while it looks through
 // the rows that rules are added to, and waits for a checkpoint that is under way.
-func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
+	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,9 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +19,7 @@ import (
 type script struct {
 	name  string
 	deeds []deed
+	past  bool                         // what can be read of the past is compared too
 	made  func(t *testing.T, g *Graph) // looks at what a whole run made; may be nil
 }
 
@@ -26,7 +30,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that make nothing durable.
-var reads = []string{"Bind", "Branches", "Close", "Commit", "Commits", "Explain", "Export", "Query", "Schema", "Snapshot"}
+var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Explain", "Export", "Query", "Schema", "Snapshot"}
 
 // TestScriptsDoEverything wants every method of an engine that writes in a script.
 func TestScriptsDoEverything(t *testing.T) {
@@ -148,5 +152,96 @@ func scripts() []script {
 			insert("main", "fay", 6),
 		}},
 		schemaScript(),
+		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
+			if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
+				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+			}
+		}},
 	}
+}
+
+// history goes back to commits of the past, and reclaims some.
+func history() []deed {
+	return []deed{
+		insert("", "ann", 30),
+		insert("", "bob", 31),
+		mutation(connect, on(""), "ann", "bob", "k1"),
+		loading("", engine.Merge, `{"type":"Person","data":{"name":"cat","tags":["a","b"]}}`+"\n"+`{"type":"Note","data":{"id":"n1","text":"hello"}}`+"\n"+`{"edge":"About","from":"n1","to":"cat","data":{"id":"a1"}}`),
+		checkpoint,
+		loading("", engine.Merge, manyPeople(0, 40)), // as segments
+		mutation(birthday, on(""), 77, 3),
+		checkpoint,
+		loading("", engine.Merge, manyPeople(20, 40)),
+		mutation(deletePerson, on(""), "p000010"),
+		checkpoint,
+		loading("", engine.Overwrite, manyPeople(100, 30)+`{"type":"Person","data":{"name":"cat"}}`),
+		insert("", "eve", 5),
+		checkpoint,
+		loading("", engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
+		checkpoint, // a rewrite: most numbers are those of the dead
+		loading("", engine.Merge, manyPeople(10, 30)),
+		{"CreateBranch", func(g *Graph) error { // at a commit of the past
+			commits, err := g.Commits(context.Background(), "", engine.CommitRange{Before: 4, Limit: 1})
+			if err == nil {
+				_, err = g.CreateBranch(context.Background(), "side", engine.Target{Commit: commits[0].ID})
+			}
+			return err
+		}},
+		insert("side", "ida", 9),
+		merging("side", "main", engine.MergeOptions{}),
+		cleaning(engine.CleanupOptions{KeepCommits: 5}),
+		insert("", "hal", 8),
+		loading("", engine.Merge, manyPeople(30, 30)),
+		dropping("side"),
+		cleaning(engine.CleanupOptions{KeepCommits: 2}),
+		insert("", "ivy", 9),
+		cleaning(engine.CleanupOptions{}),
+		insert("", "jon", 10),
+	}
+}
+
+// reclaiming is the number of deeds of history before the first cleanup.
+var reclaiming = func() int { return len(history()) - 8 }()
+
+func cleaning(opts engine.CleanupOptions) deed {
+	return deed{"Cleanup", func(g *Graph) error {
+		_, err := g.Cleanup(context.Background(), opts)
+		return err
+	}}
+}
+
+// dump describes what a graph holds.
+func (s script) dump(g *Graph) string {
+	text := dumpAll(g)
+	if !s.past {
+		return text
+	}
+	seen := map[string]bool{}
+	for _, b := range must1(g.Branches(context.Background())) {
+		for _, c := range must1(g.Commits(context.Background(), b.Name, engine.CommitRange{})) {
+			if seen[c.ID] {
+				continue
+			}
+			seen[c.ID] = true
+			at := "gone"
+			var missing *engine.NotFound
+			switch snap, err := g.snapshot(context.Background(), engine.Target{Commit: c.ID}); {
+			case err == nil:
+				h := fnv.New64()
+				h.Write([]byte(dump(snap)))
+				at = fmt.Sprintf("%x", h.Sum64())
+			case !errors.As(err, &missing) || missing.What != notKept:
+				at = err.Error()
+			}
+			text += fmt.Sprintf("%s/%d: %s\n", c.Branch, c.Seq, at)
+		}
+	}
+	return text
+}
+
+func must1[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

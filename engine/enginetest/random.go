@@ -42,7 +42,9 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			s.export = true
 		case d.evolving && d.percent(12):
 			s.migration = d.drawMigration()
-		case d.branching && d.percent(28):
+		case d.branching && d.percent(4):
+			s.history = d.drawHistory()
+		case d.branching && d.percent(30):
 			s.branching = d.drawBranching(p.branches())
 			for range 3 { // so that few merges have nothing to do
 				if d.percent(30) || !p.upToDate(s.branching) {
@@ -59,6 +61,9 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 				s.query, s.args = d.drawRead()
 			}
 			s.held = d.percent(6)
+			if d.branching && d.percent(20) {
+				s.back = 1 + d.IntN(12)
+			}
 		case draw < 88:
 			s.query, s.args, s.unnamed = d.drawMutation()
 			if len(s.query.Mutation.Statements) == 0 {
@@ -67,7 +72,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		default:
 			s.load, s.mode = d.drawLoad()
 		}
-		if i > 0 && d.branching && !s.export && d.percent(20) {
+		if i > 0 && d.branching && !s.export && s.history == nil && d.percent(20) {
 			s.drawOptions(d)
 		}
 		script = append(script, s)
@@ -113,6 +118,8 @@ type step struct {
 	branching *branching // instead of a statement
 	migration *migration // instead of a statement
 	export    bool       // instead of a statement: an export of the branch
+	history   *history   // instead of a statement
+	back      int        // commits of the branch, from its head, to go back for a read
 	ifCommit  condition  // of a write
 	key       string
 	dryRun    bool
@@ -128,6 +135,9 @@ func (s step) String() string {
 	if s.export {
 		return "export of branch " + s.branch + "\n"
 	}
+	if s.history != nil {
+		return s.history.String() + " of branch " + s.branch + "\n"
+	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
 	}
@@ -137,6 +147,9 @@ func (s step) String() string {
 	where := s.options()
 	if s.branch != "" {
 		where += " on branch " + s.branch
+	}
+	if s.back > 0 {
+		where += fmt.Sprintf(" %d commits back", s.back)
 	}
 	if s.query == nil {
 		return fmt.Sprintf("load, %s%s:\n%s\n", s.mode, where, s.load)
@@ -171,6 +184,7 @@ type pair struct {
 	engine engine.Graph
 	model  *naive.Graph
 	branch string // of the step under way
+	back   int    // of the step under way
 	held   []heldRead
 	reads  int                            // compared
 	seen   tally                          // nil where nobody counts
@@ -196,12 +210,15 @@ func (p *pair) run(s step) (difference string) {
 	}()
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
-	p.branch = s.branch
+	p.branch, p.back = s.branch, s.back
+	defer func() { p.back = 0 }()
 	if s.writes() {
 		p.known = nil
 	}
 	p.follow()
 	switch {
+	case s.history != nil:
+		return p.runHistory(ctx, s.history)
 	case s.export:
 		p.seen.add("export", "written")
 		return p.runExport(ctx)
@@ -235,10 +252,13 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if absent, difference := p.missing(ctx); absent {
 		return 0, difference
 	}
-	want, wantErr := queryAt(ctx, p.model, q, args, p.target())
-	got, err := queryAt(ctx, p.engine, q, args, p.target())
+	want, wantErr := queryAt(ctx, p.model, q, args, p.targetOf(p.model))
+	got, err := queryAt(ctx, p.engine, q, args, p.targetOf(p.engine))
 	if unfit, difference := unfit(wantErr, err); unfit {
 		return 0, difference
+	}
+	if p.back > 0 && (wantErr != nil || err != nil) {
+		return 0, compareErrors(wantErr, err)
 	}
 	if wantErr != nil {
 		return 0, "the model fails: " + wantErr.Error()
@@ -252,7 +272,7 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if p.reads++; p.reads%explainEach != 0 {
 		return len(want), ""
 	}
-	e, err := p.engine.Explain(ctx, q, args, p.target(), true)
+	e, err := p.engine.Explain(ctx, q, args, p.targetOf(p.engine), true)
 	if err != nil {
 		return len(want), fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
 	}
@@ -282,10 +302,16 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, wantErr := queryAt(ctx, p.model, s.query, s.args, p.target())
-	res, err := p.engine.Query(p.ctx, s.query, s.args, p.target())
+	want, wantErr := queryAt(ctx, p.model, s.query, s.args, p.targetOf(p.model))
+	res, err := p.engine.Query(p.ctx, s.query, s.args, p.targetOf(p.engine))
 	if unfit, difference := unfit(wantErr, err); unfit {
 		return difference
+	}
+	if p.back > 0 && (wantErr != nil || err != nil) {
+		if err == nil {
+			_ = res.Close()
+		}
+		return compareErrors(wantErr, err)
 	}
 	if wantErr != nil {
 		return "the model fails: " + wantErr.Error()

@@ -14,13 +14,14 @@ import (
 type branching struct {
 	create, remove string
 	from           string // of a create
+	back           int    // commits of that branch, from its head, to go back
 	source, target string // of a merge
 }
 
 func (b *branching) String() string {
 	switch {
 	case b.create != "":
-		return fmt.Sprintf("create branch %s from %q", b.create, b.from)
+		return fmt.Sprintf("create branch %s from %q, %d commits back", b.create, b.from, b.back)
 	case b.remove != "":
 		return "delete branch " + b.remove
 	}
@@ -73,8 +74,12 @@ func (d *drawer) drawBranching(branches []string) *branching {
 	}
 	switch draw := d.IntN(100); {
 	case len(branches) < 2 || draw < create:
-		return &branching{create: pick(d, d.names), from: pick(d, branches)}
-	case draw < create+6:
+		b := &branching{create: pick(d, d.names), from: pick(d, branches)}
+		if d.percent(40) {
+			b.back = 1 + d.IntN(12)
+		}
+		return b
+	case draw < create+7:
 		return &branching{remove: pick(d, branches)}
 	case draw < create+8:
 		return &branching{source: pick(d, branchNames), target: pick(d, branches)}
@@ -161,8 +166,8 @@ func (p *pair) runBranching(ctx context.Context, s step) string {
 	difference := ""
 	switch {
 	case b.create != "":
-		_, wantErr = p.model.CreateBranch(ctx, b.create, engine.Target{Branch: b.from})
-		_, gotErr = p.engine.CreateBranch(ctx, b.create, engine.Target{Branch: b.from})
+		_, wantErr = p.model.CreateBranch(ctx, b.create, p.commitBack(p.model, b.from, b.back))
+		_, gotErr = p.engine.CreateBranch(ctx, b.create, p.commitBack(p.engine, b.from, b.back))
 		if wantErr == nil {
 			p.branch = b.create
 		}

@@ -90,6 +90,18 @@ func (s *Store) RemoveSegment(id SegmentID) error {
 	return nil
 }
 
+// Sizes returns the segments that are there and their sizes in bytes, 0 where it is not
+// known.
+func (s *Store) Sizes() map[SegmentID]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sizes := make(map[SegmentID]int64, len(s.segments))
+	for id, state := range s.segments {
+		sizes[id] = state.size
+	}
+	return sizes
+}
+
 // entry describes a segment for a manifest.
 func (s *Store) entry(ctx context.Context, id SegmentID) (manifestEntry, error) {
 	s.mu.Lock()

@@ -18,9 +18,8 @@ func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.Mer
 			if slices.ContainsFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }) {
 				continue
 			}
-			m := merge{}
 			for _, id := range changedIDs(part.before[i], t) {
-				was, is := m.state(base, t.Type, id), m.state(side, t.Type, id)
+				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
 				if is.there && !(was.there && was.same(&is)) {
 					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: id, Message: message})
 				}

@@ -32,11 +32,11 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	if f := r.byte(); r.err == nil && f != ChangeFormat {
 		r.fail(fmt.Sprintf("format %d, wanted %d", f, ChangeFormat))
 	}
-	ch.Schema = readSchema(r, decode)
+	ch.Schema = readSchema(r, decode, nil)
 	if r.err != nil {
 		return Change{}, nil, r.err
 	}
-	r.ancestors(ch.Schema)
+	ch.Schema.Ancestors = r.ancestors(ch.Schema)
 	ch.Carry = r.carry()
 	return ch, r.b, r.err
 }
@@ -101,15 +101,16 @@ func appendAncestors(dst []byte, s *Schema) []byte {
 	return dst
 }
 
-func (r *reader) ancestors(s *Schema) {
+func (r *reader) ancestors(s *Schema) (all []Ancestor) {
 	for range r.count() {
 		a := Ancestor{Digest: r.text(), Carry: r.carry()}
 		if r.err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
 			r.fail("an ancestor of a schema with other types")
 		}
 		if r.err != nil {
-			return
+			return nil
 		}
-		s.Ancestors = append(s.Ancestors, a)
+		all = append(all, a)
 	}
+	return all
 }

@@ -29,6 +29,24 @@ func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
 	return f, ok, nil
 }
 
+// FlushEarlier is Flush for a table of an earlier state, whose rows may be among those
+// that are flushed already.
+func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
+	if _, seen := c.tables[t]; seen {
+		return Flush{}, false, nil
+	}
+	for of := range c.flushes {
+		// The tails of one line begin alike.
+		if of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
+			then, n := c.table(of), *t
+			n.Segs, n.base, n.tail = then.Segs, then.base, nil
+			c.tables[t] = &n
+			return Flush{}, false, nil
+		}
+	}
+	return c.Flush(t)
+}
+
 // Snapshot returns a snapshot with the flushed rows in their segments. Tables that
 // were shared still are.
 func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {

@@ -74,6 +74,14 @@ func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
+func appendTexts(dst []byte, all []string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(all)))
+	for _, s := range all {
+		dst = appendText(dst, s)
+	}
+	return dst
+}
+
 // reader reads the codec; after the first fault it yields zeros and err is set.
 type reader struct {
 	b   []byte
@@ -156,6 +164,13 @@ func (r *reader) ordinal() uint32 {
 }
 
 func (r *reader) text() string { return string(r.bytes(r.count())) }
+
+func (r *reader) texts() (all []string) {
+	for range r.count() {
+		all = append(all, r.text())
+	}
+	return all
+}
 
 func (r *reader) row(props []*catalog.Property) []value.Value {
 	nulls := r.bytes((len(props) + 7) / 8)

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -69,6 +70,13 @@ func (h *History) Latest() string {
 	return latest
 }
 
+// Slice returns the commits from number from up to number to.
+func (h *History) Slice(from, to int) []engine.Commit {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.order[from:to:to]
+}
+
 // Get returns a commit and the log record that made it.
 func (h *History) Get(id string) (c engine.Commit, lsn uint64, ok bool) {
 	h.mu.RLock()
@@ -78,6 +86,37 @@ func (h *History) Get(id string) (c engine.Commit, lsn uint64, ok bool) {
 		return engine.Commit{}, 0, false
 	}
 	return h.order[e.at], e.lsn, true
+}
+
+// Number returns the place of a commit in the order in which commits were entered.
+func (h *History) Number(id string) (n int, ok bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	e, ok := h.byID[id]
+	return e.at, ok
+}
+
+// Ancestors calls yield with each of the commits and each of their ancestors once, in no
+// order, leaving out those whose id is less than least.
+func (h *History) Ancestors(commits []string, least string, yield func(engine.Commit) bool) {
+	seen := map[string]bool{}
+	stack := slices.Clone(commits)
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[id] || id < least {
+			continue
+		}
+		seen[id] = true
+		c, _, ok := h.Get(id)
+		if !ok {
+			continue
+		}
+		if !yield(c) {
+			return
+		}
+		stack = append(stack, c.Parents...)
+	}
 }
 
 // Line calls yield with a commit, its first parent, and so on.
@@ -147,9 +186,7 @@ func (q *newestFirst) Pop() any {
 // AppendHistory appends the commits from number from up to number to, as a segment's
 // block holds them.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
-	h.mu.RLock()
-	commits := h.order[from:to:to]
-	h.mu.RUnlock()
+	commits := h.Slice(from, to)
 	var digests []string
 	at := map[string]uint64{}
 	for _, c := range commits {

@@ -41,6 +41,14 @@ import (
 //	bases     uvarint count; of each the names of two branches (texts) and the state
 //	          at their lowest common ancestor (uvarint)
 //	history   uvarint count of segments, each's name (text) and commits (uvarint)
+//	archive   uvarint count of segments; of each its name (text), the bytes of its block
+//	          (uvarint), its runs (see [ArchiveFormat]), and the segments that it names:
+//	          uvarint count, texts
+//	anchors   uvarint count; of each its commit (16 bytes, a ULID), its segment (text),
+//	          the number of its block (uvarint), and the segments that hold its rows:
+//	          uvarint count, texts
+//
+// In format 2 there are no archive and no anchors.
 //
 // In format 2 there are no ancestors and no origins. In format 1 there is one branch besides, and the format is followed by: uvarint 1, the header
 // of its head, the schema, the number of its tables and their contents.
@@ -52,6 +60,8 @@ type Manifest struct {
 	Branches []ManifestBranch
 	Bases    []ManifestBase
 	History  []HistorySegment
+	Archive  []ArchiveSegment
+	Anchors  []Anchor
 }
 
 // ManifestBranch is a branch and the state at its head.
@@ -70,60 +80,18 @@ type ManifestBase struct {
 // Append appends the payload of a manifest over states that are flushed; encoded is
 // the encoding of a schema's catalog. What states share is written once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
-	var schemas []*Schema
-	schemaAt := map[*Schema]uint64{}
-	var tables []*Table
-	var tableOf []*Schema
-	tableAt := map[*Table]uint64{}
-	var states []*Snapshot
-	stateAt := map[*Snapshot]uint64{}
-	add := func(s *Snapshot) {
-		if _, ok := stateAt[s]; ok {
-			return
-		}
-		stateAt[s] = uint64(len(states))
-		states = append(states, s)
-		if _, ok := schemaAt[s.Schema]; !ok {
-			schemaAt[s.Schema] = uint64(len(schemas))
-			schemas = append(schemas, s.Schema)
-		}
-		for _, t := range s.Tables() {
-			if _, ok := tableAt[t]; !ok {
-				tableAt[t] = uint64(len(tables))
-				tables, tableOf = append(tables, t), append(tableOf, s.Schema)
-			}
-		}
-	}
+	var l layoutList
 	for _, b := range m.Branches {
-		add(b.Head)
+		l.add(b.Head)
 	}
 	for _, b := range m.Bases {
-		add(b.Base)
+		l.add(b.Base)
 	}
-	dst = append(dst, ManifestFormat)
-	dst = binary.AppendUvarint(dst, uint64(len(schemas)))
-	for _, s := range schemas {
-		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(tables)))
-	for i, t := range tables {
-		dst = binary.AppendUvarint(dst, schemaAt[tableOf[i]])
-		dst = append(dst, byte(t.Type.Entity))
-		dst = binary.AppendUvarint(dst, uint64(t.Type.Index))
-		dst = t.appendManifest(dst)
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(states)))
-	for _, s := range states {
-		dst = AppendHeader(dst, s.Commit, nil)
-		dst = binary.AppendUvarint(dst, schemaAt[s.Schema])
-		for _, t := range s.Tables() {
-			dst = binary.AppendUvarint(dst, tableAt[t])
-		}
-	}
+	dst = l.append(append(dst, ManifestFormat), encoded)
 	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
 	for _, b := range m.Branches {
 		dst = appendText(dst, b.Name)
-		dst = binary.AppendUvarint(dst, stateAt[b.Head])
+		dst = binary.AppendUvarint(dst, l.stateAt[b.Head])
 		dst = binary.AppendUvarint(dst, uint64(len(b.Receipts)))
 		for i := range b.Receipts {
 			dst = AppendHeader(dst, b.Receipts[i].Commit, &b.Receipts[i].Receipt)
@@ -132,12 +100,26 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(m.Bases)))
 	for _, b := range m.Bases {
 		dst = appendText(appendText(dst, b.A), b.B)
-		dst = binary.AppendUvarint(dst, stateAt[b.Base])
+		dst = binary.AppendUvarint(dst, l.stateAt[b.Base])
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
 	for _, h := range m.History {
 		dst = appendText(dst, h.Name)
 		dst = binary.AppendUvarint(dst, uint64(h.N))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Archive)))
+	for _, a := range m.Archive {
+		dst = appendText(dst, a.Name)
+		dst = binary.AppendUvarint(dst, uint64(a.Bytes))
+		dst = appendRuns(dst, a.Runs)
+		dst = appendTexts(dst, a.Refs)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Anchors)))
+	for _, a := range m.Anchors {
+		dst = appendULID(dst, a.Commit)
+		dst = appendText(dst, a.Name)
+		dst = binary.AppendUvarint(dst, uint64(a.Block))
+		dst = appendTexts(dst, a.Refs)
 	}
 	return dst
 }
@@ -157,38 +139,18 @@ type Opener interface {
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
 	r.format = r.byte()
-	switch f := r.format; {
+	format := r.format
+	switch {
 	case r.err != nil:
 		return nil, r.err
-	case f == 1:
+	case format == 1:
 		return r.manifest1(decode, open)
-	case f < 1 || f > ManifestFormat:
-		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", f, ManifestFormat))
+	case format > ManifestFormat || format == 0:
+		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", format, ManifestFormat))
 		return nil, r.err
-	default:
-		r.format = f
 	}
 	m := &Manifest{}
-	var schemas []*Schema
-	for range r.count() {
-		s := readSchema(r, decode)
-		if r.err == nil && r.format > 2 {
-			r.ancestors(s)
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-		schemas = append(schemas, s)
-	}
-	var tables []*Table
-	for range r.count() {
-		t, err := r.table(schemas, open)
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
-	}
-	states, err := r.states(schemas, tables, open)
+	states, err := r.layouts(decode, nil, open)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +180,34 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	for range r.count() {
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
 	}
+	if format >= 3 {
+		r.past(m)
+	}
 	return m, r.err
+}
+
+// past reads the archive and the anchors.
+func (r *reader) past(m *Manifest) {
+	end := 0
+	for range r.count() {
+		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}
+		if r.err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
+			r.fail("archive segment " + a.Name + " is out of order")
+		}
+		if r.err != nil {
+			return
+		}
+		last := a.Runs[len(a.Runs)-1]
+		end = last.First + last.N
+		m.Archive = append(m.Archive, a)
+	}
+	for range r.count() {
+		a := Anchor{Commit: r.ulid(), Name: r.text(), Block: int(r.ordinal()), Refs: r.texts()}
+		if r.err != nil {
+			return
+		}
+		m.Anchors = append(m.Anchors, a)
+	}
 }
 
 // table reads a table of one of the schemas.
@@ -300,7 +289,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
 		c, _ := r.header()
-		schema := readSchema(r, decode)
+		schema := readSchema(r, decode, nil)
 		if r.err != nil {
 			return nil, r.err
 		}

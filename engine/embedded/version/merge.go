@@ -85,7 +85,7 @@ func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format
 // decide looks at each entity of a type that the source changed.
 func (m *merge) decide(t *Type) {
 	for _, id := range changedIDs(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index)) {
-		was, is, have := m.state(m.base, t, id), m.state(m.source, t, id), m.state(m.tx.base, t, id)
+		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
 			// Another row of the same content.
@@ -315,21 +315,6 @@ func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
 	return e.sortedTouched()
 }
 
-// state reads an entity.
-func (m *merge) state(s *Snapshot, t *Type, id string) entityState {
-	tab := s.Table(t.Entity, t.Index)
-	ord, ok := tab.Lookup(id)
-	if !ok {
-		return entityState{}
-	}
-	e := entityState{there: true, ord: ord, vals: tab.Values(ord)}
-	if t.Entity == plan.Edge {
-		src, dst := tab.Ends(ord)
-		e.from, e.to = s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
-	}
-	return e
-}
-
 // same reports whether two states of an entity that both are there are equal.
 func (e *entityState) same(o *entityState) bool {
 	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
@@ -361,7 +346,12 @@ func changedIDs(a, b *Table) []string {
 	end := max(a.next, b.next)
 	for first := uint32(0); first < end; first += 256 {
 		last := min(first+256, end)
-		if last <= min(a.next, b.next, shared) && a.rows.Page(first) == nil && b.rows.Page(first) == nil {
+		x, y := a.rows.Page(first), b.rows.Page(first)
+		switch {
+		case x != y || last > min(a.next, b.next):
+		case x != nil:
+			continue // a page that two tables share numbers the same rows of both
+		case last <= shared:
 			continue
 		}
 		for ord := first; ord < last; ord++ {

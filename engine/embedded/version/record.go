@@ -256,11 +256,17 @@ func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
 	return appendText(dst, string(encoded))
 }
 
-// readSchema reads what appendSchema wrote; decode makes a catalog of its encoding.
-func readSchema(r *reader, decode Decoder) *Schema {
+// readSchema reads what appendSchema wrote; decode makes a catalog of its encoding. One
+// that is known is returned instead of another like it.
+func readSchema(r *reader, decode Decoder, known []*Schema) *Schema {
 	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
 	if r.err != nil {
 		return nil
+	}
+	for _, s := range known {
+		if s.Digest == digest && s.Source == source {
+			return s
+		}
 	}
 	c, err := decode(encoded)
 	if err == nil {

@@ -51,26 +51,49 @@ type Fresh struct {
 // laid out anew, and all rows lie in segments: those that are stored, and the fresh ones.
 // The error is the context's or a *engine.TooLarge.
 func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fresh, error) {
-	var fresh []Fresh
-	var flushes []Flush
-	var anew []*Table
-	numbers := make([][]uint32, len(s.nodes)) // by old ordinal; nil where they stay
+	w := Rewriter{Floor: floor}
+	fresh, err := w.Add(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w.Snapshot(s), fresh, nil
+}
+
+// Rewriter lays out anew the sparse tables of snapshots. Tables that they share still
+// are shared.
+type Rewriter struct {
+	Floor uint32 // of holes that are not worth it
+	// Flushes has the tables that stay as they are.
+	Flushes Checkpoint
+
+	numbers map[*Table][]uint32 // of nodes that are numbered anew, by old ordinal
+	anew    map[rewriteKey]*Table
+}
+
+// rewriteKey is a table and, of edges, the tables of its ends if they are numbered anew.
+type rewriteKey struct{ table, from, to *Table }
+
+// Add lays out a snapshot's tables, and returns the segments that hold rows which no
+// stored one holds, those of earlier calls excepted. The caller stores and names them.
+func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err error) {
+	if w.anew == nil {
+		w.numbers, w.anew = map[*Table][]uint32{}, map[rewriteKey]*Table{}
+	}
 	for _, t := range s.Tables() {
-		how := t.layout(floor)
-		var src, dst []uint32
-		if t.Type.Entity == plan.Edge {
-			src, dst = numbers[t.Type.From], numbers[t.Type.To]
-			if how == compact || src != nil || dst != nil {
-				how = renumber // nothing outside refers to an edge by its number
-			}
+		key := w.key(s, t)
+		how := t.layout(w.Floor)
+		if t.Type.Entity == plan.Edge && (how == compact || key.from != nil || key.to != nil) {
+			how = renumber // nothing outside refers to an edge by its number
+		}
+		if w.anew[key] != nil {
+			continue
 		}
 		if how == keep {
-			f, ok, err := t.Flush()
+			f, ok, err := w.Flushes.Flush(t)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			if ok {
-				flushes = append(flushes, f)
 				fresh = append(fresh, Fresh{t.Type, f.Segment})
 			}
 			continue
@@ -81,22 +104,44 @@ func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fres
 			for i, ord := range ords {
 				of[ord] = uint32(i)
 			}
-			numbers[t.Type.Index] = of
+			w.numbers[t] = of
 		}
-		n, err := t.laidOut(ctx, ords, how, src, dst)
+		n, err := t.laidOut(ctx, ords, how, w.numbers[key.from], w.numbers[key.to])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		anew = append(anew, n)
+		w.anew[key] = n
 		for _, seg := range n.Segs {
 			fresh = append(fresh, Fresh{t.Type, seg})
 		}
 	}
-	out := s.Flushed(flushes)
-	for _, t := range anew {
-		out.set(t)
+	return fresh, nil
+}
+
+// Snapshot returns the form of a snapshot that was added.
+func (w *Rewriter) Snapshot(s *Snapshot) *Snapshot {
+	out := w.Flushes.Snapshot(s)
+	for _, t := range s.Tables() {
+		if n := w.anew[w.key(s, t)]; n != nil {
+			out.set(n)
+			// Tails of the line before are of tables that were numbered otherwise.
+			out.line = new(line)
+		}
 	}
-	return out, fresh, nil
+	return out
+}
+
+func (w *Rewriter) key(s *Snapshot, t *Table) rewriteKey {
+	key := rewriteKey{table: t}
+	if t.Type.Entity == plan.Edge {
+		if from := s.nodes[t.Type.From]; w.numbers[from] != nil {
+			key.from = from
+		}
+		if to := s.nodes[t.Type.To]; w.numbers[to] != nil {
+			key.to = to
+		}
+	}
+	return key
 }
 
 // inOrder lists the entities alive in the order in which a layout has them.

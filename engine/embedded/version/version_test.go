@@ -327,7 +327,8 @@ func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: empty.Fork()}},
-		Bases: []ManifestBase{{A: "main", B: "side", Base: empty}}, History: []HistorySegment{{Name: "7", N: 3}}}
+		Bases: []ManifestBase{{A: "main", B: "side", Base: empty}}, History: []HistorySegment{{Name: "7", N: 3}},
+		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
 	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -113,6 +113,13 @@ const (
 	SchemaUnchecked // rules that a schema adds are not asked of what is stored
 	DataLossAllowed // a schema that drops values needs no leave
 
+	// History.
+	CommitIsHead       // a commit of the past reads as the head
+	ChangesKeepDeleted // deleted entities are not among the changes
+	ChangesOfMerged    // a merge's changes are those against the source
+	CleanupDropsBases  // a cleanup reclaims merge bases
+	CleanupKeepsLines  // a cleanup reclaims nothing in the branches' lines
+
 	faults // the number of faults
 )
 
@@ -153,6 +160,8 @@ var faultNames = [...]string{
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed",
+	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesOfMerged: "ChangesOfMerged",
+	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }
 
 // String returns the fault's name.

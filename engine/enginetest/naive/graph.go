@@ -31,6 +31,7 @@ type Graph struct {
 	ids     []string // to be given to the next entities without an id
 	lines   map[string]*line
 	commits map[string]moment // every commit by its id
+	gone    map[string]bool   // commits that a cleanup made unreadable
 	closed  bool
 }
 
@@ -52,7 +53,7 @@ var _ engine.Graph = (*Graph)(nil)
 
 // New returns an empty graph whose behaviour has the given fault; pass [Sound] for none.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
-	g := &Graph{fault: fault, commits: map[string]moment{}}
+	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}
 	first := newState(source, schema)
 	main := &line{name: engine.MainBranch, done: map[[2]string]outcome{}}
 	g.publish(main, engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
@@ -155,12 +156,9 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	if err != nil {
 		return nil, engine.Commit{}, err
 	}
-	if at.Commit != "" {
-		m, ok := g.commits[at.Commit]
-		if !ok {
-			return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.Commit}
-		}
-		return m.state, m.commit, nil
+	if at.Commit != "" && g.fault != CommitIsHead {
+		m, err := g.moment(at.Commit)
+		return m.state, m.commit, err
 	}
 	if at.AtLeast != "" && !slices.ContainsFunc(g.past(l.head), func(c engine.Commit) bool { return c.ID == at.AtLeast }) {
 		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.AtLeast}

@@ -139,6 +139,11 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	if g.lines[name] != nil {
 		return engine.Branch{}, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
+	for _, l := range g.lines {
+		if base := g.lowest(head.ID, l.head.ID); g.gone[base] {
+			return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base}
+		}
+	}
 	g.lines[name] = &line{name: name, head: head, state: s, done: map[[2]string]outcome{}}
 	return engine.Branch{Name: name, Head: head}, nil
 }
@@ -181,8 +186,15 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 
 // Commit returns a commit.
 func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
-	_, c, err := g.at(ctx, engine.Target{Commit: id})
-	return c, err
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return engine.Commit{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m, ok := g.commits[id]; ok {
+		return m.commit, nil
+	}
+	return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 }
 
 // Merge compares three states entity by entity.

@@ -1,0 +1,445 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+const (
+	// maxReplay is the most records between a commit and the state that it is made of.
+	maxReplay = 2048
+	// anchorRecords and anchorBytes of operations after an anchor make another: well
+	// below maxReplay, and replayed in some tens of milliseconds.
+	anchorRecords = 1024
+	anchorBytes   = 4 << 20
+	// keptStates is how many states of the past stay in memory for the next reader.
+	keptStates = 8
+)
+
+// notKept is what a *engine.NotFound names when a commit is known, and its state is not
+// kept any more.
+const notKept = "state of commit"
+
+// past is what a graph keeps of the states before its heads. A state is made of the
+// nearest anchor at or before its commit, in the line of first parents, and of the
+// records between. Every commit whose record holds numbers of entities is an anchor: a
+// rewrite changes numbers, and all other records name entities by id.
+type past struct {
+	// files is held for reading while stored history is read, for writing while a
+	// checkpoint may remove some. It comes after Graph.shape and before Graph.lines.
+	files sync.RWMutex
+
+	// Guarded by Graph.lines:
+	archive  []version.ArchiveSegment
+	archived int                // the commits before this number are stored
+	fresh    []version.Archived // of the commits from there on
+	anchors  map[string]*anchor // by commit
+	removed  bool               // a branch was, since the last checkpoint
+	// doubt says that a manifest may be in force after a crash which lacks some of this:
+	// a record that needs a state of the past could not be followed.
+	doubt bool
+
+	building sync.WaitGroup // those that make states
+	mu       sync.Mutex
+	epoch    uint64 // counts what may have removed files or commits
+	flights  map[string]*flight
+	states   []rebuilt // the one used last comes last
+}
+
+// anchor is a state of the past that is kept, and not made of others.
+type anchor struct {
+	version.Anchor                   // without a Name until it is stored
+	snap           *version.Snapshot // nil when it has to be read
+	lsn            uint64
+	branch         *branch
+}
+
+// run counts what was committed to a line after its last anchor.
+type run struct {
+	records int
+	bytes   int
+}
+
+// rebuilt is a state that was made of an anchor and records.
+type rebuilt struct {
+	snap *version.Snapshot
+	// borrowed says that its rows may lie in segments which only a head needs.
+	borrowed bool
+}
+
+// flight is a state that is being made, for all who wait for it.
+type flight struct {
+	done    chan struct{}
+	epoch   uint64
+	waiting int
+	cancel  context.CancelFunc
+	rebuilt
+	err error
+}
+
+// note takes up a commit that has its place in the log. It is called with g.lines locked,
+// right after the commit was entered in the history.
+func (g *Graph) note(b *branch, c *commit, kind uint8, rest []byte, size int) {
+	a := version.Archive(kind, rest)
+	g.past.fresh = append(g.past.fresh, a)
+	b.run.records++
+	b.run.bytes += size
+	if a.Kind == 0 || b.run.records >= anchorRecords || b.run.bytes >= anchorBytes {
+		g.anchor(b, c)
+	}
+}
+
+// anchor makes a commit's state one that is kept.
+func (g *Graph) anchor(b *branch, c *commit) {
+	id := c.snap.Commit.ID
+	g.past.anchors[id] = &anchor{Anchor: version.Anchor{Commit: id}, snap: c.snap, lsn: c.lsn, branch: b}
+	b.run = run{}
+}
+
+// runTo counts the records between a commit and the last anchor in its line; ok is false
+// when there is none, or a record is missing. It is called with g.lines locked.
+func (g *Graph) runTo(id string) (r run, ok bool) {
+	g.history.Line(id, func(c engine.Commit) bool {
+		if g.past.anchors[c.ID] != nil {
+			ok = true
+			return false
+		}
+		if n, _ := g.history.Number(c.ID); n < g.past.archived {
+			if _, _, there := version.FindArchive(g.past.archive, n); !there {
+				return false
+			}
+		}
+		r.records++
+		return r.records < maxReplay
+	})
+	return r, ok
+}
+
+// state returns the state of a commit that is an ancestor of a live branch's head.
+func (g *Graph) state(ctx context.Context, id string) (*version.Snapshot, error) {
+	if s, ok := g.atHand(id); ok {
+		return s, nil
+	}
+	g.past.mu.Lock()
+	if s := g.past.cached(id); s != nil {
+		g.past.mu.Unlock()
+		return s, nil
+	}
+	epoch := g.past.epoch
+	g.past.mu.Unlock()
+	if !g.reachable(id) {
+		return nil, &engine.NotFound{What: "commit", Name: id}
+	}
+	return g.share(ctx, id, epoch)
+}
+
+// atHand finds a state that is in memory in any case.
+func (g *Graph) atHand(id string) (*version.Snapshot, bool) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, b := range g.lines.branches {
+		if head := b.head.Load().snap; head.Commit.ID == id && b.live.Load() {
+			return head, true
+		}
+	}
+	for _, base := range g.lines.bases {
+		if base.Commit.ID == id {
+			return base, true
+		}
+	}
+	return nil, false
+}
+
+// reachable reports whether a commit is an ancestor of a live branch's head.
+func (g *Graph) reachable(id string) bool {
+	if _, _, known := g.history.Get(id); !known {
+		return false
+	}
+	found := false
+	g.history.Ancestors(g.heads(), id, func(c engine.Commit) bool {
+		found = c.ID == id
+		return !found
+	})
+	return found
+}
+
+// heads lists the durable heads of the live branches.
+func (g *Graph) heads() (ids []string) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, b := range g.lines.branches {
+		if b.live.Load() && !b.deleted {
+			ids = append(ids, b.head.Load().snap.Commit.ID)
+		}
+	}
+	return ids
+}
+
+// cached finds a state and makes it the one used last. It is called with mu locked.
+func (p *past) cached(id string) *version.Snapshot {
+	i := slices.IndexFunc(p.states, func(r rebuilt) bool { return r.snap.Commit.ID == id })
+	if i < 0 {
+		return nil
+	}
+	r := p.states[i]
+	p.states = append(slices.Delete(p.states, i, i+1), r)
+	return r.snap
+}
+
+// keep keeps a state that was made. It is called with mu locked.
+func (p *past) keep(r rebuilt) {
+	if p.cached(r.snap.Commit.ID) != nil {
+		return
+	}
+	if len(p.states) >= keptStates {
+		p.states = slices.Delete(p.states, 0, 1)
+	}
+	p.states = append(p.states, r)
+}
+
+// forget drops states in memory: all, or those that a checkpoint may have left without
+// files. States that are under way serve those who wait, and nobody else.
+func (p *past) forget(all bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.epoch++
+	clear(p.flights)
+	p.states = slices.DeleteFunc(p.states, func(r rebuilt) bool { return all || r.borrowed })
+}
+
+// share makes a state, or waits for who makes it already.
+func (g *Graph) share(ctx context.Context, id string, epoch uint64) (*version.Snapshot, error) {
+	p := &g.past
+	p.mu.Lock()
+	f := p.flights[id]
+	if f == nil {
+		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		f = &flight{done: make(chan struct{}), epoch: epoch, cancel: cancel}
+		if p.epoch == epoch {
+			p.flights[id] = f
+		}
+		p.building.Go(func() {
+			defer cancel()
+			f.rebuilt, f.err = g.rebuilt(work, id)
+			p.mu.Lock()
+			if p.flights[id] == f {
+				delete(p.flights, id)
+			}
+			if f.err == nil && p.epoch == f.epoch {
+				p.keep(f.rebuilt)
+			}
+			p.mu.Unlock()
+			close(f.done)
+		})
+	}
+	f.waiting++
+	p.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.snap, f.err
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f.waiting--; f.waiting == 0 {
+		f.cancel()
+		if p.flights[id] == f {
+			delete(p.flights, id)
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// rebuilt is rebuild, and catches what is thrown.
+func (g *Graph) rebuilt(ctx context.Context, id string) (r rebuilt, err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	r.snap, r.borrowed, err = g.rebuild(ctx, id)
+	return r, err
+}
+
+// route says how to make a state.
+type route struct {
+	from     *version.Snapshot // nil when the anchor has to be read
+	borrowed bool
+	anchor   version.Anchor
+	commits  []engine.Commit    // to do again, the last one first
+	records  []version.Archived // of these, when they are in memory
+	numbers  []int              // of these, when they are not: else -1
+}
+
+// rebuild makes the state of a commit.
+func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, borrowed bool, err error) {
+	g.past.files.RLock()
+	defer g.past.files.RUnlock()
+	r, ok := g.route(id)
+	if !ok {
+		return nil, false, &engine.NotFound{What: notKept, Name: id}
+	}
+	open := g.opener(ctx)
+	if s = r.from; s == nil {
+		if s, err = g.readAnchor(ctx, &r.anchor); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(r.commits) == 0 {
+		return s, r.borrowed, nil
+	}
+	// One transaction does what all the records say, on a line of its own: another may
+	// go on from the same state.
+	tx := version.Begin(s.Fork())
+	read := map[string][]version.Archived{}
+	for i := range slices.Backward(r.commits) {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		rec := r.records[i]
+		if n := r.numbers[i]; n >= 0 {
+			if rec, ok, err = g.archivedRecord(ctx, n, read); err != nil {
+				return nil, false, err
+			}
+		}
+		if !ok || rec.Kind == 0 {
+			return nil, false, &engine.NotFound{What: notKept, Name: id}
+		}
+		if err := g.apply(ctx, tx, rec.Kind, rec.Rest, open); err != nil {
+			return nil, false, err
+		}
+	}
+	return tx.Commit(r.commits[0]), r.borrowed, nil
+}
+
+// route finds the way to a commit from the nearest state at or before it.
+func (g *Graph) route(id string) (r route, ok bool) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	known := g.known()
+	g.history.Line(id, func(c engine.Commit) bool {
+		if from, there := known[c.ID]; there {
+			r.from, r.borrowed, ok = from.snap, from.borrowed, true
+			return false
+		}
+		if a := g.past.anchors[c.ID]; a != nil {
+			r.anchor, ok = a.Anchor, true
+			return false
+		}
+		n, _ := g.history.Number(c.ID)
+		r.commits, r.numbers = append(r.commits, c), append(r.numbers, -1)
+		r.records = append(r.records, version.Archived{})
+		if k := len(r.commits) - 1; n >= g.past.archived {
+			r.records[k] = g.past.fresh[n-g.past.archived]
+		} else {
+			r.numbers[k] = n
+		}
+		return len(r.commits) < maxReplay
+	})
+	return r, ok
+}
+
+// known lists the states in memory, by commit. It is called with g.lines locked.
+func (g *Graph) known() map[string]rebuilt {
+	all := map[string]rebuilt{}
+	for _, b := range g.lines.branches {
+		s := b.head.Load().snap
+		all[s.Commit.ID] = rebuilt{s, true}
+	}
+	for _, s := range g.lines.bases {
+		all[s.Commit.ID] = rebuilt{s, true}
+	}
+	g.past.mu.Lock()
+	for _, r := range g.past.states {
+		all[r.snap.Commit.ID] = r
+	}
+	g.past.mu.Unlock()
+	for id, a := range g.past.anchors {
+		if a.snap != nil {
+			all[id] = rebuilt{a.snap, a.Name == ""}
+		}
+	}
+	return all
+}
+
+// archivedRecord returns the record of a stored commit; read holds what was read before.
+func (g *Graph) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
+	g.lines.Lock()
+	archive := g.past.archive
+	g.lines.Unlock()
+	seg, at, ok := version.FindArchive(archive, n)
+	if !ok {
+		return version.Archived{}, false, nil
+	}
+	records, known := read[seg.Name]
+	if !known {
+		var err error
+		if records, err = g.readArchive(ctx, seg); err != nil {
+			return version.Archived{}, false, err
+		}
+		read[seg.Name] = records
+	}
+	return records[at], true, nil
+}
+
+// readAnchor reads a state that is stored. What it shares with states in memory it
+// shares with them in memory too.
+func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.Snapshot, err error) {
+	var schemas []*version.Schema
+	open := g.opener(ctx)
+	g.lines.Lock()
+	for _, r := range g.known() {
+		if !slices.Contains(schemas, r.snap.Schema) {
+			schemas = append(schemas, r.snap.Schema)
+		}
+		for _, t := range r.snap.Tables() {
+			for _, seg := range t.Segs {
+				open.has(t.Type, seg)
+			}
+		}
+	}
+	g.lines.Unlock()
+	err = g.readBlock(ctx, a.Name, a.BlockName(), func(b []byte) (err error) {
+		s, err = version.ReadState(b, catalog.Decode, schemas, open)
+		return err
+	})
+	if err == nil && s.Commit.ID != a.Commit {
+		err = &engine.Corrupt{Object: "segment " + a.Name, Detail: a.BlockName() + " is of commit " + s.Commit.ID + ", wanted " + a.Commit}
+	}
+	return s, err
+}
+
+// storedAnchors lists the anchors that are stored, in the order of their commits.
+func (g *Graph) storedAnchors() (all []version.Anchor) {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	for _, a := range g.past.anchors {
+		if a.Name != "" {
+			all = append(all, a.Anchor)
+		}
+	}
+	slices.SortFunc(all, func(a, b version.Anchor) int { return strings.Compare(a.Commit, b.Commit) })
+	return all
+}
+
+// verifyAnchor reads an anchor and checks its state, unless it was removed meanwhile.
+func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version.Anchor) (err error) {
+	defer damage.Catch(damage.Watch(), &err)
+	g.past.files.RLock()
+	defer g.past.files.RUnlock()
+	g.lines.Lock()
+	now := g.past.anchors[a.Commit]
+	kept := now != nil && now.Name == a.Name
+	g.lines.Unlock()
+	if !kept {
+		return nil
+	}
+	s, err := g.readAnchor(ctx, &a)
+	if err != nil {
+		return err
+	}
+	return v.Verify(ctx, s)
+}

@@ -1,0 +1,147 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// StateFormat is the format number of a block of a segment of anchors. It is followed
+// by schemas, tables and states, as in a manifest of format 3; see [ManifestFormat].
+const StateFormat = 1
+
+// Anchor is a state of the past that is stored, as a manifest names it. Later ones are
+// made of it and of the records of the commits between.
+type Anchor struct {
+	Commit string
+	Name   string   // of the segment
+	Block  int      // number of the block
+	Refs   []string // segments that hold its rows
+}
+
+// BlockName returns the name of the anchor's block.
+func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
+
+// AppendState appends a block with one state, whose rows are stored.
+func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
+	var l layoutList
+	l.add(s)
+	return l.append(append(dst, StateFormat), encoded)
+}
+
+// ReadState reads the block of an anchor. Schemas that are known are not made again.
+// The error is a *engine.Corrupt, or open's.
+func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
+	r := &reader{b: b}
+	if f := r.byte(); r.err == nil && f != StateFormat {
+		r.fail(fmt.Sprintf("format %d, wanted %d", f, StateFormat))
+	}
+	r.format = 3
+	states, err := r.layouts(decode, known, open)
+	if err != nil {
+		return nil, err
+	}
+	if len(states) != 1 || len(r.b) > 0 {
+		r.fail(fmt.Sprintf("%d states, wanted 1", len(states)))
+		return nil, r.err
+	}
+	return states[0], nil
+}
+
+// Refs lists the stored segments of a state's tables and of their indexes, each once.
+func (s *Snapshot) Refs() []string {
+	var refs []string
+	seen := map[string]bool{}
+	for _, t := range s.Tables() {
+		for _, name := range t.Stored() {
+			if name != "" && !seen[name] {
+				seen[name] = true
+				refs = append(refs, name)
+			}
+		}
+	}
+	return refs
+}
+
+// layoutList lists states with their tables and schemas: what they share is listed once.
+type layoutList struct {
+	schemas  []*Schema
+	schemaAt map[*Schema]uint64
+	tables   []*Table
+	tableOf  []*Schema
+	tableAt  map[*Table]uint64
+	states   []*Snapshot
+	stateAt  map[*Snapshot]uint64
+}
+
+func (l *layoutList) add(s *Snapshot) {
+	if l.stateAt == nil {
+		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
+	}
+	if _, ok := l.stateAt[s]; ok {
+		return
+	}
+	l.stateAt[s] = uint64(len(l.states))
+	l.states = append(l.states, s)
+	if _, ok := l.schemaAt[s.Schema]; !ok {
+		l.schemaAt[s.Schema] = uint64(len(l.schemas))
+		l.schemas = append(l.schemas, s.Schema)
+	}
+	for _, t := range s.Tables() {
+		if _, ok := l.tableAt[t]; !ok {
+			l.tableAt[t] = uint64(len(l.tables))
+			l.tables, l.tableOf = append(l.tables, t), append(l.tableOf, s.Schema)
+		}
+	}
+}
+
+// append appends the schemas, the tables and the states, as [ManifestFormat] has them.
+func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
+	for _, s := range l.schemas {
+		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(l.tables)))
+	for i, t := range l.tables {
+		dst = binary.AppendUvarint(dst, l.schemaAt[l.tableOf[i]])
+		dst = append(dst, byte(t.Type.Entity))
+		dst = binary.AppendUvarint(dst, uint64(t.Type.Index))
+		dst = t.appendManifest(dst)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(l.states)))
+	for _, s := range l.states {
+		dst = AppendHeader(dst, s.Commit, nil)
+		dst = binary.AppendUvarint(dst, l.schemaAt[s.Schema])
+		for _, t := range s.Tables() {
+			dst = binary.AppendUvarint(dst, l.tableAt[t])
+		}
+	}
+	return dst
+}
+
+// layouts reads what append wrote.
+func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
+	var schemas []*Schema
+	for range r.count() {
+		s := readSchema(r, decode, known)
+		if r.err == nil && r.format > 2 {
+			if ancestors := r.ancestors(s); !slices.Contains(known, s) {
+				s.Ancestors = ancestors
+			}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		schemas = append(schemas, s)
+	}
+	var tables []*Table
+	for range r.count() {
+		t, err := r.table(schemas, open)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return r.states(schemas, tables, open)
+}

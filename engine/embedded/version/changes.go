@@ -1,0 +1,250 @@
+package version
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Difference is what makes one state another: the entities that differ, by type and id.
+type Difference struct {
+	Nodes, Edges engine.ChangeCounts
+
+	was, is *Snapshot
+	types   []typeDifference
+}
+
+// typeDifference is of the types with one name in two schemas, of which one may be nil.
+type typeDifference struct {
+	was, is *Type
+	changed []changed // in id order
+}
+
+type changed struct {
+	id   string
+	kind engine.ChangeKind
+}
+
+// Compare compares two states by their pages: what they share is not looked at. Without
+// a state before, there was nothing. States with different schemas are compared entity by
+// entity. The error is the context's.
+func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
+	if was == nil {
+		was = NewSnapshot(is.Schema, engine.Commit{})
+	}
+	d := &Difference{was: was, is: is}
+	for _, pair := range typePairs(was.Schema, is.Schema) {
+		ids := d.candidates(pair)
+		for i, id := range ids {
+			if i%1024 == 0 {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+			}
+			before, after := entityOf(was, pair.was, id), entityOf(is, pair.is, id)
+			counts := &d.Nodes
+			if pair.of().Entity == plan.Edge {
+				counts = &d.Edges
+			}
+			c := changed{id: strings.Clone(id)}
+			switch {
+			case !before.there && !after.there:
+				continue
+			case !before.there:
+				c.kind = engine.Inserted
+				counts.Inserted++
+			case !after.there:
+				c.kind = engine.Deleted
+				counts.Deleted++
+			case pair.same(&before, &after):
+				continue
+			default:
+				c.kind = engine.Updated
+				counts.Updated++
+			}
+			pair.changed = append(pair.changed, c)
+		}
+		d.types = append(d.types, pair)
+	}
+	return d, nil
+}
+
+// Page returns the changes behind a position, at most limit unless that is 0, and whether
+// there are more. The error is a *engine.BadArgument.
+func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine.EntityChange, more bool, err error) {
+	from := 0
+	if after.Entity != "" {
+		from = slices.IndexFunc(d.types, func(t typeDifference) bool {
+			return t.of().Entity.String() == after.Entity && t.of().Name == after.Type
+		})
+		if from < 0 {
+			return nil, false, &engine.BadArgument{Param: "after", Detail: "there is no " + after.Entity + " type " + after.Type + "; pass the position of a change"}
+		}
+	}
+	for i, t := range d.types[from:] {
+		rest := t.changed
+		if i == 0 && after.Entity != "" {
+			k, found := slices.BinarySearchFunc(rest, after.ID, func(c changed, id string) int { return strings.Compare(c.id, id) })
+			if found {
+				k++
+			}
+			rest = rest[k:]
+		}
+		for _, c := range rest {
+			if limit > 0 && len(list) == limit {
+				return list, true, nil
+			}
+			list = append(list, d.describe(t, c))
+		}
+	}
+	return list, false, nil
+}
+
+// describe tells what became of an entity. It refers to no segment.
+func (d *Difference) describe(t typeDifference, c changed) engine.EntityChange {
+	was, is := entityOf(d.was, t.was, c.id), entityOf(d.is, t.is, c.id)
+	out := engine.EntityChange{Kind: c.kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: c.id, From: is.from, To: is.to}
+	if c.kind == engine.Deleted {
+		out.From, out.To = was.from, was.to
+	}
+	out.From, out.To = strings.Clone(out.From), strings.Clone(out.To)
+	out.Properties = t.differing(&was, &is)
+	for i := range out.Properties {
+		p := &out.Properties[i]
+		p.Old, p.New = Detached(p.Old), Detached(p.New)
+	}
+	return out
+}
+
+// candidates lists, in order, the ids of entities that may differ.
+func (d *Difference) candidates(t typeDifference) []string {
+	if t.was != nil && t.was == t.is {
+		return changedIDs(d.was.Table(t.is.Entity, t.is.Index), d.is.Table(t.is.Entity, t.is.Index))
+	}
+	var ids []string
+	add := func(s *Snapshot, typ *Type) {
+		if typ == nil {
+			return
+		}
+		table := s.Table(typ.Entity, typ.Index)
+		for ord := range table.next {
+			if table.Alive(ord) {
+				ids = append(ids, table.ID(ord))
+			}
+		}
+	}
+	add(d.was, t.was)
+	add(d.is, t.is)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// typePairs pairs the types of two schemas by name, in the order of changes.
+func typePairs(was, is *Schema) (pairs []typeDifference) {
+	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
+		for _, t := range is.types(e) {
+			pairs = append(pairs, typeDifference{was: was.Type(e, t.Name), is: t})
+		}
+	}
+	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
+		for _, t := range was.types(e) {
+			if is.Type(e, t.Name) == nil {
+				pairs = append(pairs, typeDifference{was: t})
+			}
+		}
+	}
+	return pairs
+}
+
+func (s *Schema) types(e plan.Entity) []*Type {
+	if e == plan.Edge {
+		return s.Edges
+	}
+	return s.Nodes
+}
+
+// of returns the type that there is.
+func (t typeDifference) of() *Type {
+	if t.is != nil {
+		return t.is
+	}
+	return t.was
+}
+
+// same reports whether an entity that was there and is there is the same.
+func (t typeDifference) same(was, is *entityState) bool {
+	if t.was == t.is {
+		return was.same(is)
+	}
+	return len(t.differing(was, is)) == 0
+}
+
+// differing lists the properties that differ.
+func (t typeDifference) differing(was, is *entityState) (list []engine.PropertyChange) {
+	add := func(name string, old, now value.Value) {
+		if !value.Equal(old, now) {
+			list = append(list, engine.PropertyChange{Name: name, Old: old, New: now})
+		}
+	}
+	if was.there && is.there && t.of().Entity == plan.Edge {
+		add("from", value.OfString(was.from), value.OfString(is.from))
+		add("to", value.OfString(was.to), value.OfString(is.to))
+	}
+	for _, p := range t.props(t.is) {
+		add(p.Name, was.named(t.was, p.Name), is.named(t.is, p.Name))
+	}
+	for _, p := range t.props(t.was) {
+		if _, known := t.named(t.is, p.Name); !known {
+			add(p.Name, was.named(t.was, p.Name), value.Null)
+		}
+	}
+	return list
+}
+
+func (typeDifference) props(t *Type) []*catalog.Property {
+	if t == nil {
+		return nil
+	}
+	return t.Props
+}
+
+func (typeDifference) named(t *Type, name string) (int, bool) {
+	if t == nil {
+		return 0, false
+	}
+	return t.Prop(name)
+}
+
+// named returns the value of a property, null when there is none.
+func (e *entityState) named(t *Type, name string) value.Value {
+	if t == nil || !e.there {
+		return value.Null
+	}
+	if p, ok := t.Prop(name); ok {
+		return e.vals[p]
+	}
+	return value.Null
+}
+
+// entityOf reads an entity of a type, which may be nil.
+func entityOf(s *Snapshot, t *Type, id string) entityState {
+	if t == nil {
+		return entityState{}
+	}
+	tab := s.Table(t.Entity, t.Index)
+	ord, ok := tab.Lookup(id)
+	if !ok {
+		return entityState{}
+	}
+	e := entityState{there: true, ord: ord, vals: tab.Values(ord)}
+	if t.Entity == plan.Edge {
+		src, dst := tab.Ends(ord)
+		e.from, e.to = s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
+	}
+	return e
+}

@@ -1,0 +1,213 @@
+package naive
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// moment finds a commit that is an ancestor of a branch's head.
+func (g *Graph) moment(id string) (moment, error) {
+	for _, l := range g.lines {
+		if g.ancestors(l.head.ID, map[string]bool{})[id] {
+			if g.gone[id] {
+				return moment{}, &engine.NotFound{What: "state of commit", Name: id}
+			}
+			return g.commits[id], nil
+		}
+	}
+	return moment{}, &engine.NotFound{What: "commit", Name: id}
+}
+
+// Changes compares a commit's entities with those of its first parent.
+func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.line(""); err != nil {
+		return nil, err
+	}
+	is, err := g.moment(commit)
+	if err != nil {
+		return nil, err
+	}
+	was := moment{state: newState(is.state.source, is.state.schema)}
+	if len(is.commit.Parents) > 0 {
+		parent := is.commit.Parents[0]
+		if g.fault == ChangesOfMerged {
+			parent = is.commit.Parents[len(is.commit.Parents)-1]
+		}
+		if was, err = g.moment(parent); err != nil {
+			return nil, err
+		}
+	}
+	out := &engine.Changes{Commit: is.commit}
+	var all []engine.EntityChange
+	types := changedTypes(was.state.schema, is.state.schema)
+	for _, t := range types {
+		n := &out.Nodes
+		if t.kind == plan.Edge {
+			n = &out.Edges
+		}
+		all = append(all, differences(t, was.state, is.state, n)...)
+	}
+	if r.After != (engine.ChangePosition{}) {
+		if !slices.ContainsFunc(types, func(t changedType) bool { return t.is(r.After) }) {
+			return nil, &engine.BadArgument{Param: "after", Detail: "no such type"}
+		}
+		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return !before(types, r.After, c.Position()) })
+	}
+	if g.fault == ChangesKeepDeleted {
+		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return c.Kind == engine.Deleted })
+	}
+	if r.Limit > 0 && len(all) > r.Limit {
+		all, out.More = all[:r.Limit], true
+	}
+	out.List = all
+	return out, nil
+}
+
+// changedType is a type of one or both of two schemas.
+type changedType struct {
+	kind  plan.Entity
+	name  string
+	props []string
+}
+
+func (t changedType) is(p engine.ChangePosition) bool {
+	return t.kind.String() == p.Entity && t.name == p.Type
+}
+
+// changedTypes lists the types in the order of changes: those of the later schema, then
+// those that only the earlier one has; their properties likewise.
+func changedTypes(was, is *catalog.Schema) (all []changedType) {
+	for _, s := range []*catalog.Schema{is, was} {
+		add := func(kind plan.Entity, name string, props []*catalog.Property) {
+			i := slices.IndexFunc(all, func(t changedType) bool { return t.kind == kind && t.name == name })
+			if i < 0 {
+				i = len(all)
+				all = append(all, changedType{kind: kind, name: name})
+			}
+			for _, p := range props {
+				if !slices.Contains(all[i].props, p.Name) {
+					all[i].props = append(all[i].props, p.Name)
+				}
+			}
+		}
+		for _, n := range s.Nodes {
+			add(plan.Node, n.Name, n.Properties)
+		}
+		for _, e := range s.Edges {
+			add(plan.Edge, e.Name, e.Properties)
+		}
+	}
+	return all
+}
+
+// before reports whether one change comes before another.
+func before(types []changedType, a, b engine.ChangePosition) bool {
+	place := func(p engine.ChangePosition) int {
+		return slices.IndexFunc(types, func(t changedType) bool { return t.is(p) })
+	}
+	if place(a) != place(b) {
+		return place(a) < place(b)
+	}
+	return a.ID < b.ID
+}
+
+// differences lists the entities of a type that differ.
+func differences(t changedType, was, is *state, n *engine.ChangeCounts) (list []engine.EntityChange) {
+	kind, typ := t.kind, t.name
+	ids := map[string]bool{}
+	for id := range was.of(kind, typ) {
+		ids[id] = true
+	}
+	for id := range is.of(kind, typ) {
+		ids[id] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		old, now := was.of(kind, typ)[id], is.of(kind, typ)[id]
+		c := engine.EntityChange{Kind: engine.Updated, Entity: kind.String(), Type: typ, ID: id}
+		count := &n.Updated
+		switch {
+		case old == nil:
+			c.Kind, count, old = engine.Inserted, &n.Inserted, &entity{}
+		case now == nil:
+			c.Kind, count, now = engine.Deleted, &n.Deleted, &entity{}
+		case kind == plan.Edge:
+			c.Properties = appendDifferent(c.Properties, "from", value.OfString(old.from), value.OfString(now.from))
+			c.Properties = appendDifferent(c.Properties, "to", value.OfString(old.to), value.OfString(now.to))
+		}
+		c.From, c.To = now.from, now.to
+		if c.Kind == engine.Deleted {
+			c.From, c.To = old.from, old.to
+		}
+		for _, p := range t.props {
+			c.Properties = appendDifferent(c.Properties, p, old.props[p], now.props[p])
+		}
+		if c.Kind != engine.Updated || len(c.Properties) > 0 {
+			*count++
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func appendDifferent(list []engine.PropertyChange, name string, old, now value.Value) []engine.PropertyChange {
+	if value.Equal(old, now) {
+		return list
+	}
+	return append(list, engine.PropertyChange{Name: name, Old: old, New: now})
+}
+
+// Cleanup takes note of the commits that are not to be read any more.
+func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.line(""); err != nil {
+		return nil, err
+	}
+	if opts.KeepCommits < 0 {
+		return nil, &engine.BadArgument{Param: "keep_commits", Detail: "less than none"}
+	}
+	keep, live := map[string]bool{}, map[string]bool{}
+	for name, l := range g.lines {
+		g.ancestors(l.head.ID, live)
+		keep[l.head.ID] = true
+		for i, c := range g.past(l.head) {
+			if i < opts.KeepCommits || g.fault == CleanupKeepsLines {
+				keep[c.ID] = true
+			}
+		}
+		for other, o := range g.lines {
+			if name != other && g.fault != CleanupDropsBases {
+				keep[g.lowest(l.head.ID, o.head.ID)] = true
+			}
+		}
+	}
+	out := &engine.CleanupResult{}
+	for id := range live {
+		late := !opts.Before.IsZero() && !g.commits[id].commit.Time.Before(opts.Before)
+		switch {
+		case g.gone[id]:
+		case keep[id] || late:
+			out.Kept++
+		default:
+			out.Commits++
+			if !opts.DryRun {
+				g.gone[id] = true
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,263 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// line lists the commits of a branch, oldest first.
+func (s *session) line(branch string) []engine.Commit {
+	s.Helper()
+	commits, err := s.graph.Commits(s.ctx, branch, engine.CommitRange{})
+	if err != nil {
+		s.Fatalf("commits of %q: %v", branch, err)
+	}
+	slices.Reverse(commits)
+	return commits
+}
+
+// expectPast compares the names and ages at a commit.
+func (s *session) expectPast(c engine.Commit, want string) {
+	s.Helper()
+	if got := s.ages(engine.Target{Commit: c.ID}); got != want {
+		s.Errorf("at commit %d of %s there is %s, want %s", c.Seq, c.Branch, got, want)
+	}
+}
+
+// expectGone wants a commit to be listed, and not to be read.
+func (s *session) expectGone(c engine.Commit) {
+	s.Helper()
+	if _, err := s.graph.Commit(s.ctx, c.ID); err != nil {
+		s.Errorf("commit %d of %s: %v", c.Seq, c.Branch, err)
+	}
+	_, err := s.graph.Snapshot(s.ctx, engine.Target{Commit: c.ID})
+	expectError[*engine.NotFound](s, err)
+	_, err = s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
+	expectError[*engine.NotFound](s, err)
+}
+
+// expectChanges compares what a commit changed with text, one line a change.
+func (s *session) expectChanges(commit string, r engine.ChangeRange, want string) *engine.Changes {
+	s.Helper()
+	c, err := s.graph.Changes(s.ctx, commit, r)
+	if err != nil {
+		s.Fatalf("changes: %v", err)
+	}
+	var b strings.Builder
+	for i := range c.List {
+		b.WriteString(changeText(&c.List[i]))
+	}
+	if got := unindent(b.String()); got != unindent(want) {
+		s.Errorf("wrong changes\ngot:\n%s\nwant:\n%s", got, unindent(want))
+	}
+	return c
+}
+
+func historyCases() []testCase {
+	age := func(s *session, name string, age int) *mutationPlan {
+		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
+	}
+	const after = ", bob 25, cid 30, dan null, eve 41"
+	cleanup := func(s *session, opts engine.CleanupOptions) *engine.CleanupResult {
+		s.Helper()
+		res, err := s.graph.Cleanup(s.ctx, opts)
+		if err != nil {
+			s.Fatalf("cleanup: %v", err)
+		}
+		return res
+	}
+	return writeCases("history", map[string]func(s *session){
+		"every ancestor is read": func(s *session) {
+			before := len(s.line(""))
+			for i := range 20 {
+				s.on("", age(s, "ann", 100+i))
+			}
+			s.load(engine.Merge, manyPeople(300))
+			s.on("", s.change().remove("Person", "name", plan.Ge, "b"))
+			line := s.line("")
+			s.expectPast(line[before-1], crowdAges)
+			for i := range 20 {
+				s.expectPast(line[before+i], fmt.Sprint("ann ", 100+i)+after)
+			}
+			s.expectAges("", "ann 119")
+			snap, err := s.graph.Snapshot(s.ctx, engine.Target{Commit: line[0].ID})
+			if err != nil || snap.Commit.ID != line[0].ID || snap.Nodes[0].Count != 0 {
+				s.Errorf("the first commit is %+v, %v", snap, err)
+			}
+		},
+		"of another branch, while it or a merge of it lives": func(s *session) {
+			s.fork("side", "")
+			s.on("side", age(s, "ann", 1))
+			s.on("side", age(s, "bob", 2))
+			s.fork("lost", "")
+			lost := s.on("lost", age(s, "cid", 3)).Commit
+			s.on("lost", age(s, "cid", 4))
+			first := s.line("side")[len(s.line("side"))-2]
+			s.expectPast(first, "ann 1"+after)
+			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			for _, name := range []string{"side", "lost"} {
+				if err := s.graph.DeleteBranch(s.ctx, name); err != nil {
+					s.Fatalf("delete: %v", err)
+				}
+			}
+			s.expectPast(first, "ann 1"+after)
+			s.expectGone(*lost)
+		},
+		"a branch begins at any ancestor, and is merged": func(s *session) {
+			origin := s.head()
+			s.on("", age(s, "ann", 1))
+			s.on("", age(s, "bob", 2))
+			s.on("", age(s, "ann", 3))
+			b, err := s.graph.CreateBranch(s.ctx, "early", engine.Target{Commit: origin.ID})
+			if err != nil || b.Head.ID != origin.ID {
+				s.Fatalf("branch %+v, %v", b, err)
+			}
+			s.expectAges("early", crowdAges)
+			s.fork("late", "early")
+			c := s.on("early", age(s, "cid", 4)).Commit
+			if c.Seq != origin.Seq+1 || !slices.Equal(c.Parents, []string{origin.ID}) {
+				s.Errorf("commit %+v after %+v", c, origin)
+			}
+			s.on("late", age(s, "ann", 9))
+			res, err := s.graph.Merge(s.ctx, "early", "main", engine.MergeOptions{})
+			if err != nil || res.Outcome != engine.Merged || res.Nodes != 1 {
+				s.Errorf("merge %+v, %v", res, err)
+			}
+			s.expectAges("", "ann 3, bob 2, cid 4, dan null, eve 41")
+			_, err = s.graph.Merge(s.ctx, "late", "main", engine.MergeOptions{})
+			expectError[*engine.MergeConflicts](s, err)
+			_, err = s.graph.CreateBranch(s.ctx, "none", engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
+			expectError[*engine.NotFound](s, err)
+		},
+		"changes of a commit": func(s *session) {
+			c := s.on("", s.change().insert("Person", set{"name": "abe", "age": 7}).
+				update("Person", set{"age": 31}, "name", plan.Eq, "ann").
+				remove("Person", "name", plan.Eq, "dan")).Commit
+			got := s.expectChanges(c.ID, engine.ChangeRange{}, `
+				inserted node Person "abe" "" ""; name: null, abe; age: null, 7
+				updated node Person "ann" "" ""; age: 30, 31
+				deleted node Person "dan" "" ""; name: dan, null
+				deleted edge Follows "f4" "dan" "dan"
+				deleted edge Follows "f5" "dan" "eve"
+				deleted edge Follows "f6" "cid" "dan"`)
+			if got.Commit.ID != c.ID || got.Nodes != (engine.ChangeCounts{Inserted: 1, Updated: 1, Deleted: 1}) || got.Edges != (engine.ChangeCounts{Deleted: 3}) || got.More {
+				s.Errorf("changes %+v", got)
+			}
+			page := s.expectChanges(c.ID, engine.ChangeRange{Limit: 1}, `inserted node Person "abe" "" ""; name: null, abe; age: null, 7`)
+			if !page.More || page.Nodes != got.Nodes {
+				s.Errorf("the first page is %+v", page)
+			}
+			page = s.expectChanges(c.ID, engine.ChangeRange{After: page.List[0].Position(), Limit: 1}, `updated node Person "ann" "" ""; age: 30, 31`)
+			page = s.expectChanges(c.ID, engine.ChangeRange{After: engine.ChangePosition{Entity: "node", Type: "Person", ID: "azz"}, Limit: 2},
+				`deleted node Person "dan" "" ""; name: dan, null
+				deleted edge Follows "f4" "dan" "dan"`)
+			if !page.More {
+				s.Errorf("the page in the middle is %+v", page)
+			}
+			page = s.expectChanges(c.ID, engine.ChangeRange{After: engine.ChangePosition{Entity: "edge", Type: "Follows", ID: "f5"}, Limit: 1},
+				`deleted edge Follows "f6" "cid" "dan"`)
+			if page.More {
+				s.Errorf("the last page is %+v", page)
+			}
+			_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{After: engine.ChangePosition{Entity: "edge", Type: "Person"}})
+			expectError[*engine.BadArgument](s, err)
+			_, err = s.graph.Changes(s.ctx, "01ARZ3NDEKTSV4RRFFQ69G5FAV", engine.ChangeRange{})
+			expectError[*engine.NotFound](s, err)
+			s.expectChanges(s.line("")[0].ID, engine.ChangeRange{}, "")
+		},
+		"changes of edges": func(s *session) {
+			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"kx","since":2020}}`)
+			s.expectChanges(s.head().ID, engine.ChangeRange{}, `inserted edge Knows "kx" "ann" "dan"; since: null, 2020`)
+			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"eve","data":{"id":"kx"}}`)
+			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated edge Knows "kx" "ann" "eve"; to: dan, eve; since: 2020, null`)
+			s.on("", s.change().unlink("Knows", "id", plan.Eq, "kx"))
+			s.expectChanges(s.head().ID, engine.ChangeRange{}, `deleted edge Knows "kx" "ann" "eve"`)
+		},
+		"changes of a merge are against the target": func(s *session) {
+			s.fork("side", "")
+			s.on("side", age(s, "ann", 1))
+			s.on("", age(s, "bob", 2))
+			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated node Person "ann" "" ""; age: 30, 1`)
+		},
+		"changes of a load": func(s *session) {
+			s.load(engine.Merge, manyPeople(500))
+			c, err := s.graph.Changes(s.ctx, s.head().ID, engine.ChangeRange{Limit: 10})
+			if err != nil || c.Nodes.Inserted != 500 || c.Nodes.Updated+c.Nodes.Deleted != 0 || len(c.List) != 10 || !c.More {
+				s.Errorf("changes %+v, %v", c, err)
+			}
+		},
+		"cleanup keeps heads and merge bases": func(s *session) {
+			before := s.line("")
+			base := s.head()
+			s.fork("side", "")
+			s.on("side", age(s, "ann", 1))
+			side := s.on("side", age(s, "ann", 2)).Commit
+			for i := range 5 {
+				s.on("", age(s, "bob", 10+i))
+			}
+			main := s.line("")
+			open, err := s.graph.Query(s.ctx, peopleOf(s), nil, engine.Target{Commit: main[len(main)-3].ID})
+			if err != nil {
+				s.Fatalf("query: %v", err)
+			}
+			dry := cleanup(s, engine.CleanupOptions{DryRun: true, KeepCommits: 2})
+			s.expectPast(main[len(main)-3], "ann 30, bob 12, cid 30, dan null, eve 41")
+			res := cleanup(s, engine.CleanupOptions{KeepCommits: 2})
+			if dry.Commits != res.Commits || dry.Kept != res.Kept || res.Commits != int64(len(before)-1+3) || res.Kept != 5 {
+				s.Errorf("a dry run reports %+v, the cleanup %+v", dry, res)
+			}
+			rows, err := drain(s.ctx, peopleOf(s), open)
+			if err != nil || len(rows) != 5 {
+				s.Errorf("the result that was open has %d rows, %v", len(rows), err)
+			}
+			s.expectPast(base, crowdAges)
+			s.expectPast(*side, "ann 2"+after)
+			s.expectPast(main[len(main)-2], "ann 30, bob 13, cid 30, dan null, eve 41")
+			s.expectPast(main[len(main)-1], "ann 30, bob 14, cid 30, dan null, eve 41")
+			s.expectGone(main[len(main)-3])
+			s.expectGone(before[0])
+			if got := len(s.line("")); got != len(main) {
+				s.Errorf("%d commits are listed, want %d", got, len(main))
+			}
+			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			s.expectAges("", "ann 2, bob 14, cid 30, dan null, eve 41")
+			s.on("", age(s, "eve", 1))
+			s.expectPast(main[len(main)-1], "ann 30, bob 14, cid 30, dan null, eve 41")
+		},
+		"cleanup by time": func(s *session) {
+			s.on("", age(s, "ann", 1))
+			s.on("", age(s, "ann", 2))
+			line := s.line("")
+			res := cleanup(s, engine.CleanupOptions{Before: line[0].Time})
+			if res.Commits != 0 || res.Kept != int64(len(line)) {
+				s.Errorf("a cleanup of what is older than all is %+v", res)
+			}
+			res = cleanup(s, engine.CleanupOptions{Before: time.Now().Add(time.Hour)})
+			if res.Kept != 1 || res.Commits != int64(len(line)-1) {
+				s.Errorf("a cleanup of all is %+v", res)
+			}
+			s.expectGone(line[len(line)-2])
+			s.expectAges("", "ann 2"+after)
+			_, err := s.graph.Cleanup(s.ctx, engine.CleanupOptions{KeepCommits: -1})
+			expectError[*engine.BadArgument](s, err)
+		},
+	})
+}
+
+// peopleOf reads the ids of all persons.
+func peopleOf(s *session) *plan.Query {
+	p := s.read()
+	return p.ret(id(p.bind("a", "Person"))).done()
+}

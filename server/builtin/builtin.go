@@ -22,7 +22,7 @@ func Local(version string) []tool.Tool { return append(tools(version, localSchem
 func tools(version string, schema func(*service.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
 		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
-		branchList(), commitList(), commitGet(),
+		branchList(), commitList(), commitGet(), changeList(),
 		mutate(), load(), branchCreate(), branchDelete(), branchMerge(), schemaApply(schema),
 	}
 }

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -101,6 +102,15 @@ type commitGetArgs struct {
 // CommitDetail is the answer of commit_get.
 type CommitDetail struct {
 	CommitAnswer
+	Nodes *CountsAnswer `json:"nodes" jsonschema_description:"How many nodes it changed against its first parent; null when these are not kept any more."`
+	Edges *CountsAnswer `json:"edges" jsonschema_description:"How many edges it changed."`
+}
+
+// CountsAnswer counts what a commit did to the nodes, or the edges.
+type CountsAnswer struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
 }
 
 func commitGet() tool.Tool {
@@ -126,7 +136,18 @@ func commitGet() tool.Tool {
 				if err != nil {
 					return nil, "", err
 				}
-				return &CommitDetail{CommitAnswer: commitAnswer(c)}, c.ID, nil
+				d := &CommitDetail{CommitAnswer: commitAnswer(c)}
+				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
+				var reclaimed *engine.NotFound
+				switch {
+				case errors.As(err, &reclaimed): // the commit is listed for ever, its data is not
+				case err != nil:
+					return nil, "", err
+				default:
+					nodes, edges := CountsAnswer(changes.Nodes), CountsAnswer(changes.Edges)
+					d.Nodes, d.Edges = &nodes, &edges
+				}
+				return d, c.ID, nil
 			}}, nil
 		},
 	}

@@ -3,6 +3,7 @@ package builtin_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,7 +265,7 @@ func TestCommits(t *testing.T) {
 	}
 	r := servicetest.Reader
 	run(t, c, []step{
-		{"commit_list", r, args{"limit": 1}, 0, `{"branch":"main","commits":[{"commit":"COMMIT","seq":` /* … */},
+		{"commit_list", r, args{"limit": 1}, 0, `{"branch":"main","commits":[{"commit":"COMMIT","seq":`},
 		{"commit_list", r, args{"branch": "draft", "limit": 1}, 0, head.Commit.ID},
 		{"commit_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
 		{"commit_list", r, args{"page_token": "zzz"}, 400, `page_token: found a token that no answer to this call has had; leave it out to start over`},
@@ -273,7 +274,7 @@ func TestCommits(t *testing.T) {
 		{"commit_list", servicetest.Bot, nil, 404, `unknown tool: commit_list`},
 		{"commit_list", servicetest.Drafter, nil, 403, `does not allow read on branch main`},
 
-		{"commit_get", r, args{"commit": want[0]}, 0, `"actor_id":"act-writer"`},
+		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
 		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // a branch has its origin's history
 		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
 		// A commit of another branch is none of main's, so that a grant on main shows nothing of draft.
@@ -283,6 +284,116 @@ func TestCommits(t *testing.T) {
 		{"commit_get", servicetest.Bot, args{"commit": want[0]}, 404, `unknown tool: commit_get`},
 		{"commit_get", servicetest.Drafter, args{"commit": want[0]}, 403, `does not allow read on branch main`},
 	})
+}
+
+func TestChanges(t *testing.T) {
+	c := servicetest.Config(t, builtin.All("1")...)
+	g := servicetest.Graph(t, c)
+	write := func(query string, branch string) string {
+		got, status := call(t, c, g, servicetest.Writer, "graph_mutate", args{"query": query, "branch": branch})
+		var a struct{ Commit string }
+		if err := json.Unmarshal([]byte(got), &a); err != nil || status != 0 {
+			t.Fatal(status, got, err)
+		}
+		if a.Commit == "COMMIT" {
+			head, err := c.Graph.Snapshot(context.Background(), engine.Target{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Commit = head.Commit.ID
+		}
+		return a.Commit
+	}
+	updated := write(`query m() { update Person set { age: 37, big: 9007199254740995 } where name = "ada" insert Person { name: "dan", tags: ["a"], score: 1.5, born: date("2024-05-01") } insert Knows { from: "dan", to: "ada" } }`, "main")
+	deleted := write(`query m() { delete Person where name = "bob" }`, "main")
+	call(t, c, g, servicetest.Writer, "branch_create", args{"name": "draft"})
+	drafted := write(`query m() { insert Person { name: "gus" } }`, "draft")
+	r := servicetest.Reader
+	run(t, c, []step{
+		{"change_list", r, args{"commit": updated}, 0, `"nodes":{"inserted":1,"updated":1,"deleted":0},"edges":{"inserted":1,"updated":0,"deleted":0},"changes":[` +
+			`{"kind":"updated","entity":"node","type":"Person","id":"ada","properties":[{"name":"age","old":36,"new":37},{"name":"big","old":"9007199254740993","new":"9007199254740995"}]},` +
+			`{"kind":"inserted","entity":"node","type":"Person","id":"dan","properties":[{"name":"name","old":null,"new":"dan"},{"name":"score","old":null,"new":1.5},{"name":"born","old":null,"new":"2024-05-01"},{"name":"tags","old":null,"new":["a"]}]},` +
+			`{"kind":"inserted","entity":"edge","type":"Knows","id":"`},
+		{"change_list", r, args{"commit": deleted}, 0, `"nodes":{"inserted":0,"updated":0,"deleted":1},"edges":{"inserted":0,"updated":0,"deleted":1}`},
+		{"change_list", r, args{"commit": drafted, "branch": "draft"}, 0, `"id":"gus"`},
+		{"change_list", r, args{"commit": drafted}, 404, `commit \"` + drafted + `\" not found`},
+		{"change_list", r, args{"commit": "x"}, 404, `commit \"x\" not found`},
+		{"change_list", r, args{}, 400, `commit: missing`},
+		{"change_list", r, args{"commit": updated, "page_token": "e30"}, 400, `page_token`},
+		{"change_list", r, args{"commit": updated, "limit": 1001}, 400, `limit: found 1001`},
+		{"change_list", servicetest.Bot, args{"commit": updated}, 404, `unknown tool: change_list`},
+		{"change_list", servicetest.Drafter, args{"commit": updated}, 403, `does not allow read on branch main`},
+	})
+
+	// The pages of one change each make the whole.
+	page := func(token string, limit int) *builtin.ChangesAnswer {
+		a := args{"commit": updated, "limit": limit}
+		if token != "" {
+			a["page_token"] = token
+		}
+		raw, _ := json.Marshal(a)
+		answer, err := g.Call(context.Background(), r, "change_list", raw, service.Encoding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &builtin.ChangesAnswer{}
+		if err := json.Unmarshal(answer.JSON, p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	whole, _ := json.Marshal(page("", 10).Changes)
+	var joined []builtin.ChangeAnswer
+	for token := ""; ; {
+		p := page(token, 1)
+		joined = append(joined, p.Changes...)
+		if token = p.NextPageToken; token == "" {
+			break
+		}
+		if len(p.Changes) != 1 || len(joined) > 3 {
+			t.Fatalf("pages: %+v", joined)
+		}
+	}
+	if got, _ := json.Marshal(joined); string(got) != string(whole) {
+		t.Errorf("pages: %s\nwhole: %s", got, whole)
+	}
+}
+
+// TestChangesBytes holds that a page of large values ends early, and loses none.
+func TestChangesBytes(t *testing.T) {
+	c := servicetest.Config(t, builtin.All("1")...)
+	g := servicetest.Graph(t, c)
+	var data strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&data, `{"type":"Person","data":{"name":"big%d","tags":["%s"]}}`+"\n", i, strings.Repeat("x", 400_000))
+	}
+	call(t, c, g, servicetest.Writer, "graph_load", args{"mode": "merge", "data": data.String()})
+	head, err := c.Graph.Snapshot(context.Background(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, token := 0, ""
+	for pages := 0; ; pages++ {
+		raw, _ := json.Marshal(args{"commit": head.Commit.ID, "page_token": token})
+		if token == "" {
+			raw, _ = json.Marshal(args{"commit": head.Commit.ID})
+		}
+		answer, err := g.Call(context.Background(), servicetest.Reader, "change_list", raw, service.Encoding{})
+		if err != nil || len(answer.JSON) > 3<<19 {
+			t.Fatalf("%d bytes, %v", len(answer.JSON), err)
+		}
+		var p builtin.ChangesAnswer
+		if err := json.Unmarshal(answer.JSON, &p); err != nil {
+			t.Fatal(err)
+		}
+		seen += len(p.Changes)
+		if token = p.NextPageToken; token == "" {
+			break
+		}
+	}
+	if seen != 5 {
+		t.Errorf("saw %d changes, want 5", seen)
+	}
 }
 
 func TestSchemaApply(t *testing.T) {

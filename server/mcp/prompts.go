@@ -179,7 +179,7 @@ func (w *prompt) types(s *catalog.Schema, names []string) {
 	shown = 0
 	for _, e := range s.Edges {
 		if (of(e.From) || of(e.To)) && shown < maxPromptTypes {
-			w.line("- " + guide.EdgeLine(e) + "; in a match: " + guide.Clause(e, ""))
+			w.line("- " + guide.Clause(e, "") + ": " + guide.EdgeLine(e))
 			shown++
 		}
 	}

@@ -62,7 +62,7 @@ func TestPrompts(t *testing.T) {
 	}
 	// Without a types argument all types are shown.
 	res, err := reader.GetPrompt(ctx, &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": "x"}})
-	if err != nil || !strings.Contains(res.Messages[0].Content.(*sdk.TextContent).Text, "- Knows: Person -> Person") {
+	if err != nil || !strings.Contains(res.Messages[0].Content.(*sdk.TextContent).Text, "- $person knows $person2: Knows: Person -> Person") {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

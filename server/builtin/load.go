@@ -14,8 +14,8 @@ import (
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
 	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
 }
 
 func load() tool.Tool {
@@ -38,11 +38,15 @@ func load() tool.Tool {
 			o := tool.Members(args)
 			data := o.String("data")
 			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
-			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), From: orEmpty(o.OptString("from"))}
-			if c.From != "" && c.Branch == "" {
+			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch"))}
+			from := orEmpty(o.OptString("from"))
+			switch {
+			case from == "":
+				return c, o.Done()
+			case c.Branch == "":
 				o.Fail("from", "found a branch to start at, but none to make", "name the one to make as branch")
 			}
-			return c, o.Done()
+			return &service.LoadFrom{Load: c, From: from}, o.Done()
 		},
 	}
 }

@@ -36,9 +36,17 @@ func (c *AdHoc) Grants() []tool.Grant {
 // Run compiles the text and executes the query. Faults of the text are a *Rejected,
 // those of the choice of a query and of its parameters a *tool.ArgumentError.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	queries, err := c.compile(ctx, env)
+	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
 	if err != nil {
 		return nil, err
+	}
+	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
+	if found.HasErrors() {
+		r := &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
+		if c.Write {
+			r.Example = exampleMutation
+		}
+		return nil, r
 	}
 	q, err := c.choose(queries)
 	if err != nil {
@@ -55,23 +63,6 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return tool.RunPlan(ctx, env, q.Plan, args, c.Branch)
 }
 
-// compile compiles the text against the schema of the branch.
-func (c *AdHoc) compile(ctx context.Context, env *tool.Env) ([]*gq.Query, error) {
-	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
-	if err != nil {
-		return nil, err
-	}
-	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
-	if found.HasErrors() {
-		r := &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
-		if c.Write {
-			r.Example = exampleMutation
-		}
-		return nil, r
-	}
-	return queries, nil
-}
-
 // maxFaults bounds the faults that an answer lists: whoever reads them, a model above
 // all, mends the first ones and asks again.
 const maxFaults = 20
@@ -85,23 +76,8 @@ const (
 // sourceName stands for ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
-// choose returns the query to run out of those that the text holds, a read or a
-// mutation as the call says.
+// choose returns the query to run out of those that the text holds.
 func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
-	chosen, err := c.named(queries)
-	switch {
-	case err != nil:
-		return nil, err
-	case chosen.Plan.Mutation != nil && !c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, wanted a read", Help: "run it with graph_mutate, or POST …/mutate"}
-	case chosen.Plan.Mutation == nil && c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, wanted a mutation", Help: "run it with graph_query, or POST …/query"}
-	}
-	return chosen, nil
-}
-
-// named returns the query that the call names, or the only one.
-func (c *AdHoc) named(queries []*gq.Query) (*gq.Query, error) {
 	names := make([]string, len(queries))
 	var chosen *gq.Query
 	for i, q := range queries {
@@ -121,6 +97,10 @@ func (c *AdHoc) named(queries []*gq.Query) (*gq.Query, error) {
 			e.Help = near
 		}
 		return nil, e
+	case chosen.Plan.Mutation != nil && !c.Write:
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, wanted a read", Help: "run it with graph_mutate, or POST …/mutate"}
+	case chosen.Plan.Mutation == nil && c.Write:
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, wanted a mutation", Help: "run it with graph_query, or POST …/query"}
 	}
 	return chosen, nil
 }
@@ -138,44 +118,18 @@ type Load struct {
 	Data   io.Reader
 	Mode   engine.LoadMode
 	Branch string // empty for main
-
-	// From, if not empty, is the branch that Branch is made from when it does not exist.
-	From string
 }
 
-// Grants returns the permission to change the branch, and with From, to make it.
+// Grants returns the permission to change the branch.
 func (c *Load) Grants() []tool.Grant {
-	grants := []tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
-	if c.From != "" {
-		grants = append(grants, (&CreateBranch{Name: c.Branch, From: c.From}).Grants()...)
-	}
-	return grants
+	return []tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
 }
 
-// Unhurried says that a load may take as long as its client needs to send it.
-func (c *Load) Unhurried() {}
-
-// Run loads the data as one commit. A branch that it made is gone again when the load
-// fails.
-func (c *Load) Run(ctx context.Context, env *tool.Env) (_ *tool.Outcome, err error) {
-	branch, from := c.Branch, ""
+// Run loads the data as one commit.
+func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	branch := c.Branch
 	if branch == "" {
 		branch = engine.MainBranch
-	}
-	if c.From != "" {
-		var exists *engine.Conflict
-		switch made, failed := env.Graph.CreateBranch(ctx, branch, engine.Target{Branch: c.From}); {
-		case errors.As(failed, &exists):
-		case failed != nil:
-			return nil, failed
-		default:
-			from = c.From
-			defer func() {
-				if err != nil {
-					err = undo(ctx, env.Graph, made, err)
-				}
-			}()
-		}
 	}
 	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{
 		WriteOptions: engine.WriteOptions{Branch: branch, Actor: env.Actor}, Mode: c.Mode,
@@ -183,20 +137,5 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (_ *tool.Outcome, err err
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: branch, From: from, Mode: c.Mode, Result: res}}, nil
-}
-
-// undo deletes the branch that a load made before it failed with err, unless the outcome
-// of the load is unknown, or somebody has written to the branch since.
-func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
-	var unsure *engine.Indeterminate
-	if errors.As(err, &unsure) {
-		return err
-	}
-	ctx = context.WithoutCancel(ctx)
-	now, gone := g.Snapshot(ctx, engine.Target{Branch: made.Name})
-	if gone != nil || now.Commit.ID != made.Head.ID {
-		return err
-	}
-	return errors.Join(err, g.DeleteBranch(ctx, made.Name))
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: branch, Mode: c.Mode, Result: res}}, nil
 }

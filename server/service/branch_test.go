@@ -100,7 +100,7 @@ func TestLoadUndone(t *testing.T) {
 		{"written", &engine.TooLarge{Resource: "bytes"}, written, true},
 	} {
 		failing.err, failing.before = tt.err, tt.before
-		_, err := g.Do(t.Context(), servicetest.Writer, "graph_load", &service.Load{Branch: tt.branch, From: "main"}, service.Encoding{})
+		_, err := g.Do(t.Context(), servicetest.Writer, "graph_load", &service.LoadFrom{Load: &service.Load{Branch: tt.branch}, From: "main"}, service.Encoding{})
 		if !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v", tt.branch, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -51,11 +52,7 @@ func (c *ExplainQuery) Grants() []tool.Grant {
 
 // Run explains the query. Its parameters are needed only to analyze.
 func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	queries, err := c.compile(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	q, err := c.named(queries)
+	q, err := c.query(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +85,25 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		a.add(o, 0)
 	}
 	return &tool.Outcome{Value: a, Commit: e.Commit}, nil
+}
+
+// query compiles the text and returns the query to explain, of whichever kind.
+func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, error) {
+	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	if err != nil {
+		return nil, err
+	}
+	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
+	if found.HasErrors() {
+		return nil, &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
+	}
+	either := c.AdHoc
+	for _, q := range queries {
+		if q.Plan.Name == c.Name || c.Name == "" && len(queries) == 1 {
+			either.Write = q.Plan.Mutation != nil
+		}
+	}
+	return either.choose(queries)
 }
 
 func (a *Explained) add(o *engine.Operator, depth int) {

@@ -82,11 +82,11 @@ type Call interface {
 
 // Env is what a call runs in.
 type Env struct {
-	Graph engine.Graph
-	Actor string // recorded in commits
-
 	// Queries lists the stored queries that the caller may know of, in source order.
 	Queries func() []StoredQuery
+
+	Graph engine.Graph
+	Actor string // recorded in commits
 }
 
 // Outcome is what a call yields: exactly one field is set, Commit aside.

@@ -17,27 +17,12 @@ func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, er
 		return nil, err
 	}
 	var seen []*tool.Descriptor
-	for _, t := range g.builtins {
+	for t := range g.all {
 		if g.visible(actor, t, branches) {
 			seen = append(seen, t.Descriptor())
 		}
 	}
-	for _, q := range g.seenQueries(actor) {
-		seen = append(seen, q.Descriptor())
-	}
 	return seen, nil
-}
-
-// seenQueries lists the stored queries that the actor may know of, in source order: the
-// exposed ones that it may invoke. Whatever names stored queries to an actor asks here.
-func (g *Graph) seenQueries(actor *Actor) []tool.StoredQuery {
-	var seen []tool.StoredQuery
-	for _, q := range g.stored {
-		if q.Info().Exposed && g.visible(actor, q, nil) {
-			seen = append(seen, q)
-		}
-	}
-	return seen
 }
 
 // Lookup returns the tool called name. A tool that the actor may not see is the same

@@ -27,7 +27,10 @@ func explain() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := tool.Members(args)
-			c := &service.ExplainQuery{AdHoc: *adHoc(o), Analyze: isTrue(o.OptBool("analyze"))}
+			c := &service.ExplainQuery{
+				AdHoc:   service.AdHoc{Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch"))},
+				Analyze: isTrue(o.OptBool("analyze")),
+			}
 			return c, o.Done()
 		},
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -34,27 +33,10 @@ type WireError struct {
 	Code          Code              `json:"code,omitempty"`
 	KeyConflict   *WireKeyConflict  `json:"key_conflict,omitempty"`
 	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
+	Precondition  *WirePrecondition `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
 
-	MergeConflicts      []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
-	PreconditionFailure *WirePrecondition   `json:"precondition_failure,omitempty"`
-}
-
-// WireMergeConflict is one reason why a merge cannot be made.
-type WireMergeConflict struct {
-	Kind       string `json:"kind"`        // divergent_update, …
-	EntityKind string `json:"entity_kind"` // node or edge
-	TypeName   string `json:"type_name"`
-	ID         string `json:"id"`
-	Property   string `json:"property,omitempty"`
-	Message    string `json:"message"`
-}
-
-// WirePrecondition names the commit that a branch had to be at, and the one that it is
-// at.
-type WirePrecondition struct {
-	Expected string `json:"expected"`
-	Actual   string `json:"actual"`
+	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 }
 
 // WireKeyConflict names the entity that a strict insert met.
@@ -69,6 +51,12 @@ type WireLimit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
 	Actual   int64  `json:"actual"`
+}
+
+// WirePrecondition tells the commit that a branch was wanted at, and the one it is at.
+type WirePrecondition struct {
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
 }
 
 // Fault is an error as it goes to a client.
@@ -103,9 +91,9 @@ func Explain(err error) *Fault {
 		dataLoss    *engine.DataLoss
 		diverge     *engine.SchemasDiverge
 		merge       *engine.MergeConflicts
-		stale       *engine.PreconditionFailed
 		unavailable *engine.Unavailable
 		unsure      *engine.Indeterminate
+		elsewhere   *engine.PreconditionFailed
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -146,12 +134,12 @@ func Explain(err error) *Fault {
 		return f
 	case errors.As(err, &merge):
 		return mergeFault(merge)
-	case errors.As(err, &stale):
-		f := callers(http.StatusPreconditionFailed, "", err)
-		f.Body.PreconditionFailure = &WirePrecondition{Expected: stale.Expected, Actual: stale.Actual}
-		return f
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(http.StatusConflict, Conflict, err)
+	case errors.As(err, &elsewhere):
+		f := callers(http.StatusPreconditionFailed, "", err)
+		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected, Actual: elsewhere.Actual}
+		return f
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
 		return callers(http.StatusBadRequest, BadRequest, err)
 	case errors.As(err, &tooLarge):
@@ -199,20 +187,6 @@ func callers(status int, code Code, err error) *Fault {
 
 func servers(status int, message string) *Fault {
 	return &Fault{Status: status, Body: WireError{Error: message, Code: Internal}, Operational: true}
-}
-
-// maxMergeConflicts bounds the conflicts that an answer lists.
-const maxMergeConflicts = 100
-
-func mergeFault(e *engine.MergeConflicts) *Fault {
-	f := callers(http.StatusConflict, Conflict, e)
-	f.Body.Error = fmt.Sprintf("the branches conflict in %d places, and nothing was merged; settle each on one of the branches, then merge again", len(e.Conflicts))
-	for _, c := range e.Conflicts[:min(len(e.Conflicts), maxMergeConflicts)] {
-		f.Body.MergeConflicts = append(f.Body.MergeConflicts, WireMergeConflict{
-			Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, Property: c.Property, Message: c.Message,
-		})
-	}
-	return f
 }
 
 func wireKeyConflict(e *engine.KeyConflict) *WireKeyConflict {

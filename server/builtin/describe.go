@@ -34,6 +34,7 @@ type TypeAnswer struct {
 	Description string           `json:"description,omitempty"`
 	From        string           `json:"from,omitempty" jsonschema_description:"Of an edge: the type of its source."`
 	To          string           `json:"to,omitempty" jsonschema_description:"Of an edge: the type of its target."`
+	Implements  []string         `json:"implements,omitempty" jsonschema_description:"Of a node: its interfaces."`
 	Clause      string           `json:"clause" jsonschema_description:"How a match binds it."`
 	Rules       []string         `json:"rules" jsonschema_description:"Key, unique, range and other rules, as the schema spells them."`
 	Properties  []PropertyAnswer `json:"properties"`
@@ -123,7 +124,7 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) TypeAnswer {
 	v := guide.Variable(n.Name)
 	a := TypeAnswer{
-		Kind: "node", Name: n.Name, Description: n.Description, Clause: v + ": " + n.Name,
+		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
 		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(queries, plan.Node, n.Name),
 	}
 	for _, e := range s.Edges {
@@ -193,6 +194,16 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 	e := &tool.ArgumentError{Path: path, Detail: "the schema has no type " + name}
 	if !edges {
 		e.Detail = "the schema has no node type " + name
+	}
+	var members []string
+	for _, n := range s.Nodes {
+		if slices.Contains(n.Implements, name) {
+			members = append(members, n.Name)
+		}
+	}
+	if len(members) > 0 {
+		e.Detail, e.Help = name+" is an interface, which no query names", "name a type that has it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
+		return e
 	}
 	var near []string
 	for rest := names; len(near) < maxNear; {

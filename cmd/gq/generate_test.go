@@ -161,7 +161,7 @@ func TestServedProfile(t *testing.T) {
 // TestReservedTools holds the names that queries may not have against the tools that
 // are served beside them.
 func TestReservedTools(t *testing.T) {
-	for _, b := range builtin.All("v0") {
+	for _, b := range builtin.Local("v0") {
 		if name := b.Descriptor().Name; !slices.Contains(model.ReservedTools, name) {
 			t.Errorf("the built-in tool %s is not reserved", name)
 		}

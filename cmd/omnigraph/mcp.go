@@ -156,7 +156,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.All(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKey: key,
 	})
 }

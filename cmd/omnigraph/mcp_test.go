@@ -62,6 +62,31 @@ func TestMCPServeStored(t *testing.T) {
 	if code != 0 || stderr != "" || !strings.Contains(stdout, `"row_count":0`) {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
+	// A local store takes code and schemas, too.
+	t.Setenv("GOWORK", "off")
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOPROXY", "off")
+	schema, err := os.ReadFile(dir + "/../../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quote := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, tt := range []struct{ tool, args, want string }{
+		{"code_index", `{"dir":` + quote(dir+"/../../source/gocode/testdata/shop") + `}`, `"mode":"merge","nodes":[{"name":"Module"`},
+		{"schema_apply", `{"schema":` + quote(string(schema)+"node Extra { text: String }") + `}`, `"applied":true`},
+	} {
+		code, stdout, stderr := omnigraph(t, initialize+`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tt.tool+`","arguments":`+tt.args+`}}`,
+			"mcp", "serve", "--store", "code")
+		if code != 0 || stderr != "" || !strings.Contains(stdout, tt.want) {
+			t.Errorf("%s: %d %s %s", tt.tool, code, stdout, stderr)
+		}
+	}
 }
 
 // TestMCPProxy holds that the proxy asks the graph's endpoint with the token of the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -64,4 +65,90 @@ func headAnswer(c engine.Commit) HeadAnswer {
 		h.ActorID = &c.Actor
 	}
 	return h
+}
+
+type branchCreateArgs struct {
+	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
+	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit of from to start at, instead of its head."`
+}
+
+func branchCreate() tool.Tool {
+	return &builtin{
+		desc: writer[branchCreateArgs, service.BranchCreated](tool.Descriptor{
+			Name:  "branch_create",
+			Title: "Create a branch",
+			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
+				"Try changes out on one, then bring them back with branch_merge or drop them with branch_delete. " +
+				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
+		}),
+		gates: gate(tool.BranchCreate),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := tool.Members(args)
+			c := &service.CreateBranch{Name: o.String("name"), From: orEmpty(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
+			checkName(o, "name", c.Name)
+			return c, o.Done()
+		},
+	}
+}
+
+type branchDeleteArgs struct {
+	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
+}
+
+func branchDelete() tool.Tool {
+	return &builtin{
+		desc: writer[branchDeleteArgs, service.BranchDeleted](tool.Descriptor{
+			Name:  "branch_delete",
+			Title: "Delete a branch",
+			Description: "Deletes a branch, and with it what was not merged into another. " +
+				"An example: {\"name\": \"draft\"}.",
+			Destructive: true,
+		}),
+		gates: gate(tool.BranchDelete),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := tool.Members(args)
+			c := &service.DeleteBranch{Name: o.String("name")}
+			checkName(o, "name", c.Name)
+			return c, o.Done()
+		},
+	}
+}
+
+type branchMergeArgs struct {
+	Source         string  `json:"source" jsonschema_description:"The branch to merge."`
+	Target         *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target is still at this commit."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+}
+
+func branchMerge() tool.Tool {
+	return &builtin{
+		desc: writer[branchMergeArgs, service.BranchMerged](tool.Descriptor{
+			Name:  "branch_merge",
+			Title: "Merge a branch",
+			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +
+				"The outcome is already_up_to_date, fast_forward or merged. Where both sides changed the same, nothing is merged and the error lists the conflicts: " +
+				"settle each on one of the branches and merge again. An example: {\"source\": \"draft\", \"target\": \"main\"}.",
+			Destructive: true,
+		}),
+		gates: gate(tool.BranchMerge),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := tool.Members(args)
+			c := &service.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
+			checkName(o, "source", c.Source)
+			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
+			c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+			return c, o.Done()
+		},
+	}
+}
+
+// checkName notes that a member that must name a branch is empty: a grant without a
+// branch would be asked for main.
+func checkName(o *tool.Object, member, name string) {
+	if o.Has(member) && name == "" {
+		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+	}
 }

@@ -7,14 +7,23 @@ import (
 	"reflect"
 
 	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// All returns the built-in tools in the order in which they are listed; version is the
-// server's.
-func All(version string) []tool.Tool {
+// All returns the built-in tools of a graph that a cluster serves, in the order in which
+// they are listed; version is the server's.
+func All(version string) []tool.Tool { return tools(version, clusterSchema) }
+
+// Local returns the built-in tools of a local store that one client is served over
+// standard input and output: the schema can be applied, and Go modules be indexed.
+func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
+
+func tools(version string, schema func(*service.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
-		health(version), query(), mutate(), load(), schemaGet(), branchList(), snapshot(),
+		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
+		branchList(), commitList(), commitGet(), changeList(),
+		mutate(), load(), branchCreate(), branchDelete(), branchMerge(), schemaApply(schema),
 	}
 }
 
@@ -52,6 +61,13 @@ func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 // reader completes the descriptor of a tool that changes nothing.
 func reader[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	d.ReadOnly, d.Idempotent = true, true
+	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
+	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
+	return &d
+}
+
+// writer completes the descriptor of a tool that changes something.
+func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
 	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
 	return &d

@@ -146,8 +146,21 @@ func TestBatchLimits(t *testing.T) {
 func TestExamples(t *testing.T) {
 	schema := servicetest.Schema(t)
 	seen := 0
-	for _, b := range builtin.All("1") {
+	for _, b := range builtin.Local("1") {
 		text := b.Descriptor().Description
+		if _, object, ok := strings.Cut(text, "An example: {"); ok {
+			object, _, _ = strings.Cut(object, "}.")
+			if _, err := b.Decode(json.RawMessage("{" + object + "}")); err != nil {
+				t.Errorf("the example of %s: %v", b.Descriptor().Name, err)
+			}
+			var with struct{ Query string }
+			if err := json.Unmarshal([]byte("{"+object+"}"), &with); err != nil {
+				t.Errorf("the example of %s: %v", b.Descriptor().Name, err)
+			}
+			if _, faults := gq.CompileQueries(schema, gq.Source{Name: b.Descriptor().Name, Text: with.Query}); faults.HasErrors() {
+				t.Errorf("the example of %s: %v", b.Descriptor().Name, faults)
+			}
+		}
 		for _, start := range regexp.MustCompile(`(?m)^query `).FindAllStringIndex(text, -1) {
 			example, _, _ := strings.Cut(text[start[0]:], "\n\n")
 			if next := strings.Index(example[1:], "\nquery "); next >= 0 {
@@ -167,7 +180,7 @@ func TestExamples(t *testing.T) {
 // TestDescriptors holds that each decoder knows exactly the members that the schema
 // promises.
 func TestDescriptors(t *testing.T) {
-	for _, b := range builtin.All("1") {
+	for _, b := range builtin.Local("1") {
 		d := b.Descriptor()
 		var schema struct {
 			Properties           map[string]any
@@ -205,8 +218,9 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("%s: without %s: %v", d.Name, name, err)
 			}
 		}
-		if d.ReadOnly == slices.Contains([]string{"graph_mutate", "graph_load"}, d.Name) || d.ReadOnly == d.Destructive {
-			t.Errorf("%s: hints %+v", d.Name, d)
+		writes := slices.Contains([]string{"graph_mutate", "graph_load", "branch_create", "branch_delete", "branch_merge", "schema_apply", "code_index"}, d.Name)
+		if d.ReadOnly == writes || d.Idempotent == writes || d.Destructive != (writes && d.Name != "branch_create") {
+			t.Errorf("%s: read-only %t, idempotent %t, destructive %t", d.Name, d.ReadOnly, d.Idempotent, d.Destructive)
 		}
 	}
 }

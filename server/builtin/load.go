@@ -14,6 +14,7 @@ import (
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
+	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
 	writeKnobs
 }
@@ -39,7 +40,14 @@ func load() tool.Tool {
 			data := o.String("data")
 			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
 			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), Knobs: tool.WriteKnobs(o)}
-			return c, o.Done()
+			from := orEmpty(o.OptString("from"))
+			switch {
+			case from == "":
+				return c, o.Done()
+			case c.Branch == "":
+				o.Fail("from", "found a branch to start at, but none to make", "name the one to make as branch")
+			}
+			return &service.LoadFrom{Load: c, From: from}, o.Done()
 		},
 	}
 }

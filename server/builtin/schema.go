@@ -2,8 +2,10 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -19,8 +21,8 @@ func schemaGet() tool.Tool {
 			Name:  "schema_get",
 			Title: "Get the schema",
 			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
-				"and edge types with the node types they lead between. Read it before writing a query: " +
-				"graph_query and graph_mutate know only the types and properties that it names.",
+				"and edge types with the node types they lead between. The whole truth, and long; " +
+				"type_describe says what a query needs of one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch(func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -32,3 +34,49 @@ func schemaGet() tool.Tool {
 		}),
 	}
 }
+
+type schemaArgs struct {
+	Schema         string  `json:"schema" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
+	Branch         *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing. Do this first."`
+	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the branch is still at this commit."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+}
+
+// schemaApply makes the tool that applies a schema in the way of where the graph is.
+func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
+	d := writer[schemaArgs, service.SchemaApplied](tool.Descriptor{
+		Name:  "schema_apply",
+		Title: "Apply a schema",
+		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +
+			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which would lose data. " +
+			"A type or property is renamed with @rename_from(\"Old\"). " +
+			"Refused for a graph that is served from a cluster, whose schemas change through its configuration.",
+		Destructive: true,
+	})
+	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
+		o := tool.Members(args)
+		c := &service.ApplySchema{Source: o.String("schema")}
+		c.Options.Branch = orEmpty(o.OptString("branch"))
+		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
+		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
+		c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+		if err := o.Done(); err != nil {
+			return nil, err
+		}
+		return how(c), nil
+	}}
+}
+
+func localSchema(c *service.ApplySchema) tool.Call { return c }
+
+// clusterSchema refuses: applied past the configuration, the next deployment would undo
+// the schema.
+func clusterSchema(c *service.ApplySchema) tool.Call {
+	return &call{grants: c.Grants(), run: func(context.Context, *tool.Env) (any, string, error) {
+		return nil, "", &engine.Conflict{Reason: "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"}
+	}}
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

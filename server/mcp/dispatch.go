@@ -48,7 +48,7 @@ const (
 // The error is a *jsonrpc.Error.
 func (s *surface) handle(ctx context.Context, version string, m *message) (mcp.Result, error) {
 	stateless := version >= statelessVersion
-	if !s.serves(m.method) || stateless && removed[m.method] || !stateless && m.method == "server/discover" ||
+	if !methods[m.method] || stateless && removed[m.method] || !stateless && m.method == "server/discover" ||
 		strings.HasPrefix(m.method, "notifications/") {
 		return nil, notFound(m.method)
 	}

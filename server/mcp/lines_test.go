@@ -206,7 +206,7 @@ func TestLinesSDKClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := session.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 8 {
+		if err != nil || len(list.Tools) != 16 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "everyone"})

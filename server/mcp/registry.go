@@ -44,8 +44,8 @@ type (
 	}
 )
 
-// register adds what the options offer, and the graph's own resources, to the server,
-// each behind its gates.
+// register adds what the options offer, and the graph's own resources and prompts, to
+// the server, each behind its gates.
 func (s *surface) register(opts Options) {
 	for i := range opts.Tools {
 		t := &opts.Tools[i]
@@ -68,7 +68,7 @@ func (s *surface) register(opts Options) {
 		s.templates[t.Info.URITemplate] = &t
 		s.server.AddResourceTemplate(t.Info, s.gatedRead(t.Gates, t.Read))
 	}
-	for _, p := range opts.Prompts {
+	for _, p := range append(s.graphPrompts(), opts.Prompts...) {
 		s.prompts[p.Info.Name] = &p
 		s.server.AddPrompt(p.Info, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if !s.granted(ctx, p.Gates) {

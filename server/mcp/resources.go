@@ -6,18 +6,24 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/gq/guide"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 const (
-	schemaURI   = "omnigraph://schema"
-	branchesURI = "omnigraph://branches"
+	schemaURI    = "omnigraph://schema"
+	branchesURI  = "omnigraph://branches"
+	referenceURI = "omnigraph://gq-reference"
+	catalogURI   = "omnigraph://catalog"
 )
+
+// readMain are the gates of what tells of the schema or the data of main.
+func readMain() []tool.Grant { return []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}} }
 
 // graphResources are the resources of every graph. Who may read main may read them.
 func (s *surface) graphResources() []Resource {
-	gates := []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}}
+	gates := readMain()
 	return []Resource{
 		{Gates: gates, Read: s.readSchema, Info: &mcp.Resource{
 			URI: schemaURI, Name: "schema", Title: "Schema", MIMEType: "text/plain",
@@ -26,6 +32,14 @@ func (s *surface) graphResources() []Resource {
 		{Gates: gates, Read: s.readBranches, Info: &mcp.Resource{
 			URI: branchesURI, Name: "branches", Title: "Branches", MIMEType: "application/json",
 			Description: "The names of the graph's branches.",
+		}},
+		{Gates: gates, Read: s.readReference, Info: &mcp.Resource{
+			URI: referenceURI, Name: "gq-reference", Title: "Query language reference", MIMEType: "text/markdown",
+			Description: "The query language GQ, all topics, with examples in this graph's own names.",
+		}},
+		{Gates: gates, Read: s.readCatalog, Info: &mcp.Resource{
+			URI: catalogURI, Name: "catalog", Title: "Stored queries", MIMEType: "application/json",
+			Description: "The graph's stored queries that you may run, with their parameters.",
 		}},
 	}
 }
@@ -48,6 +62,59 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 		names[i] = b.Name
 	}
 	b, err := service.JSON(map[string][]string{"branches": names})
+	if err != nil {
+		return nil, err
+	}
+	return text(string(b)), nil
+}
+
+func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	schema, err := s.graph.Schema(ctx, service.ActorFrom(ctx), "")
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	return text(guide.Reference(schema.Catalog)), nil
+}
+
+// catalogQuery is a stored query in the catalog.
+type catalogQuery struct {
+	Name        string         `json:"name"`
+	Tool        string         `json:"tool"`
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Instruction string         `json:"instruction,omitempty"`
+	Mutation    bool           `json:"mutation"`
+	Params      []catalogParam `json:"params"`
+}
+
+type catalogParam struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Optional    bool   `json:"optional"`
+	Description string `json:"description,omitempty"`
+}
+
+func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	queries, err := s.graph.Queries(service.ActorFrom(ctx))
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	list := make([]catalogQuery, len(queries))
+	for i, q := range queries {
+		info, d := q.Info(), q.Descriptor()
+		list[i] = catalogQuery{
+			Name: info.Name, Tool: d.Name, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
+			Mutation: info.Mutation, Params: []catalogParam{},
+		}
+		for j, p := range q.Plan().Params {
+			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable}
+			if j < len(info.ParamDocs) {
+				c.Description = info.ParamDocs[j]
+			}
+			list[i].Params = append(list[i].Params, c)
+		}
+	}
+	b, err := service.JSON(map[string][]catalogQuery{"queries": list})
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,10 @@ import (
 
 // instructions tell a model how to begin; %s says how stored queries are run.
 const instructions = `This server is one typed property graph with branches and commits. ` +
-	`Read the schema with schema_get first: it names the node and edge types, their properties and keys. ` +
+	`Start with type_describe: it lists the node and edge types, and says of one what a query needs of it. ` +
+	`Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names. ` +
 	`Prefer a stored query, %s, when one fits; ` +
-	`otherwise write GQ and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
+	`otherwise write GQ, check it with query_validate and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
 	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
 	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
 	`Tools that write say so in their hints; each write is one commit. ` +
@@ -47,7 +48,7 @@ var methods = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true,
 	"tools/list": true, "tools/call": true,
 	"resources/list": true, "resources/templates/list": true, "resources/read": true,
-	"prompts/list": true, "prompts/get": true, // of a surface that has prompts
+	"prompts/list": true, "prompts/get": true,
 	"notifications/initialized": true, "notifications/cancelled": true, "notifications/progress": true,
 	"notifications/roots/list_changed": true,
 }
@@ -84,10 +85,7 @@ func newSurface(g *service.Graph, opts Options) *surface {
 		resources: map[string]*Resource{}, templates: map[string]*Template{}, prompts: map[string]*Prompt{},
 		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
 	}
-	capabilities := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}
-	if len(opts.Prompts) > 0 {
-		capabilities.Prompts = &mcp.PromptCapabilities{}
-	}
+	capabilities := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
 	s.server = mcp.NewServer(s.implementation, &mcp.ServerOptions{
 		Instructions: instructionsFor(g),
 		PageSize:     pageSize,
@@ -138,11 +136,6 @@ func encodeTool(t *mcp.Tool) []byte {
 	return b
 }
 
-// serves reports whether a method is one of the surface's.
-func (s *surface) serves(method string) bool {
-	return methods[method] && (len(s.prompts) > 0 || !strings.HasPrefix(method, "prompts/"))
-}
-
 // describe returns a tool as clients read it.
 func describe(d *tool.Descriptor) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
@@ -175,7 +168,7 @@ func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				res, err = nil, s.fail(ctx, &service.Panic{Value: p, Stack: debug.Stack()})
 			}
 		}()
-		if !s.serves(method) {
+		if !methods[method] {
 			return nil, notFound(method)
 		}
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p == nil || !s.names[p.Name]) {

@@ -84,7 +84,7 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 // in the call comes back as a *Panic; one that takes longer than the graph's limit, as
 // context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {
-	if _, ok := call.(*Load); !ok {
+	if _, ok := call.(unhurried); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, g.limits.Timeout)
 		defer cancel()
@@ -96,6 +96,10 @@ func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	}
 	return &Answer{JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
 }
+
+// unhurried is implemented by calls that may take as long as their client waits: those
+// that read much.
+type unhurried interface{ Unhurried() }
 
 // firstAnswer is the room in bytes that an answer starts with: those of lookups fit.
 const firstAnswer = 1 << 10
@@ -119,7 +123,10 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	if err := g.require(actor, grants...); err != nil {
 		return "", err
 	}
-	env := &tool.Env{Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages}
+	env := &tool.Env{
+		Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
+		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
+	}
 	out, err := call.Run(ctx, env)
 	if err != nil {
 		return "", g.helpFor(actor, err)
@@ -141,6 +148,9 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
 		commit, err = out.Commit, e.value(out.Value)
+		if w := out.Wrote; w != nil {
+			g.log.InfoContext(ctx, "write", "tool", name, "actor", actorID(actor), "branch", w.Branch, "commit", commitID(w.Commit), "duration", time.Since(start))
+		}
 	}
 	if g.log.Enabled(ctx, slog.LevelDebug) {
 		g.log.DebugContext(ctx, "call", "tool", name, "actor", actorID(actor), "commit", commit, "duration", time.Since(start))

@@ -53,13 +53,7 @@ func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
 	if err := g.require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
-	var seen []tool.StoredQuery
-	for _, q := range g.stored {
-		if q.Info().Exposed && g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: q.Info().Name}) {
-			seen = append(seen, q)
-		}
-	}
-	return seen, nil
+	return g.seenQueries(actor), nil
 }
 
 // Invocable returns the error of [Graph.InvokeQuery] for a query that the actor may

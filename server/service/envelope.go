@@ -97,7 +97,7 @@ type LoadedType struct {
 
 func loadAnswer(l *tool.LoadOutcome, actor string) *LoadAnswer {
 	a := &LoadAnswer{
-		Branch: l.Branch, Mode: l.Mode.String(),
+		Branch: l.Branch, BaseBranch: orNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
 		Commit: orNil(commitID(l.Result.Commit)), ActorID: orNil(actor), DryRun: l.DryRun,
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,9 @@ type Forbidden struct {
 	Branch string // empty for an action on the graph
 }
 
-// Rejected says that a query text has faults.
+// Rejected says that the text of a query, or of a schema, has faults.
 type Rejected struct {
+	What        string // what has the faults: "the query text", if empty
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
 	Example     string            // a text of the kind that was wanted, shown beside parse errors
@@ -53,7 +55,7 @@ func (e *Forbidden) Error() string {
 // Error renders every diagnostic with the part of the source line that it is about.
 func (e *Rejected) Error() string {
 	var b strings.Builder
-	b.WriteString("the query text has errors:\n")
+	b.WriteString(cmp.Or(e.What, "the query text") + " has errors:\n")
 	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
 	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
 		b.WriteString("the form is, for example: " + e.Example)

@@ -22,8 +22,8 @@ func served(t testing.TB) *service.Graph {
 
 func TestTools(t *testing.T) {
 	g := served(t)
-	reads := "graph_health graph_query schema_get branch_list graph_snapshot"
-	all := "graph_health graph_query graph_mutate graph_load schema_get branch_list graph_snapshot lookup_person everyone add_person"
+	reads := "graph_health gq_reference type_describe type_path schema_get query_validate query_explain graph_query graph_snapshot branch_list commit_list commit_get change_list"
+	all := reads + " graph_mutate graph_load branch_create branch_delete branch_merge schema_apply lookup_person everyone add_person"
 	tests := []struct {
 		actor *service.Actor
 		want  string

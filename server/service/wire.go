@@ -35,6 +35,8 @@ type WireError struct {
 	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
 	Precondition  *WirePrecondition `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
+
+	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 }
 
 // WireKeyConflict names the entity that a strict insert met.
@@ -88,6 +90,7 @@ func Explain(err error) *Fault {
 		migration   *engine.UnsupportedMigration
 		dataLoss    *engine.DataLoss
 		diverge     *engine.SchemasDiverge
+		merge       *engine.MergeConflicts
 		unavailable *engine.Unavailable
 		unsure      *engine.Indeterminate
 		elsewhere   *engine.PreconditionFailed
@@ -129,6 +132,8 @@ func Explain(err error) *Fault {
 		f := callers(http.StatusConflict, Conflict, err)
 		f.Body.KeyConflict = wireKeyConflict(keyConflict)
 		return f
+	case errors.As(err, &merge):
+		return mergeFault(merge)
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(http.StatusConflict, Conflict, err)
 	case errors.As(err, &elsewhere):

@@ -85,6 +85,9 @@ type Call interface {
 
 // Env is what a call runs in.
 type Env struct {
+	// Queries lists the stored queries that the caller may know of, in source order.
+	Queries func() []StoredQuery
+
 	Graph engine.Graph
 	Actor string // recorded in commits
 
@@ -102,6 +105,16 @@ type Outcome struct {
 	Calls  []Call // to be authorized and run in order, and answered at the same index
 
 	Commit string // the commit that Value is about; empty when it is about none
+
+	// Wrote says what a call that answers with Value has changed; nil of one that has
+	// changed nothing.
+	Wrote *Written
+}
+
+// Written is a change for the log.
+type Written struct {
+	Branch string
+	Commit *engine.Commit // nil when branches changed and no data
 }
 
 // ReadOutcome is the answer of a read, still in columns. Whoever receives it closes
@@ -129,6 +142,7 @@ type ChangeOutcome struct {
 // LoadOutcome is the answer of a load.
 type LoadOutcome struct {
 	Branch string
+	From   string // the branch that Branch was made from by this load; else empty
 	Mode   engine.LoadMode
 	Result *engine.LoadResult
 	DryRun bool // nothing was committed

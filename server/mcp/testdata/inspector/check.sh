@@ -48,3 +48,6 @@ inspect '"row_count": 1' --method tools/call --tool-name graph_query --tool-arg 
 inspect 'nosuch' --method tools/call --tool-name nosuch
 inspect 'omnigraph://schema' --method resources/list
 inspect 'node Package' --method resources/read --uri omnigraph://schema
+inspect '"write_query"' --method prompts/list
+inspect '$symbol' --method prompts/get --prompt-name write_filter --prompt-args type=Symbol
+inspect '"valid": true' --method tools/call --tool-name query_validate --tool-arg 'query=query q() { match { $p: Package } return { count($p) as n } }'

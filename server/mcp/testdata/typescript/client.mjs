@@ -82,7 +82,13 @@ await check('an ad-hoc query answers rows', async () => {
 // rows come back where there are any.
 const found = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0];
 const values = { path: found.path, symbol: found.path, words: 'graph', name: found.name, file: found.file };
-const given = { graph_query: { query: 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }' } };
+const query = 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }';
+const { commit } = (await client.callTool({ name: 'commit_list', arguments: { limit: 1 } })).structuredContent.commits[0];
+const given = {
+  graph_query: { query }, query_validate: { query }, query_explain: { query, analyze: true },
+  gq_reference: { topic: 'search' }, type_describe: { name: 'Symbol' }, type_path: { from: 'Module', to: 'Symbol' },
+  commit_get: { commit }, change_list: { commit, limit: 3 },
+};
 if (meta) {
   given.stored_query_list = { filter: 'symbol', kind: 'read' };
 }
@@ -206,6 +212,35 @@ await check('resources are listed and read', async () => {
   const { contents } = await client.readResource({ uri: 'omnigraph://schema' });
   assert.match(contents[0].text, /node Package/);
   await assert.rejects(client.readResource({ uri: 'omnigraph://nosuch' }), /not found/i);
+});
+
+await check('prompts are listed and got', async () => {
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(prompts.map((p) => p.name).sort(), ['write_filter', 'write_query']);
+  const { messages } = await client.getPrompt({ name: 'write_query', arguments: { intent: 'who calls whom', types: 'Symbol' } });
+  assert.match(messages[0].content.text, /\$symbol calls \$symbol2/);
+  await assert.rejects(client.getPrompt({ name: 'write_filter', arguments: { type: 'Symbl' } }), /did you mean Symbol/);
+});
+
+await check('every example of the reference runs', async () => {
+  const { topics } = (await client.callTool({ name: 'gq_reference', arguments: {} })).structuredContent;
+  for (const { topic } of topics) {
+    const { examples = [] } = (await client.callTool({ name: 'gq_reference', arguments: { topic } })).structuredContent;
+    for (const e of examples.filter((e) => !e.schema)) {
+      const { valid, report } = (await client.callTool({ name: 'query_validate', arguments: { query: e.query } })).structuredContent;
+      assert.ok(valid, `${topic}: ${report}`);
+    }
+  }
+});
+
+await check('a branch is made, changed, merged and deleted', async () => {
+  const name = `client-test-${process.pid}`;
+  const made = await client.callTool({ name: 'branch_create', arguments: { name } }).catch((err) => err);
+  if (/unknown tool/.test(made.message ?? '')) return; // the policy of this server gives none
+  const merged = await client.callTool({ name: 'branch_merge', arguments: { source: name } });
+  assert.equal(merged.structuredContent.outcome, 'already_up_to_date');
+  const gone = await client.callTool({ name: 'branch_delete', arguments: { name } });
+  assert.equal(gone.structuredContent.name, name);
 });
 
 if (!stdio) {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// TestClientGuide holds docs/mcp.md to what there is: commands and flags, clients, tools,
+// configurations and policies.
+func TestClientGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(text)
+	commands := 0
+	for line := range strings.Lines(guide) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "omnigraph ")
+		if !ok || !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		commands++
+		cmd, rest, err := newRoot().Find(strings.Fields(args))
+		if err == nil {
+			err = cmd.ParseFlags(rest)
+		}
+		if err != nil || !cmd.Runnable() || cmd.HasSubCommands() {
+			t.Errorf("omnigraph %s: %v", args, err)
+		}
+	}
+	if commands < 8 {
+		t.Errorf("found %d commands", commands)
+	}
+	for _, name := range clientconfig.Names() {
+		if !strings.Contains(guide, "--client "+name) || !strings.Contains(guide, "| "+name+" |") {
+			t.Errorf("the guide does not say how to set %s up", name)
+		}
+	}
+	var known []string
+	for _, b := range builtin.Local("v0") {
+		known = append(known, b.Descriptor().Name)
+		if !strings.Contains(guide, "`"+b.Descriptor().Name+"`") {
+			t.Errorf("the guide does not name the tool %s", b.Descriptor().Name)
+		}
+	}
+	for _, m := range regexp.MustCompile("`((?:graph|branch|commit|change|schema|type|query|code|gq)_[a-z]+)`").FindAllStringSubmatch(guide, -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("the guide names the tool %s, which is none", m[1])
+		}
+	}
+	blocks := map[string]int{}
+	for _, m := range regexp.MustCompile("(?s)```([a-z]+)\n(.*?)```").FindAllStringSubmatch(guide, -1) {
+		blocks[m[1]]++
+		var v any
+		switch m[1] {
+		case "json":
+			err = json.Unmarshal([]byte(m[2]), &v)
+		case "toml":
+			err = toml.Unmarshal([]byte(m[2]), &v)
+		case "yaml":
+			err = isPolicy(t, m[2], blocks["yaml"])
+		}
+		if err != nil {
+			t.Errorf("%v in\n%s", err, m[2])
+		}
+	}
+	if blocks["json"] != 3 || blocks["toml"] != 1 || blocks["yaml"] != 3 {
+		t.Errorf("blocks: %v", blocks)
+	}
+}
+
+// isPolicy holds the nth policy of the guide to what the guide says of it.
+func isPolicy(t *testing.T, text string, nth int) error {
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	write(t, file, text)
+	p, err := policy.Read(file, policy.Options{Graph: "code", Queries: []string{"callers"}})
+	if err != nil {
+		return err
+	}
+	bot := &service.Actor{ID: "act-bot", Source: "token"}
+	got := []bool{
+		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: "main", Via: tool.AdHoc}),
+		p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}),
+		p.Allowed(bot, tool.Grant{Action: tool.InvokeQuery, Query: "callers"}),
+		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: "main", Via: tool.Stored, Query: "callers"}),
+	}
+	want := [][]bool{{true, false, false, true}, {false, false, true, true}, {false, false, false, false}}[nth-1]
+	if !slices.Equal(got, want) {
+		t.Errorf("the policy allows %v, want %v:\n%s", got, want, text)
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package guide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// query lays out a query of the name example. Of its clauses the empty ones are left
+// out.
+func query(params string, match []string, rest ...string) string {
+	var b strings.Builder
+	b.WriteString("query example(" + params + ") {\n  match {\n")
+	for _, m := range match {
+		for _, line := range strings.Split(m, "\n") {
+			b.WriteString("    " + line + "\n")
+		}
+	}
+	b.WriteString("  }\n")
+	for _, r := range rest {
+		b.WriteString("  " + r + "\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func returns(columns ...string) string { return "return { " + strings.Join(columns, ", ") + " }" }
+
+const limit20 = "limit 20"
+
+// ends are the variables at the ends of an edge and the types of their nodes.
+type ends struct {
+	a, b     string
+	from, to *catalog.Node
+}
+
+func endsOf(s *catalog.Schema, e *catalog.Edge) ends {
+	x := ends{from: s.Node(e.From), to: s.Node(e.To)}
+	names := beside(x.from, x.to)
+	x.a, x.b = names.of(e.From), names.of(e.To)
+	return x
+}
+
+func (e ends) labels() (a, b string) { return e.a + "." + Label(e.from), e.b + "." + Label(e.to) }
+
+func overviewRead(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return byKey(s)
+	}
+	x := endsOf(s, e)
+	from, to := x.labels()
+	name := Label(x.from)
+	binding, param := x.a+": "+x.from.Name, ""
+	if name == "id" {
+		param, binding = "$id: String", binding+"\n"+from+" = $id"
+	} else {
+		param = "$" + name + ": " + labelType(x.from)
+		binding += " { " + name + ": $" + name + " }"
+	}
+	return query(param, []string{binding, x.a + " " + EdgeName(e) + " " + x.b}, returns(to), "order { "+to+" }", limit20)
+}
+
+func byKey(s *catalog.Schema) string {
+	n := keyed(s)
+	if n == nil {
+		return ""
+	}
+	v, key := variable(n), n.Key[0]
+	return query("$"+key+": "+labelType(n), []string{fmt.Sprintf("%s: %s { %s: $%s }", v, n.Name, key, key)}, returns(v))
+}
+
+func allNodes(s *catalog.Schema) string {
+	n := firstNode(s)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{v + ": " + n.Name}, returns(v+"."+Label(n)), limit20)
+}
+
+// propertyQuery shows a condition on a property of a type that is wanted.
+func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v string, n *catalog.Node, p *catalog.Property) []string, optional bool) string {
+	n, p := find(s, want)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	t := p.Type
+	if t.List {
+		t = t.Elem()
+	}
+	param := "$" + p.Name + ": " + paramType(t)
+	if optional {
+		param += "?"
+	}
+	return query(param, match(v, n, p), returns(v+"."+Label(n)), limit20)
+}
+
+// condition is a match with one condition on a property, %s and %s in the format.
+func condition(format string) func(string, *catalog.Node, *catalog.Property) []string {
+	return func(v string, n *catalog.Node, p *catalog.Property) []string {
+		return []string{v + ": " + n.Name, fmt.Sprintf(format, v+"."+p.Name, "$"+p.Name)}
+	}
+}
+
+func optionalInline(s *catalog.Schema) string {
+	return propertyQuery(s, isPlain, func(v string, n *catalog.Node, p *catalog.Property) []string {
+		return []string{fmt.Sprintf("%s: %s { %s: $%s? }", v, n.Name, p.Name, p.Name)}
+	}, true)
+}
+
+func compare(s *catalog.Schema) string {
+	return propertyQuery(s, isOrdered, condition("%s >= %s"), false)
+}
+func contains(s *catalog.Schema) string {
+	return propertyQuery(s, isText, condition("%s contains %s"), false)
+}
+func element(s *catalog.Schema) string {
+	return propertyQuery(s, isList, condition("%s contains %s"), false)
+}
+func search(s *catalog.Schema) string {
+	return propertyQuery(s, isText, condition("search(%s, %s)"), false)
+}
+func fuzzy(s *catalog.Schema) string {
+	return propertyQuery(s, isText, condition("fuzzy(%s, %s)"), false)
+}
+
+func optionalFilter(s *catalog.Schema) string {
+	if n, _ := find(s, isOrdered); n != nil {
+		return propertyQuery(s, isOrdered, condition("%s >= %s?"), true)
+	}
+	return propertyQuery(s, isPlain, condition("%s = %s?"), true)
+}
+
+func enumValue(s *catalog.Schema) string {
+	n, p := find(s, isEnum)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{fmt.Sprintf("%s: %s { %s: %q }", v, n.Name, p.Name, p.Type.Enum[0])}, returns(v+"."+Label(n)), limit20)
+}
+
+func dateParam(s *catalog.Schema) string {
+	return propertyQuery(s, func(t value.Type) bool {
+		return !t.List && (t.Kind == value.Date || t.Kind == value.DateTime)
+	}, condition("%s < %s"), false)
+}
+
+func along(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, to := x.labels()
+	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, to), limit20)
+}
+
+// loopQuery shows an edge between nodes of one type, in the form that it is given.
+func loopQuery(s *catalog.Schema, form string) string {
+	e := edge(s, isLoop)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, to := x.labels()
+	return query("", []string{x.a + " " + fmt.Sprintf(form, EdgeName(e)) + " " + x.b}, returns(from, to), limit20)
+}
+
+func hops(s *catalog.Schema) string       { return loopQuery(s, "%s{1,3}") }
+func undirected(s *catalog.Schema) string { return loopQuery(s, "<%s>") }
+
+func edgeBinding(s *catalog.Schema) string {
+	e := edge(s, func(e *catalog.Edge) bool { return shown(e) != "" })
+	if e == nil {
+		if e = anyEdge(s); e == nil {
+			return ""
+		}
+	}
+	x := endsOf(s, e)
+	from, to := x.labels()
+	column := shown(e)
+	if column == "" {
+		column = "id"
+	}
+	return query("", []string{x.a + " $w:" + EdgeName(e) + " " + x.b}, returns(from, to, "$w."+column), limit20)
+}
+
+// shown returns a property of an edge that a read can return, empty when it has none.
+func shown(e *catalog.Edge) string {
+	for _, p := range e.Properties {
+		if isPlain(p.Type) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func without(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, _ := x.labels()
+	return query("", []string{x.a + ": " + e.From, "not { " + x.a + " " + EdgeName(e) + " $_ }"}, returns(from), limit20)
+}
+
+func countAll(s *catalog.Schema) string {
+	n := firstNode(s)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{v + ": " + n.Name}, returns("count("+v+") as n"))
+}
+
+func countByNode(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, _ := x.labels()
+	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, "count("+x.b+") as n"), "order { n desc }", limit20)
+}
+
+func overNumber(s *catalog.Schema) string {
+	n, p := find(s, isNumber)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	place := v + "." + p.Name
+	return query("", []string{v + ": " + n.Name}, returns("min("+place+") as least", "max("+place+") as most", "avg("+place+") as mean"))
+}
+
+func columns(s *catalog.Schema) string {
+	n := firstNode(s)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{v + ": " + n.Name}, returns(v+"."+Label(n), v+".id as identity", v), limit20)
+}
+
+func firstTen(s *catalog.Schema) string {
+	n, p := find(s, isPlain)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	place := v + "." + p.Name
+	return query("", []string{v + ": " + n.Name}, returns(v+".id", place), "order { "+place+" desc }", "limit 10")
+}
+
+func ranked(s *catalog.Schema) string {
+	n, p := find(s, isText)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	score := fmt.Sprintf("bm25(%s.%s, $words)", v, p.Name)
+	return query("$words: String", []string{v + ": " + n.Name}, returns(v+"."+Label(n), score+" as score"), "order { "+score+" }", limit20)
+}
+
+func nearest(s *catalog.Schema) string {
+	n, p := find(s, isVector)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("$near: "+paramType(p.Type), []string{v + ": " + n.Name}, returns(v+"."+Label(n)), fmt.Sprintf("order { nearest(%s.%s, $near) }", v, p.Name), limit20)
+}
+
+func fused(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		var text, vector *catalog.Property
+		for _, p := range n.Properties {
+			switch {
+			case isText(p.Type):
+				text = p
+			case isVector(p.Type):
+				vector = p
+			}
+		}
+		if text == nil || vector == nil {
+			continue
+		}
+		v := variable(n)
+		return query("$words: String, $near: "+paramType(vector.Type), []string{v + ": " + n.Name}, returns(v+"."+Label(n)),
+			fmt.Sprintf("order { rrf(bm25(%s.%s, $words), nearest(%s.%s, $near)) }", v, text.Name, v, vector.Name), limit20)
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package guide
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Label returns the property by which nodes of a type are best told apart for a
+// reader: the key, else a property of one plain value, else the id that every node has.
+func Label(n *catalog.Node) string {
+	if len(n.Key) > 0 {
+		return n.Key[0]
+	}
+	for _, p := range n.Properties {
+		if isText(p.Type) {
+			return p.Name
+		}
+	}
+	for _, p := range n.Properties {
+		if isPlain(p.Type) {
+			return p.Name
+		}
+	}
+	return "id"
+}
+
+// labelType returns the type of a parameter that is compared with the label.
+func labelType(n *catalog.Node) string {
+	if p := n.Property(Label(n)); p != nil {
+		return paramType(p.Type)
+	}
+	return value.String.String()
+}
+
+// EdgeName returns the name of an edge type as queries write it.
+func EdgeName(e *catalog.Edge) string { return lowerFirst(e.Name) }
+
+// paramType spells the type of a parameter that takes values of a property.
+func paramType(t value.Type) string {
+	t.Enum = nil
+	return t.Required().String()
+}
+
+func isPlain(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }
+func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
+func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
+func isList(t value.Type) bool  { return t.List }
+
+func isNumber(t value.Type) bool { return t.Kind.IsNumeric() && !t.List }
+func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
+
+func isNullable(t value.Type) bool { return t.Nullable && isPlain(t) }
+
+func isOrdered(t value.Type) bool {
+	return !t.List && (t.Kind.IsNumeric() || t.Kind == value.Date || t.Kind == value.DateTime)
+}
+
+// find returns the first node type that has a property of a type that is wanted, those
+// with a key first, and the property; keys only when there is nothing else.
+func find(s *catalog.Schema, want func(value.Type) bool) (*catalog.Node, *catalog.Property) {
+	var node *catalog.Node
+	var found *catalog.Property
+	best := 0
+	for _, n := range s.Nodes {
+		for _, p := range n.Properties {
+			if !want(p.Type) {
+				continue
+			}
+			score := 1
+			if len(n.Key) > 0 {
+				score++
+			}
+			if !n.IsKey(p.Name) {
+				score += 2
+			}
+			if score > best {
+				best, node, found = score, n, p
+			}
+		}
+	}
+	return node, found
+}
+
+// keyed returns the first node type with a key of one property.
+func keyed(s *catalog.Schema) *catalog.Node {
+	for _, n := range s.Nodes {
+		if len(n.Key) == 1 {
+			return n
+		}
+	}
+	return nil
+}
+
+// edge returns the first edge type that is wanted.
+func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
+	for _, e := range s.Edges {
+		if want(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+func isLoop(e *catalog.Edge) bool { return e.From == e.To }
+
+// anyEdge prefers an edge between two types, which says which way it leads.
+func anyEdge(s *catalog.Schema) *catalog.Edge {
+	if e := edge(s, func(e *catalog.Edge) bool { return !isLoop(e) }); e != nil {
+		return e
+	}
+	return edge(s, isLoop)
+}
+
+// variables hands out the names of variables, by type.
+type variables map[string]bool
+
+// of returns a name that has not been handed out: the type's, with a number when it has
+// to differ.
+func (v variables) of(typ string) string {
+	base := "$" + lowerFirst(typ)
+	name := base
+	for i := 2; v[name]; i++ {
+		name = base + strconv.Itoa(i)
+	}
+	v[name] = true
+	return name
+}
+
+// beside returns variables that are called as no property of the types, since
+// parameters are called as these, and as no other parameter of the examples.
+func beside(nodes ...*catalog.Node) variables {
+	v := variables{"$w": true, "$words": true, "$near": true}
+	for _, n := range nodes {
+		for _, p := range n.Properties {
+			v["$"+p.Name] = true
+		}
+	}
+	return v
+}
+
+func variable(n *catalog.Node) string { return beside(n).of(n.Name) }
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// Variable returns a name for a variable of a type.
+func Variable(typ string) string { return variables{}.of(typ) }
+
+// Clause writes how a match follows an edge from its source to its target, such as
+// `$person knows $person2`; what is put before the edge's name binds it.
+func Clause(e *catalog.Edge, binding string) string {
+	names := variables{"$w": binding != ""}
+	from := names.of(e.From)
+	return from + " " + binding + EdgeName(e) + " " + names.of(e.To)
+}

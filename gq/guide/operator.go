@@ -1,0 +1,82 @@
+package guide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+var (
+	equality = []plan.Op{plan.Eq, plan.Ne}
+	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge}
+)
+
+// Operators lists what a condition may do with a property of a type: comparison
+// operators as they are spelled, and functions with an open parenthesis.
+func Operators(t value.Type) []string {
+	var ops []plan.Op
+	var functions []string
+	switch {
+	case t.Kind == value.Blob, t.Kind == value.Vector:
+	case t.List:
+		ops = []plan.Op{plan.Contains}
+	case t.Enum != nil, t.Kind == value.Bool:
+		ops = equality
+	case t.Kind == value.String:
+		ops = append(slices.Clone(order), plan.Contains, plan.StartsWith)
+		functions = []string{"search(", "match_text(", "fuzzy("}
+	default:
+		ops = order
+	}
+	names := make([]string, 0, len(ops)+len(functions))
+	for _, op := range ops {
+		names = append(names, op.String())
+	}
+	return append(names, functions...)
+}
+
+// Rankings lists the functions that rank nodes by a property of a type, in return and
+// in order.
+func Rankings(t value.Type) []string {
+	switch {
+	case isText(t):
+		return []string{"bm25"}
+	case isVector(t):
+		return []string{"nearest"}
+	}
+	return nil
+}
+
+// Filter writes a condition on a property of a variable, such as `$p.age >= $age`, and
+// the parameter that it needs, such as `$age: I32`. Both are empty for an operator that
+// the property does not take.
+func Filter(variable string, p *catalog.Property, operator string) (condition, param string) {
+	if !slices.Contains(Operators(p.Type), operator) {
+		return "", ""
+	}
+	place, name := variable+"."+p.Name, "$"+p.Name
+	param = name + ": " + paramType(p.Type)
+	if p.Type.List {
+		param = name + ": " + paramType(p.Type.Elem())
+	}
+	if function, ok := strings.CutSuffix(operator, "("); ok {
+		return fmt.Sprintf("%s(%s, %s)", function, place, name), param
+	}
+	return place + " " + operator + " " + name, param
+}
+
+// Usual returns the operator that one wants first of a property, empty if it takes none.
+func Usual(t value.Type) string {
+	ops := Operators(t)
+	if len(ops) == 0 {
+		return ""
+	}
+	if isOrdered(t) {
+		return plan.Ge.String()
+	}
+	return ops[0]
+}

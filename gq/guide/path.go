@@ -1,0 +1,126 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// Path leads from one node type to another over edges.
+type Path struct {
+	Steps []Step
+	// Match is the path as clauses of a match, with a variable for each type.
+	Match string
+}
+
+// Step is one edge of a path.
+type Step struct {
+	Edge     *catalog.Edge
+	Backward bool // it is followed from its target to its source
+}
+
+// next returns where the step leads.
+func (s Step) next() string {
+	if s.Backward {
+		return s.Edge.From
+	}
+	return s.Edge.To
+}
+
+// maxSteps bounds the search of one call for paths.
+const maxSteps = 100_000
+
+// Paths lists the paths from one node type to another of at most maxHops edges, the
+// shortest first, in the order of the schema, and at most limit of them. No type occurs
+// twice, but for a path from a type to itself at its ends. More reports whether there
+// are, or may be, others within the bounds.
+func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
+	w := &walk{to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
+	for _, e := range s.Edges {
+		w.around[e.From] = append(w.around[e.From], Step{Edge: e})
+		w.around[e.To] = append(w.around[e.To], Step{Edge: e, Backward: true})
+	}
+	w.measure()
+	for hops := 1; hops <= maxHops && !w.more; hops++ {
+		w.visit(from, hops, []string{from})
+	}
+	for i := range w.found {
+		w.found[i].Match = clauses(from, w.found[i].Steps)
+	}
+	return w.found, w.more
+}
+
+type walk struct {
+	to            string
+	limit, budget int
+	around        map[string][]Step
+	distance      map[string]int // hops to the end, by type
+	steps         []Step
+	found         []Path
+	more          bool
+}
+
+// measure finds how far each type is from the end.
+func (w *walk) measure() {
+	w.distance = map[string]int{w.to: 0}
+	queue := []string{w.to}
+	for len(queue) > 0 {
+		t := queue[0]
+		queue = queue[1:]
+		for _, s := range w.around[t] {
+			if _, known := w.distance[s.next()]; !known {
+				w.distance[s.next()] = w.distance[t] + 1
+				queue = append(queue, s.next())
+			}
+		}
+	}
+}
+
+// visit finds the paths that go on from a type with exactly so many hops.
+func (w *walk) visit(at string, hops int, seen []string) {
+	for _, s := range w.around[at] {
+		if w.more {
+			return
+		}
+		if w.budget--; w.budget < 0 {
+			w.more = true
+			return
+		}
+		next := s.next()
+		far, reachable := w.distance[next]
+		if !reachable || far > hops-1 {
+			continue
+		}
+		switch {
+		case next == w.to && hops == 1:
+			if len(w.found) == w.limit {
+				w.more = true
+				return
+			}
+			w.found = append(w.found, Path{Steps: append(slices.Clone(w.steps), s)})
+		case next == w.to || slices.Contains(seen, next):
+		default:
+			w.steps = append(w.steps, s)
+			w.visit(next, hops-1, append(seen, next))
+			w.steps = w.steps[:len(w.steps)-1]
+		}
+	}
+}
+
+// clauses writes a path as a match does; each edge from its source to its target.
+func clauses(from string, steps []Step) string {
+	names := variables{}
+	at := names.of(from)
+	lines := []string{at + ": " + from}
+	for _, s := range steps {
+		next := names.of(s.next())
+		if s.Backward {
+			lines = append(lines, next+" "+EdgeName(s.Edge)+" "+at)
+		} else {
+			lines = append(lines, at+" "+EdgeName(s.Edge)+" "+next)
+		}
+		at = next
+	}
+	return strings.Join(lines, "\n")
+}

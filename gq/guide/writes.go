@@ -1,0 +1,99 @@
+package guide
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// mutation lays out a mutation of one statement.
+func mutation(params []string, statement string) string {
+	return "query example(" + strings.Join(params, ", ") + ") {\n  " + statement + "\n}\n"
+}
+
+// required assigns a parameter to each property that an insert has to give, and when
+// there is none, to the first that it may.
+func required(props []*catalog.Property) (params, assignments []string) {
+	add := func(p *catalog.Property) {
+		params = append(params, "$"+p.Name+": "+paramType(p.Type))
+		assignments = append(assignments, p.Name+": $"+p.Name)
+	}
+	for _, p := range props {
+		if !p.Type.Nullable && p.Type.Kind != value.Blob && p.Embed == nil {
+			add(p)
+		}
+	}
+	return params, assignments
+}
+
+// unwritable reports whether a mutation text cannot give a property that must be given.
+func unwritable(props []*catalog.Property) bool {
+	for _, p := range props {
+		if !p.Type.Nullable && (p.Type.Kind == value.Blob || p.Embed != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+func insertNode(s *catalog.Schema) string {
+	for _, keyedFirst := range []bool{true, false} {
+		for _, n := range s.Nodes {
+			if len(n.Key) > 0 != keyedFirst || unwritable(n.Properties) {
+				continue
+			}
+			if params, set := required(n.Properties); len(set) > 0 {
+				return mutation(params, "insert "+n.Name+" { "+strings.Join(set, ", ")+" }")
+			}
+		}
+	}
+	return ""
+}
+
+func insertEdge(s *catalog.Schema) string {
+	for _, e := range s.Edges {
+		if unwritable(e.Properties) || e.Property("src_id") != nil || e.Property("dst_id") != nil {
+			continue
+		}
+		params, set := required(e.Properties)
+		params = append([]string{"$src_id: String", "$dst_id: String"}, params...)
+		set = append([]string{"from: $src_id", "to: $dst_id"}, set...)
+		return mutation(params, "insert "+e.Name+" { "+strings.Join(set, ", ")+" }")
+	}
+	return ""
+}
+
+func update(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		where := selector(n)
+		if where == nil {
+			continue
+		}
+		for _, p := range n.Properties {
+			if !isPlain(p.Type) || n.IsKey(p.Name) || p == where {
+				continue
+			}
+			return mutation([]string{"$" + where.Name + ": " + paramType(where.Type), "$" + p.Name + ": " + paramType(p.Type)},
+				"update "+n.Name+" set { "+p.Name+": $"+p.Name+" } where "+where.Name+" = $"+where.Name)
+		}
+	}
+	return ""
+}
+
+func deleteNode(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		if where := selector(n); where != nil {
+			return mutation([]string{"$" + where.Name + ": " + paramType(where.Type)}, "delete "+n.Name+" where "+where.Name+" = $"+where.Name)
+		}
+	}
+	return ""
+}
+
+// selector returns the property by which an update or a delete finds nodes: the key.
+func selector(n *catalog.Node) *catalog.Property {
+	if len(n.Key) != 1 {
+		return nil
+	}
+	return n.Property(n.Key[0])
+}

@@ -1,0 +1,122 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The bounds of change_list.
+const (
+	defaultChanges, maxChanges = 100, 1000
+
+	// maxChangeBytes bounds the values of a page as they are written. A page has one
+	// change at least.
+	maxChangeBytes = 1 << 20
+)
+
+type changeListArgs struct {
+	Commit    string  `json:"commit" jsonschema_description:"The commit's id."`
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The most changes; 100 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+}
+
+// ChangesAnswer is the answer of change_list.
+type ChangesAnswer struct {
+	Commit        string         `json:"commit"`
+	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
+	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+}
+
+// ChangeAnswer is what a commit did to an entity.
+type ChangeAnswer struct {
+	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
+	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
+	Type       string           `json:"type"`
+	ID         string           `json:"id"`
+	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
+	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
+	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
+}
+
+// PropertyChange is a property with another value than before.
+type PropertyChange struct {
+	Name string          `json:"name"`
+	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
+	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
+}
+
+// changePage is where a page of change_list ended.
+type changePage struct {
+	Commit string                `json:"c"`
+	After  engine.ChangePosition `json:"a"`
+}
+
+func changeList() tool.Tool {
+	return &builtin{
+		desc: reader[changeListArgs, ChangesAnswer](tool.Descriptor{
+			Name:  "change_list",
+			Title: "List changes",
+			Description: "Lists what a commit did to each node and edge: inserted, updated or deleted, with the old and the new values. " +
+				"Take the commit's id from commit_list. An example: {\"commit\": \"01J…\", \"limit\": 20}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := tool.Members(args)
+			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
+			limit := within(o, "limit", defaultChanges, maxChanges)
+			page := changePage{}
+			if token := o.OptString("page_token"); token != nil {
+				if !openToken(*token, &page) || page.Commit != commit || page.After.Entity == "" {
+					badToken(o)
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				if err := service.OnLine(ctx, env.Graph, branch, commit); err != nil {
+					return nil, "", err
+				}
+				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{After: page.After, Limit: limit})
+				if err != nil {
+					return nil, "", err
+				}
+				return changesAnswer(changes), commit, nil
+			}}, nil
+		},
+	}
+}
+
+var forModel = service.Encoding{SafeIntegers: true}
+
+func changesAnswer(changes *engine.Changes) *ChangesAnswer {
+	a := &ChangesAnswer{
+		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
+	}
+	more, bytes := changes.More, 0
+	for i := range changes.List {
+		c := &changes.List[i]
+		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
+		for _, p := range c.Properties {
+			values := PropertyChange{Name: p.Name, Old: service.ValueJSON(p.Old, forModel), New: service.ValueJSON(p.New, forModel)}
+			bytes += len(values.Old) + len(values.New)
+			change.Properties = append(change.Properties, values)
+		}
+		if i > 0 && bytes > maxChangeBytes {
+			more = true
+			break
+		}
+		a.Changes = append(a.Changes, change)
+	}
+	if n := len(a.Changes); more && n > 0 {
+		a.NextPageToken = sealToken(changePage{changes.Commit.ID, changes.List[n-1].Position()})
+	}
+	return a
+}

@@ -1,0 +1,241 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/guide"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// graphPrompts are the prompts of every graph. Who may read main may get them.
+func (s *surface) graphPrompts() []Prompt {
+	return []Prompt{
+		{Gates: readMain(), Get: s.writeQuery, Info: &mcp.Prompt{
+			Name: "write_query", Title: "Write a query",
+			Description: "Guides you to a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
+			Arguments: []*mcp.PromptArgument{
+				{Name: "intent", Title: "Intent", Description: "What you want to know, in your own words.", Required: true},
+				{Name: "types", Title: "Types", Description: "The node types that it is about, separated by commas; all types when it is left out."},
+			},
+		}},
+		{Gates: readMain(), Get: s.writeFilter, Info: &mcp.Prompt{
+			Name: "write_filter", Title: "Write a filter",
+			Description: "Guides you to the conditions of a match on one type, with its properties and the operators that each takes.",
+			Arguments: []*mcp.PromptArgument{
+				{Name: "type", Title: "Type", Description: "The node type to filter.", Required: true},
+				{Name: "intent", Title: "Intent", Description: "Which nodes you want, in your own words."},
+			},
+		}},
+	}
+}
+
+const (
+	// Of a large schema a prompt shows the first types and stored queries only.
+	maxPromptTypes   = 60
+	maxPromptQueries = 30
+	maxPromptPaths   = 3
+	maxPromptHops    = 4
+)
+
+func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	intent := strings.TrimSpace(req.Params.Arguments["intent"])
+	if intent == "" {
+		return nil, badPrompt("intent: missing, wanted what you want to know")
+	}
+	schema, queries, err := s.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var types []string
+	for name := range strings.SplitSeq(req.Params.Arguments["types"], ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if schema.Node(name) == nil {
+			return nil, noType("types", name, schema)
+		}
+		types = append(types, name)
+	}
+	w := &prompt{}
+	w.line("Write a GQ query for this graph. What is wanted: " + intent)
+	w.types(schema, types)
+	w.paths(schema, types)
+	w.queries(queries, types)
+	w.section("The language")
+	w.line(guide.Explain(schema, "overview").String())
+	w.section("Then")
+	w.line("Give values as parameters and set a limit. Check the text with query_validate, and mend what it reports. " +
+		"Run it with graph_query if it reads. gq_reference explains traversals, filters, aggregates and the rest, by topic.")
+	return w.result("A guide to a query"), nil
+}
+
+func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	schema, _, err := s.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSpace(req.Params.Arguments["type"])
+	n := schema.Node(name)
+	switch {
+	case name == "":
+		return nil, badPrompt("type: missing, wanted the name of a node type")
+	case n == nil:
+		return nil, noType("type", name, schema)
+	}
+	w := &prompt{}
+	wanted := ""
+	if intent := strings.TrimSpace(req.Params.Arguments["intent"]); intent != "" {
+		wanted = " What is wanted: " + intent
+	}
+	w.line("Write the conditions of a GQ match on " + n.Name + "." + wanted)
+	w.section("The type")
+	w.line(guide.NodeLine(n))
+	for _, rule := range n.Rules() {
+		w.line(rule)
+	}
+	w.section("What each property takes")
+	v := guide.Variable(n.Name)
+	for _, p := range n.Properties {
+		ops := guide.Operators(p.Type)
+		if len(ops) == 0 {
+			w.line("- " + p.Name + ": " + p.Type.String() + ", no condition")
+			continue
+		}
+		cond, param := guide.Filter(v, p, guide.Usual(p.Type))
+		w.line("- " + p.Name + ": " + p.Type.String() + "; " + strings.Join(ops, " ") + "; such as " + cond + " with the parameter " + param)
+	}
+	w.section("The rules")
+	w.line(guide.Explain(schema, "filters").String())
+	w.section("Then")
+	w.line("Put the conditions beside the binding " + v + ": " + n.Name + " in the match. Check the whole query with query_validate.")
+	return w.result("A guide to conditions on " + n.Name), nil
+}
+
+// known returns the schema of main and the stored queries that the caller may know of.
+func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuery, error) {
+	actor := service.ActorFrom(ctx)
+	schema, err := s.graph.Schema(ctx, actor, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	queries, err := s.graph.Queries(actor)
+	if err != nil {
+		return nil, nil, err
+	}
+	return schema.Catalog, queries, nil
+}
+
+func badPrompt(message string) error {
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: message}
+}
+
+func noType(argument, name string, s *catalog.Schema) error {
+	names := make([]string, len(s.Nodes))
+	for i, n := range s.Nodes {
+		names[i] = n.Name
+	}
+	message := argument + ": the schema has no node type " + name
+	if help := diag.DidYouMean(name, names); help != "" {
+		message += "; " + help
+	}
+	return badPrompt(message)
+}
+
+// prompt is the text of a prompt in the making.
+type prompt struct{ b strings.Builder }
+
+func (w *prompt) line(s string) {
+	w.b.WriteString(strings.TrimRight(s, "\n"))
+	w.b.WriteByte('\n')
+}
+
+func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n") }
+
+// types lists the node types of the names, all when there are none, and the edges at
+// them.
+func (w *prompt) types(s *catalog.Schema, names []string) {
+	of := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	w.section("Node types")
+	shown := 0
+	for _, n := range s.Nodes {
+		if of(n.Name) && shown < maxPromptTypes {
+			w.line("- " + guide.NodeLine(n))
+			shown++
+		}
+	}
+	if shown == maxPromptTypes {
+		w.line("There may be more: type_describe lists all.")
+	}
+	w.section("Edge types")
+	shown = 0
+	for _, e := range s.Edges {
+		if (of(e.From) || of(e.To)) && shown < maxPromptTypes {
+			w.line("- " + guide.Clause(e, "") + ": " + guide.EdgeLine(e))
+			shown++
+		}
+	}
+	if shown == 0 {
+		w.line("None.")
+	}
+}
+
+// paths shows how the first of the types leads to each of the others.
+func (w *prompt) paths(s *catalog.Schema, types []string) {
+	if len(types) < 2 {
+		return
+	}
+	w.section("How they are connected")
+	for _, to := range types[1:] {
+		paths, _ := guide.Paths(s, types[0], to, maxPromptHops, maxPromptPaths)
+		if len(paths) == 0 {
+			w.line("- " + types[0] + " to " + to + ": not over few edges")
+		}
+		for _, p := range paths {
+			w.line("- " + types[0] + " to " + to + ": " + strings.ReplaceAll(p.Match, "\n", "  "))
+		}
+	}
+}
+
+// queries lists the stored queries that use one of the types, all when there are none.
+func (w *prompt) queries(queries []tool.StoredQuery, types []string) {
+	shown := 0
+	for _, q := range queries {
+		if len(types) > 0 && !uses(q.Plan(), types) {
+			continue
+		}
+		if shown == 0 {
+			w.section("Stored queries: prefer one that fits")
+		}
+		if shown++; shown > maxPromptQueries {
+			w.line("There are more.")
+			return
+		}
+		line, _, _ := strings.Cut(q.Info().Description, "\n")
+		w.line("- " + q.Descriptor().Name + ": " + line)
+	}
+}
+
+func uses(q *plan.Query, types []string) bool {
+	for _, u := range q.Uses {
+		if u.Entity == plan.Node && slices.Contains(types, u.Type) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *prompt) result(description string) *mcp.GetPromptResult {
+	return &mcp.GetPromptResult{
+		Description: description,
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: w.b.String()}}},
+	}
+}

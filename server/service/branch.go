@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// CreateBranch is the call that makes a branch.
+type CreateBranch struct {
+	Name string
+	From string // the branch whose head it starts at; empty for main
+
+	// Commit, if not empty, is where it starts instead: a commit of From's line.
+	Commit string
+}
+
+// BranchCreated is the answer of CreateBranch.
+type BranchCreated struct {
+	Name    string  `json:"name"`
+	From    string  `json:"from" jsonschema_description:"The branch that it was made from."`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permissions to make the branch, and to read what it will share: on
+// the new branch the same data may be read by others.
+func (c *CreateBranch) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.BranchCreate, Branch: c.Name}, {Action: tool.Read, Branch: c.From, Via: tool.AdHoc}}
+}
+
+// Run makes the branch. A commit that is not of the line of From is an *engine.NotFound.
+func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	from := orMain(c.From)
+	at := engine.Target{Branch: from}
+	if c.Commit != "" {
+		if err := OnLine(ctx, env.Graph, from, c.Commit); err != nil {
+			return nil, err
+		}
+		at = engine.Target{Commit: c.Commit}
+	}
+	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{
+		Value:  &BranchCreated{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: orNil(env.Actor)},
+		Commit: b.Head.ID, Wrote: &tool.Written{Branch: b.Name},
+	}, nil
+}
+
+// DeleteBranch is the call that deletes a branch.
+type DeleteBranch struct{ Name string }
+
+// BranchDeleted is the answer of DeleteBranch.
+type BranchDeleted struct {
+	Name    string  `json:"name"`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permission to delete the branch.
+func (c *DeleteBranch) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.BranchDelete, Branch: c.Name}}
+}
+
+// Run deletes the branch.
+func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if err := env.Graph.DeleteBranch(ctx, c.Name); err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &BranchDeleted{Name: c.Name, ActorID: orNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
+}
+
+// MergeBranches is the call that merges a branch into another.
+type MergeBranches struct {
+	Source  string
+	Target  string // empty for main
+	Options engine.MergeOptions
+}
+
+// BranchMerged is the answer of MergeBranches.
+type BranchMerged struct {
+	Source  string  `json:"source"`
+	Target  string  `json:"target"`
+	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
+	DryRun  bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
+	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed."`
+	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permissions to merge into the target, and to read the source, whose
+// data the target, and conflicts, will show.
+func (c *MergeBranches) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, {Action: tool.Read, Branch: c.Source, Via: tool.AdHoc}}
+}
+
+// Run merges. Conflicts are an *engine.MergeConflicts.
+func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	source, target := orMain(c.Source), orMain(c.Target)
+	opts := c.Options
+	opts.Actor = env.Actor
+	r, err := env.Graph.Merge(ctx, source, target, opts)
+	if err != nil {
+		return nil, err
+	}
+	out := &tool.Outcome{
+		Value: &BranchMerged{
+			Source: source, Target: target, Outcome: r.Outcome.String(), DryRun: opts.DryRun,
+			Commit: orNil(commitID(r.Commit)), Head: r.Head.ID, ActorID: orNil(env.Actor),
+		},
+		Commit: r.Head.ID,
+	}
+	if r.Commit != nil {
+		out.Wrote = &tool.Written{Branch: target, Commit: r.Commit}
+	}
+	return out, nil
+}
+
+// OnLine returns an *engine.NotFound unless the commit was made on the branch, or is one
+// of those that lead to its head. Whoever may read a branch may read these; a commit id
+// alone says nothing of who may read it.
+func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
+	c, err := g.Commit(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if c.Branch == orMain(branch) {
+		return nil
+	}
+	_, err = g.Schema(ctx, engine.Target{Branch: branch, AtLeast: commit})
+	return err
+}
+
+func orMain(branch string) string {
+	if branch == "" {
+		return engine.MainBranch
+	}
+	return branch
+}

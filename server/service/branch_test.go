@@ -1,0 +1,121 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// TestWritesAreLogged holds that every call that changes a graph is an event with actor,
+// branch and commit, and that one that changes nothing is none.
+func TestWritesAreLogged(t *testing.T) {
+	var log strings.Builder
+	c := servicetest.Config(t)
+	c.Logger = textLogger(&log)
+	g := servicetest.Graph(t, c)
+	wider := strings.Replace(servicetest.Source, "age: I32?", "age: I32? height: F64?", 1)
+	for _, tt := range []struct {
+		name   string
+		call   tool.Call
+		want   string // in the log, "" for nothing
+		commit bool
+	}{
+		{"branch_create", &service.CreateBranch{Name: "draft"}, "branch=draft", false},
+		{"graph_mutate", &service.AdHoc{Source: `query m() { insert Person { name: "dan" } }`, Write: true, Branch: "draft"}, "branch=draft", true},
+		{"branch_merge", &service.MergeBranches{Source: "draft", Options: engine.MergeOptions{DryRun: true}}, "", false},
+		{"branch_merge", &service.MergeBranches{Source: "draft"}, "branch=main", true},
+		{"branch_merge", &service.MergeBranches{Source: "draft"}, "", false},
+		{"branch_delete", &service.DeleteBranch{Name: "draft"}, "branch=draft", false},
+		{"schema_apply", &service.ApplySchema{Source: wider, Options: engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}}}, "", false},
+		{"schema_apply", &service.ApplySchema{Source: wider}, "branch=main", true},
+		{"schema_apply", &service.ApplySchema{Source: wider}, "", false},
+		{"query_explain", &service.ExplainQuery{AdHoc: service.AdHoc{Source: `query m() { delete Person where name = "dan" }`}}, "", false},
+	} {
+		log.Reset()
+		answer, err := g.Do(t.Context(), servicetest.Writer, tt.name, tt.call, service.Encoding{})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		line := ""
+		for l := range strings.Lines(log.String()) {
+			if strings.Contains(l, "msg=write") {
+				line += l
+			}
+		}
+		switch {
+		case tt.want == "" && line != "":
+			t.Errorf("%s is logged: %s", tt.name, line)
+		case tt.want != "" && (strings.Count(line, "\n") != 1 || !strings.Contains(line, "tool="+tt.name+" actor=act-writer "+tt.want)):
+			t.Errorf("%s is logged as %q", tt.name, line)
+		case tt.commit && !strings.Contains(line, "commit="+answer.Commit):
+			t.Errorf("%s: the log does not name %s: %s", tt.name, answer.Commit, line)
+		}
+	}
+}
+
+// failingLoad is an engine whose loads fail, after somebody else has written if that is
+// set.
+type failingLoad struct {
+	engine.Graph
+	err    error
+	before func()
+}
+
+func (f *failingLoad) Load(context.Context, io.Reader, engine.LoadOptions) (*engine.LoadResult, error) {
+	if f.before != nil {
+		f.before()
+	}
+	return nil, f.err
+}
+
+// TestLoadUndone holds that a branch goes with the load that made it, unless it may hold
+// something.
+func TestLoadUndone(t *testing.T) {
+	c := servicetest.Config(t)
+	inner := c.Graph
+	failing := &failingLoad{Graph: inner}
+	c.Graph = failing
+	g := servicetest.Graph(t, c)
+	written := func() {
+		_, err := inner.Load(context.Background(), strings.NewReader(`{"type":"Person","data":{"name":"eve"}}`), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "written"}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tt := range []struct {
+		branch string
+		err    error
+		before func()
+		stays  bool
+	}{
+		{"plain", &engine.TooLarge{Resource: "bytes"}, nil, false},
+		{"unsure", &engine.Indeterminate{Err: io.ErrUnexpectedEOF}, nil, true},
+		{"written", &engine.TooLarge{Resource: "bytes"}, written, true},
+	} {
+		failing.err, failing.before = tt.err, tt.before
+		_, err := g.Do(t.Context(), servicetest.Writer, "graph_load", &service.LoadFrom{Load: &service.Load{Branch: tt.branch}, From: "main"}, service.Encoding{})
+		if !errors.Is(err, tt.err) {
+			t.Errorf("%s: %v", tt.branch, err)
+		}
+		_, err = inner.Snapshot(t.Context(), engine.Target{Branch: tt.branch})
+		if stays := err == nil; stays != tt.stays {
+			t.Errorf("%s: the branch is there: %t", tt.branch, stays)
+		}
+	}
+}
+
+// TestMergeFault holds that an answer lists a hundred conflicts at most, and counts all.
+func TestMergeFault(t *testing.T) {
+	e := &engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, 250)}
+	f := service.Explain(e)
+	if f.Status != 409 || f.Body.Code != service.Conflict || len(f.Body.MergeConflicts) != 100 || !strings.Contains(f.Body.Error, "250 places") || len(f.Body.Error) > 300 {
+		t.Errorf("%d %s, %d conflicts", f.Status, f.Body.Error, len(f.Body.MergeConflicts))
+	}
+}

@@ -1,0 +1,6 @@
+package service
+
+import "github.com/omnigraph-go/omnigraph/server/tool"
+
+// SeenQueries is what texts may name to an actor.
+func (g *Graph) SeenQueries(actor *Actor) []tool.StoredQuery { return g.seenQueries(actor) }

@@ -1,0 +1,31 @@
+package service_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// TestQueriesAreThoseListed holds that the stored queries that texts may name to an actor
+// are those that its list of tools has.
+func TestQueriesAreThoseListed(t *testing.T) {
+	g := servicetest.Graph(t, servicetest.Config(t))
+	for _, actor := range []*service.Actor{servicetest.Writer, servicetest.Reader, servicetest.Bot, servicetest.Drafter, servicetest.Nobody} {
+		listed, err := g.Tools(t.Context(), actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, d := range listed {
+			want = append(want, d.Name)
+		}
+		for _, q := range g.SeenQueries(actor) {
+			got = append(got, q.Descriptor().Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: texts may name %v, the list has %v", actor.ID, got, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package service
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ApplySchema is the call that makes a schema the one in force on a branch.
+type ApplySchema struct {
+	Source  string
+	Options engine.SchemaOptions // Actor is the caller's
+}
+
+// SchemaApplied is the answer of ApplySchema.
+type SchemaApplied struct {
+	Supported    bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
+	Applied      bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
+	Destructive  bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
+	StepCount    int          `json:"step_count"`
+	Steps        []SchemaStep `json:"steps"`
+	Branch       string       `json:"branch"`
+	SchemaDigest string       `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
+	Commit       *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	ActorID      *string      `json:"actor_id"`
+}
+
+// SchemaStep is one change of a schema.
+type SchemaStep struct {
+	Step        string `json:"step"`
+	Destructive bool   `json:"destructive"`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
+}
+
+// Grants returns the permission to apply a schema to the branch.
+func (c *ApplySchema) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}
+}
+
+// Run compiles the schema and applies it. Faults of the text are a *Rejected.
+func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	s, found := gq.CompileSchema(gq.Source{Name: schemaName, Text: c.Source})
+	if found.HasErrors() {
+		return nil, &Rejected{What: "the schema", Diagnostics: found.Cut(maxFaults), Sources: map[string]string{schemaName: c.Source}}
+	}
+	opts := c.Options
+	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)
+	change, err := env.Graph.ApplySchema(ctx, c.Source, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	a := &SchemaApplied{
+		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
+		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), Branch: opts.Branch,
+		SchemaDigest: change.To, Commit: orNil(commitID(change.Commit)), ActorID: orNil(env.Actor),
+	}
+	for i, s := range change.Steps {
+		a.Steps[i] = SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	out := &tool.Outcome{Value: a, Commit: change.Head.ID}
+	if change.Commit != nil {
+		out.Wrote = &tool.Written{Branch: opts.Branch, Commit: change.Commit}
+	}
+	return out, nil
+}
+
+// schemaName stands for the text of a schema in the spans of diagnostics.
+const schemaName = "schema"

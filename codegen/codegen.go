@@ -57,11 +57,8 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	goFiles, err := golang.Files(pkg)
-	if err != nil {
-		return nil, diags, err
-	}
-	files := Files(goFiles)
+	files := Files(golang.Files(pkg))
+	var err error
 	if files[ContractFile], err = contract(pkg); err != nil {
 		return nil, diags, err
 	}

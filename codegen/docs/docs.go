@@ -260,6 +260,6 @@ func encode(v any) string {
 }
 
 // cell makes a text fit a cell of a Markdown table.
-func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(strings.TrimSpace(s))
-}
+func cell(s string) string { return cells.Replace(strings.TrimSpace(s)) }
+
+var cells = strings.NewReplacer("|", `\|`, "\n", " ")

@@ -1,15 +1,12 @@
 // Package golang writes a graph package as Go source: per query the structs of its
 // parameters and rows, a typed function, its plan and its tool.
+//
+// The text is written as gofmt would leave it, and not run through gofmt: nested
+// literals of plans cost it more than all the rest of a generation. Tests hold what is
+// written against gofmt.
 package golang
 
 import (
-	"bytes"
-	"fmt"
-	"strconv"
-	"strings"
-
-	"github.com/dave/jennifer/jen"
-
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
@@ -27,60 +24,20 @@ const (
 // Files returns the Go files of a package by base name. The same package yields the
 // same bytes, and what one query contributes depends on that query and the schema
 // alone.
-func Files(p *model.Package) (map[string][]byte, error) {
-	files := map[string]*jen.File{"catalog.go": catalogFile(p)}
+func Files(p *model.Package) map[string][]byte {
+	out := map[string][]byte{"catalog.go": catalogFile(p)}
 	if len(p.Enums) > 0 {
-		files["enums.go"] = enumFile(p)
+		out["enums.go"] = enumFile(p)
 	}
 	for _, f := range p.Files {
 		if len(f.Queries) == 0 {
 			continue
 		}
-		file := newFile(p)
+		var w writer
 		for _, q := range f.Queries {
-			query(file, q)
+			w.query(q)
 		}
-		files[f.GoFile] = file
+		out[f.GoFile] = w.file(p, "")
 	}
-	out := make(map[string][]byte, len(files))
-	for name, f := range files {
-		var b bytes.Buffer
-		if err := f.Render(&b); err != nil {
-			return nil, fmt.Errorf("render %s: %w", name, err)
-		}
-		out[name] = b.Bytes()
-	}
-	return out, nil
+	return out
 }
-
-func newFile(p *model.Package) *jen.File {
-	f := jen.NewFile(p.GoName)
-	f.HeaderComment(Header)
-	for path, name := range map[string]string{enginePath: "engine", planPath: "plan", valuePath: "value", toolPath: "tool"} {
-		f.ImportName(path, name)
-	}
-	return f
-}
-
-// comment writes text as line comments. A bare text of several lines is a block
-// comment to jennifer, and could be ended by what it says.
-func comment(to interface{ Comment(string) *jen.Statement }, text string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		to.Comment("// " + strings.TrimRight(line, " \t\r\n"))
-	}
-}
-
-// rawString returns a string literal, raw where Go can say it so.
-func rawString(s string) *jen.Statement {
-	if strconv.CanBackquote(s) {
-		return jen.Op("`" + s + "`")
-	}
-	return jen.Lit(s)
-}
-
-// multi returns a list in braces with one item a line.
-func multi(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
-}
-
-func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }

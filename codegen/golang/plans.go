@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-
-	"github.com/dave/jennifer/jen"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -13,13 +12,16 @@ import (
 )
 
 // planVar writes the plan of a query as a composite literal.
-func planVar(f *jen.File, q *model.Query) {
-	f.Line()
-	f.Var().Id(q.GoLower + "Plan").Op("=").Add(literal(reflect.ValueOf(q.Plan), false))
+func (w *writer) planVar(q *model.Query) {
+	w.line()
+	w.text("var ", q.GoLower, "Plan = ")
+	w.literal(reflect.ValueOf(q.Plan), false, 0)
+	w.line()
 }
 
 var (
 	valueType = reflect.TypeFor[value.Value]()
+	kindType  = reflect.TypeFor[value.Kind]()
 	varIDType = reflect.TypeFor[plan.VarID]()
 )
 
@@ -31,61 +33,99 @@ var constants = map[reflect.Type][]string{
 	reflect.TypeFor[plan.AggFunc]():  {"Count", "Sum", "Avg", "Min", "Max"},
 }
 
-// literal returns v as a Go expression. With elided the type of a composite literal
-// is left to its context.
-func literal(v reflect.Value, elided bool) *jen.Statement {
+// literal writes v as a Go expression on a line that is indented by depth tabs. With
+// elided the type of a composite literal is left to its context.
+func (w *writer) literal(v reflect.Value, elided bool, depth int) {
 	t := v.Type()
 	switch {
 	case t == valueType:
-		return valueLiteral(v.Interface().(value.Value))
-	case t == reflect.TypeFor[value.Kind]():
-		return jen.Qual(valuePath, v.Interface().(value.Kind).String())
+		w.text(w.valueLiteral(v.Interface().(value.Value)))
+		return
+	case t == kindType:
+		w.text(w.value(value.Kind(v.Uint()).String()))
+		return
 	case t == varIDType && v.Int() == int64(plan.NoVar):
-		return jen.Qual(planPath, "NoVar")
+		w.text("plan.NoVar")
+		return
 	case constants[t] != nil:
-		return jen.Qual(planPath, constants[t][v.Uint()])
+		w.text("plan.", constants[t][v.Uint()])
+		return
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		if elided {
-			return literal(v.Elem(), true)
+		if !elided {
+			w.text("&")
 		}
-		return jen.Op("&").Add(literal(v.Elem(), false))
+		w.literal(v.Elem(), elided, depth)
 	case reflect.Interface:
-		return literal(v.Elem(), false)
+		w.literal(v.Elem(), false, depth)
 	case reflect.Struct:
-		return structLiteral(v, elided)
+		w.structLiteral(v, elided, depth)
 	case reflect.Slice:
-		return sliceLiteral(v)
+		w.sliceLiteral(v, depth)
 	case reflect.String:
-		return jen.Lit(v.String())
+		w.b = strconv.AppendQuote(w.b, v.String())
 	case reflect.Bool:
-		return jen.Lit(v.Bool())
+		w.b = strconv.AppendBool(w.b, v.Bool())
 	case reflect.Int, reflect.Int64:
-		return jen.Op(strconv.FormatInt(v.Int(), 10))
+		w.b = strconv.AppendInt(w.b, v.Int(), 10)
+	default:
+		panic(fmt.Sprintf("codegen: a plan holds a %s, which has no literal here", t))
 	}
-	panic(fmt.Sprintf("codegen: a plan holds a %s, which has no literal here", t))
 }
 
-func structLiteral(v reflect.Value, elided bool) *jen.Statement {
+// field is a field of a struct that its literal writes.
+type field struct {
+	name  string
+	value reflect.Value
+	short bool
+}
+
+func (w *writer) structLiteral(v reflect.Value, elided bool, depth int) {
 	t := v.Type()
-	var items []jen.Code
-	long := false
+	if !elided {
+		w.typeName(t)
+	}
+	fields, long := make([]field, 0, t.NumField()), false
 	for f, fv := range v.Fields() {
 		if fv.IsZero() && !spelledZero(t, f.Type) {
 			continue
 		}
-		long = long || !short(fv)
-		items = append(items, key(f.Name, namedConstant(t, f.Name, fv)))
+		fields = append(fields, field{f.Name, fv, short(fv)})
+		long = long || !fields[len(fields)-1].short
 	}
-	body := jen.Values(items...)
-	if long {
-		body = multi(items...)
+	w.text("{")
+	if !long {
+		for i, f := range fields {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.text(f.name, ": ")
+			w.namedConstant(t, f, depth)
+		}
+		w.text("}")
+		return
 	}
-	if elided {
-		return body
+	w.line()
+	keys := 0
+	for i, f := range fields {
+		// Neighbours of one line each stand in columns.
+		if i == 0 || !f.short || !fields[i-1].short {
+			keys = width(f.name)
+			for _, next := range fields[i:] {
+				if !f.short || !next.short {
+					break
+				}
+				keys = max(keys, width(next.name))
+			}
+		}
+		w.indent(depth + 1)
+		w.text(f.name, ":", pad(f.name, keys))
+		w.namedConstant(t, f, depth+1)
+		w.line(",")
 	}
-	return jen.Qual(t.PkgPath(), t.Name()).Add(body)
+	w.indent(depth)
+	w.text("}")
 }
 
 // spelledZero reports whether a zero field of type t is written out: the zero of an
@@ -94,37 +134,73 @@ func spelledZero(in, t reflect.Type) bool {
 	return t == varIDType || constants[t] != nil || in.PkgPath() == planPath && t.Kind() == reflect.Int
 }
 
-// namedConstant returns the value of a field, by the name of its sentinel if it is one.
-func namedConstant(t reflect.Type, field string, v reflect.Value) *jen.Statement {
+// namedConstant writes the value of a field, by the name of its sentinel if it is one.
+func (w *writer) namedConstant(t reflect.Type, f field, depth int) {
 	switch {
-	case t == reflect.TypeFor[plan.Compare]() && field == "Unless" && v.Int() == plan.NoParam:
-		return jen.Qual(planPath, "NoParam")
-	case t == reflect.TypeFor[plan.Read]() && field == "Limit" && v.Int() == plan.NoLimit:
-		return jen.Qual(planPath, "NoLimit")
+	case t == compareType && f.name == "Unless" && f.value.Int() == plan.NoParam:
+		w.text("plan.NoParam")
+	case t == readType && f.name == "Limit" && f.value.Int() == plan.NoLimit:
+		w.text("plan.NoLimit")
+	default:
+		w.literal(f.value, false, depth)
 	}
-	return literal(v, false)
 }
 
-func sliceLiteral(v reflect.Value) *jen.Statement {
+var (
+	compareType = reflect.TypeFor[plan.Compare]()
+	readType    = reflect.TypeFor[plan.Read]()
+)
+
+func (w *writer) sliceLiteral(v reflect.Value, depth int) {
 	elem := v.Type().Elem()
-	items := make([]jen.Code, v.Len())
-	for i := range items {
-		items[i] = literal(v.Index(i), true)
-	}
-	body := jen.Values(items...)
-	if !short(v) {
-		body = multi(items...)
-	}
-	t := jen.Index()
+	w.text("[]")
 	switch {
 	case elem.PkgPath() != "":
-		t = t.Qual(elem.PkgPath(), elem.Name())
+		w.typeName(elem)
 	case elem.Kind() == reflect.Pointer:
-		t = t.Op("*").Qual(elem.Elem().PkgPath(), elem.Elem().Name())
+		w.text("*")
+		w.typeName(elem.Elem())
 	default:
-		t = t.Id(elem.Name())
+		w.text(elem.Name())
 	}
-	return t.Add(body)
+	w.text("{")
+	if short(v) {
+		for i := range v.Len() {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.literal(v.Index(i), true, depth)
+		}
+		w.text("}")
+		return
+	}
+	w.line()
+	for i := range v.Len() {
+		w.indent(depth + 1)
+		w.literal(v.Index(i), true, depth+1)
+		w.line(",")
+	}
+	w.indent(depth)
+	w.text("}")
+}
+
+// typeName writes the name of a type of package plan or value.
+func (w *writer) typeName(t reflect.Type) {
+	switch t.PkgPath() {
+	case planPath:
+		w.use(planPath)
+		w.text("plan.", t.Name())
+	case valuePath:
+		w.text(w.value(t.Name()))
+	default:
+		panic("codegen: a plan holds a " + t.String() + ", whose package is not imported")
+	}
+}
+
+func (w *writer) indent(depth int) {
+	for range depth {
+		w.b = append(w.b, '\t')
+	}
 }
 
 // short reports whether the literal of v fits on the line of what holds it.
@@ -151,42 +227,39 @@ func short(v reflect.Value) bool {
 	return true
 }
 
-func valueLiteral(v value.Value) *jen.Statement {
-	of := func(arg *jen.Statement) *jen.Statement {
-		return jen.Qual(valuePath, "Of"+v.Kind().String()).Call(arg)
-	}
+func (w *writer) valueLiteral(v value.Value) string {
+	of := func(arg string) string { return w.value("Of"+v.Kind().String()) + "(" + arg + ")" }
 	switch {
 	case v.IsNull():
-		return jen.Qual(valuePath, "Null")
+		return w.value("Null")
 	case v.IsList():
-		elems := jen.Index().Qual(valuePath, "Value").ValuesFunc(func(g *jen.Group) {
-			for _, e := range v.Elems() {
-				g.Add(valueLiteral(e))
-			}
-		})
-		return jen.Qual(valuePath, "OfList").Call(jen.Qual(valuePath, v.Kind().String()), elems)
+		elems := make([]string, len(v.Elems()))
+		for i, e := range v.Elems() {
+			elems[i] = w.valueLiteral(e)
+		}
+		return w.value("OfList(") + w.value(v.Kind().String()) + ", []" + w.value("Value{") + strings.Join(elems, ", ") + "})"
 	}
 	switch v.Kind() {
 	case value.String:
-		return of(jen.Lit(v.Str()))
+		return of(strconv.Quote(v.Str()))
 	case value.Bool:
-		return of(jen.Lit(v.Bool()))
+		return of(strconv.FormatBool(v.Bool()))
 	case value.I32, value.I64, value.Date, value.DateTime:
-		return of(jen.Op(strconv.FormatInt(v.Int(), 10)))
+		return of(strconv.FormatInt(v.Int(), 10))
 	case value.U32, value.U64:
-		return of(jen.Op(strconv.FormatUint(v.Uint(), 10)))
+		return of(strconv.FormatUint(v.Uint(), 10))
 	case value.F32:
-		return of(jen.Op(strconv.FormatFloat(v.Float(), 'g', -1, 32)))
+		return of(strconv.FormatFloat(v.Float(), 'g', -1, 32))
 	case value.F64:
-		return of(jen.Op(strconv.FormatFloat(v.Float(), 'g', -1, 64)))
+		return of(strconv.FormatFloat(v.Float(), 'g', -1, 64))
 	case value.Blob:
-		return of(jen.Index().Byte().Parens(jen.Lit(string(v.Bytes()))))
+		return of("[]byte(" + strconv.Quote(string(v.Bytes())) + ")")
 	case value.Vector:
-		return of(jen.Index().Float32().ValuesFunc(func(g *jen.Group) {
-			for _, f := range v.Vector() {
-				g.Op(strconv.FormatFloat(float64(f), 'g', -1, 32))
-			}
-		}))
+		elems := make([]string, len(v.Vector()))
+		for i, f := range v.Vector() {
+			elems[i] = strconv.FormatFloat(float64(f), 'g', -1, 32)
+		}
+		return of("[]float32{" + strings.Join(elems, ", ") + "}")
 	}
 	panic("codegen: no literal for a value of type " + v.Type().String())
 }

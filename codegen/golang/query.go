@@ -1,136 +1,117 @@
 package golang
 
 import (
-	"fmt"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
 // query writes the declarations of one query.
-func query(f *jen.File, q *model.Query) {
-	paramsStruct(f, q)
-	if !q.Mutation() {
-		rowStructs(f, q)
+func (w *writer) query(q *model.Query) {
+	for _, path := range []string{"context", "encoding/json", enginePath, planPath, toolPath} {
+		w.use(path)
 	}
-	function(f, q)
-	paramsMethods(f, q)
+	w.paramsStruct(q)
 	if !q.Mutation() {
-		scanMethod(f, q)
+		w.rowStructs(q)
 	}
-	handler(f, q)
-	planVar(f, q)
+	w.function(q)
+	w.paramsMethods(q)
+	if !q.Mutation() {
+		w.scanMethod(q)
+	}
+	w.handler(q)
+	w.planVar(q)
 }
 
 // named says which query a declaration comes from, without lines: they would change
 // with the queries before it.
-func named(q *model.Query) string { return fmt.Sprintf("the query %s in %s", q.Name, q.File) }
+func named(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
 // function writes the typed function that runs a query.
-func function(f *jen.File, q *model.Query) {
-	f.Line()
-	comment(f, fmt.Sprintf("%s runs %s.", q.GoName, named(q)))
-	if q.Description != "" {
-		f.Comment("//")
-		comment(f, q.Description)
-	}
-	ctx := jen.Id("ctx").Qual("context", "Context")
-	g := jen.Id("g").Qual(enginePath, "Graph")
-	p := jen.Id("p").Id(q.GoName + "Params")
-	planName, args := jen.Id(q.GoLower+"Plan"), jen.Id("p").Dot("args").Call()
+func (w *writer) function(q *model.Query) {
+	w.line()
+	w.doc(q.GoName+" runs "+named(q)+".", q.Description)
 	if q.Mutation() {
-		f.Func().Id(q.GoName).Params(ctx, g, p, jen.Id("opts").Qual(enginePath, "WriteOptions")).
-			Params(jen.Qual(enginePath, "Change"), jen.Error()).Block(
-			jen.Return(jen.Id("g").Dot("Mutate").Call(jen.Id("ctx"), planName, args, jen.Id("opts"))),
-		)
-		return
+		w.line("func ", q.GoName, "(ctx context.Context, g engine.Graph, p ", q.GoName, "Params, opts engine.WriteOptions) (engine.Change, error) {")
+		w.line("\treturn g.Mutate(ctx, ", q.GoLower, "Plan, p.args(), opts)")
+	} else {
+		w.line("func ", q.GoName, "(ctx context.Context, g engine.Graph, p ", q.GoName, "Params, at engine.Target) ([]", q.GoName, "Row, error) {")
+		w.line("\treturn read(ctx, g, ", q.GoLower, "Plan, p.args(), at, (*", q.GoName, "Row).scan)")
 	}
-	row := q.GoName + "Row"
-	f.Func().Id(q.GoName).Params(ctx, g, p, jen.Id("at").Qual(enginePath, "Target")).
-		Params(jen.Index().Id(row), jen.Error()).Block(
-		jen.Return(jen.Id("read").Call(jen.Id("ctx"), jen.Id("g"), planName, args, jen.Id("at"),
-			jen.Parens(jen.Op("*").Id(row)).Dot("scan"))),
-	)
+	w.line("}")
 }
 
 // handler writes the struct that serves a query as a tool.
-func handler(f *jen.File, q *model.Query) {
-	name, descriptor, info := q.GoLower+"Tool", q.GoLower+"Descriptor", q.GoLower+"Info"
-	f.Line()
-	comment(f, fmt.Sprintf("%s serves %s as a tool.", name, named(q)))
-	f.Type().Id(name).Struct()
-
-	method := func(receiver, method string) *jen.Statement {
-		f.Line()
-		if receiver == "" {
-			return f.Func().Params(jen.Id(name)).Id(method)
+func (w *writer) handler(q *model.Query) {
+	name := q.GoLower + "Tool"
+	w.line()
+	w.comment("", name+" serves "+named(q)+" as a tool.")
+	w.line("type ", name, " struct{}")
+	method := func(receiver, signature string, body ...string) {
+		w.line()
+		w.line("func (", receiver, name, ") ", signature, " {")
+		for _, line := range body {
+			w.line("\t", line)
 		}
-		return f.Func().Params(jen.Id(receiver).Id(name)).Id(method)
+		w.line("}")
 	}
-	method("", "Descriptor").Params().Op("*").Qual(toolPath, "Descriptor").Block(jen.Return(jen.Id(descriptor)))
-	method("t", "Gates").Params().Index().Qual(toolPath, "Grant").Block(
-		jen.Return(jen.Qual(toolPath, "Gates").Call(jen.Id("t"))))
-	method("t", "Decode").Params(jen.Id("args").Qual("encoding/json", "RawMessage")).
-		Params(jen.Qual(toolPath, "Call"), jen.Error()).Block(
-		jen.Return(jen.Qual(toolPath, "DecodeStored").Call(jen.Id("t"), jen.Id("args"))))
-	method("", "Info").Params().Op("*").Qual(toolPath, "QueryInfo").Block(jen.Return(jen.Id(info)))
-	method("", "Plan").Params().Op("*").Qual(planPath, "Query").Block(jen.Return(jen.Id(q.GoLower + "Plan")))
-	method("", "DecodeParams").Params(jen.Id("params").Qual("encoding/json", "RawMessage")).
-		Params(jen.Qual(enginePath, "Args"), jen.Error()).Block(
-		jen.Var().Id("p").Id(q.GoName+"Params"),
-		jen.If(jen.Err().Op(":=").Id("p").Dot("decode").Call(jen.Id("params")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("p").Dot("args").Call(), jen.Nil()),
-	)
-	descriptorVar(f, q, descriptor)
-	infoVar(f, q, info)
+	method("", "Descriptor() *tool.Descriptor", "return "+q.GoLower+"Descriptor")
+	method("t ", "Gates() []tool.Grant", "return tool.Gates(t)")
+	method("t ", "Decode(args json.RawMessage) (tool.Call, error)", "return tool.DecodeStored(t, args)")
+	method("", "Info() *tool.QueryInfo", "return "+q.GoLower+"Info")
+	method("", "Plan() *plan.Query", "return "+q.GoLower+"Plan")
+	method("", "DecodeParams(params json.RawMessage) (engine.Args, error)",
+		"var p "+q.GoName+"Params",
+		"if err := p.decode(params); err != nil {",
+		"\treturn nil, err",
+		"}",
+		"return p.args(), nil")
+	w.descriptorVar(q)
+	w.infoVar(q)
 }
 
-func descriptorVar(f *jen.File, q *model.Query, name string) {
-	raw := func(b []byte) jen.Code { return jen.Qual("encoding/json", "RawMessage").Call(rawString(string(b))) }
+func (w *writer) descriptorVar(q *model.Query) {
 	t := q.Tool
-	items := []jen.Code{
-		key("Name", jen.Lit(t.Name)),
-		key("Title", jen.Lit(t.Title)),
-		key("Description", jen.Lit(t.Description)),
-		key("InputSchema", raw(t.InputSchema)),
-		key("OutputSchema", raw(t.OutputSchema)),
+	raw := func(b []byte) string { return "json.RawMessage(" + quoted(string(b)) + ")" }
+	pairs := []pair{
+		{"Name", strconv.Quote(t.Name)},
+		{"Title", strconv.Quote(t.Title)},
+		{"Description", strconv.Quote(t.Description)},
+		{"InputSchema", raw(t.InputSchema)},
+		{"OutputSchema", raw(t.OutputSchema)},
 	}
 	for _, hint := range []struct {
 		name string
 		set  bool
 	}{{"ReadOnly", t.ReadOnly}, {"Destructive", t.Destructive}, {"Idempotent", t.Idempotent}} {
 		if hint.set {
-			items = append(items, key(hint.name, jen.True()))
+			pairs = append(pairs, pair{hint.name, "true"})
 		}
 	}
-	f.Line()
-	f.Var().Id(name).Op("=").Op("&").Qual(toolPath, "Descriptor").Add(multi(items...))
+	w.literalVar(q.GoLower+"Descriptor", "tool.Descriptor", pairs)
 }
 
-func infoVar(f *jen.File, q *model.Query, name string) {
-	items := []jen.Code{key("Name", jen.Lit(q.Name))}
+func (w *writer) infoVar(q *model.Query) {
+	pairs := []pair{{"Name", strconv.Quote(q.Name)}}
 	if q.Exposed {
-		items = append(items, key("Exposed", jen.True()))
+		pairs = append(pairs, pair{"Exposed", "true"})
 	}
 	if q.Description != "" {
-		items = append(items, key("Description", jen.Lit(q.Description)))
+		pairs = append(pairs, pair{"Description", strconv.Quote(q.Description)})
 	}
 	if q.Instruction != "" {
-		items = append(items, key("Instruction", jen.Lit(q.Instruction)))
+		pairs = append(pairs, pair{"Instruction", strconv.Quote(q.Instruction)})
 	}
 	if q.Mutation() {
-		items = append(items, key("Mutation", jen.True()))
+		pairs = append(pairs, pair{"Mutation", "true"})
 	}
 	if len(q.Params) > 0 {
-		items = append(items, key("ParamDocs", jen.Index().String().ValuesFunc(func(g *jen.Group) {
-			for _, p := range q.Params {
-				g.Lit(p.Doc)
-			}
-		})))
+		docs := make([]string, len(q.Params))
+		for i, p := range q.Params {
+			docs[i] = p.Doc
+		}
+		pairs = append(pairs, pair{"ParamDocs", quotedList(docs)})
 	}
-	items = append(items, key("File", jen.Lit(q.File)))
-	f.Line()
-	f.Var().Id(name).Op("=").Op("&").Qual(toolPath, "QueryInfo").Add(multi(items...))
+	w.literalVar(q.GoLower+"Info", "tool.QueryInfo", append(pairs, pair{"File", strconv.Quote(q.File)}))
 }

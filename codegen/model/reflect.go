@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -18,12 +19,15 @@ func (b *builder) fillSchemas(q *Query) {
 	params := paramsType(q.Params)
 	if q.Mutation() {
 		q.Tool.InputSchema = jsonschema.MutationInput(params)
-		q.Tool.OutputSchema = jsonschema.MutationOutput()
+		q.Tool.OutputSchema = mutationOutput()
 		return
 	}
 	q.Tool.InputSchema = jsonschema.ReadInput(params)
 	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 }
+
+// mutationOutput is the one output schema of all mutations.
+var mutationOutput = sync.OnceValue(jsonschema.MutationOutput)
 
 // Tag returns the struct tag of the parameter's field.
 func (p *Param) Tag() string {

@@ -66,6 +66,9 @@ SIZE ?= 1
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
 	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) bench/peers/run.sh
 
+bench-codegen: ## measure gq generate beside sqlc generate: time, memory, and whether the result builds
+	cd bench/sqlc && $(GO) run .
+
 lint: ## vet, formatting, stale generated code
 	$(GO) vet ./...
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
@@ -82,4 +85,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-clients fuzz bench bench-peers lint docs golden clean
+.PHONY: help run reindex generate build test test-clients fuzz bench bench-peers bench-codegen lint docs golden clean

@@ -5,6 +5,7 @@ package codegen
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/docs"
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
@@ -57,12 +58,19 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	files := Files(golang.Files(pkg))
+	var files Files
+	var promise, reference []byte
 	var err error
-	if files[ContractFile], err = contract(pkg); err != nil {
+	var work sync.WaitGroup // each only reads the model
+	work.Go(func() { files = golang.Files(pkg) })
+	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
+	work.Go(func() { promise, err = contract(pkg) })
+	work.Wait()
+	if err != nil {
 		return nil, diags, err
 	}
-	return &Output{Package: files, Reference: docs.Tools(pkg, schema, "../../..")}, diags, nil
+	files[ContractFile] = promise
+	return &Output{Package: files, Reference: reference}, diags, nil
 }
 
 // selected keeps the queries that were chosen by name, and reports those that do not

@@ -24,6 +24,10 @@ type Graph struct {
 	// Selected, if not nil, maps the names of the stored queries to their files; other
 	// queries in the sources are checked and left out.
 	Selected map[string]string
+
+	// Strict requires every key of the arguments, as clients want that know no optional
+	// ones: what may be left out may be null instead. Decoding is the same.
+	Strict bool
 }
 
 // Output is what is generated for a graph.
@@ -53,7 +57,7 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	}
 	queries, more = selected(queries, g.Selected)
 	diags = append(diags, more...)
-	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries})
+	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries, Strict: g.Strict})
 	diags = append(diags, more...)
 	if diags.HasErrors() {
 		return nil, diags, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -28,6 +29,7 @@ type Input struct {
 	File    string      // where the schema stands
 	Sources []gq.Source // in the order that the catalog keeps; names relative to the module
 	Queries []*gq.Query // compiled from Sources
+	Strict  bool        // input schemas require every key
 }
 
 // Build decides names, schemas and hints. The diagnostics have the codes of [Codes];
@@ -40,6 +42,7 @@ func Build(in Input) (*Package, diag.List) {
 			GoName:       PackageName(in.Graph),
 			SchemaDigest: catalog.Digest(in.Schema),
 			SourceDigest: sourceDigest(in.Sources),
+			Strict:       in.Strict,
 		},
 		decls: map[string]string{"Catalog": "the function Catalog of every package"},
 		tools: map[string]string{},
@@ -55,6 +58,9 @@ func Build(in Input) (*Package, diag.List) {
 	}
 	for _, q := range b.pkg.Queries() {
 		b.fillSchemas(q)
+		if in.Strict && q.Tool.InputSchema != nil {
+			q.Tool.InputSchema = jsonschema.Strict(q.Tool.InputSchema)
+		}
 	}
 	b.diags.Sort()
 	if b.diags.HasErrors() {

@@ -247,6 +247,9 @@ func exampleScalar(p *model.Param) string {
 		if len(p.Type.Enum) > 0 {
 			return encode(p.Type.Enum[0])
 		}
+		if s := sampleMatch(p.Pattern); p.Pattern != "" && s != "" {
+			return encode(s)
+		}
 		return `"…"`
 	case value.Bool:
 		return "true"

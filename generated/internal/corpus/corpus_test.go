@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -527,4 +528,33 @@ func sent(schema []byte, strict bool) string {
 		return `"a@b"`
 	}
 	return `"1"`
+}
+
+// TestExampleCalls decodes the example calls of the reference page.
+func TestExampleCalls(t *testing.T) {
+	page, err := os.ReadFile("../../../codegen/testdata/corpus/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindAllSubmatch(page, -1) {
+		var call struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal(block[1], &call); err != nil {
+			t.Fatalf("%v in %s", err, block[1])
+		}
+		for _, q := range corpus.Catalog().Queries {
+			if q.Descriptor().Name == call.Name {
+				found++
+				if _, err := q.Decode(call.Arguments); err != nil {
+					t.Errorf("%s: %v", block[1], err)
+				}
+			}
+		}
+	}
+	if want := len(corpus.Catalog().Queries) - 1; found != want { // one is hidden
+		t.Errorf("found %d examples, wanted %d", found, want)
+	}
 }

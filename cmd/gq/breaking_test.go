@@ -21,6 +21,12 @@ func contractModule(t *testing.T) {
 	if code, _, stderr := gqRun("generate"); code != exitDone {
 		t.Fatal(stderr)
 	}
+	commitAll(t)
+}
+
+// commitAll commits the current directory as the branch main of a repository.
+func commitAll(t *testing.T) {
+	t.Helper()
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main"}, {"add", "-A"},
 		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"},

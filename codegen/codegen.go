@@ -34,6 +34,10 @@ type Graph struct {
 type Output struct {
 	Package   Files  // the Go files and the contract
 	Reference []byte // the Markdown page of the tools
+
+	// Lines are where the queries stand in their files, by name. They are no part of what
+	// is generated, which does not change when a query moves.
+	Lines map[string]int
 }
 
 // Files are generated files by base name.
@@ -74,7 +78,11 @@ func Generate(g Graph) (*Output, diag.List, error) {
 		return nil, diags, err
 	}
 	files[ContractFile] = promise
-	return &Output{Package: files, Reference: reference}, diags, nil
+	lines := map[string]int{}
+	for _, q := range pkg.Queries() {
+		lines[q.Name] = q.Line
+	}
+	return &Output{Package: files, Reference: reference, Lines: lines}, diags, nil
 }
 
 // selected keeps the queries that were chosen by name, and reports those that do not

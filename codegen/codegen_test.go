@@ -2,6 +2,9 @@ package codegen_test
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
@@ -101,14 +105,80 @@ func TestEditTouchesItsOwn(t *testing.T) {
 	}
 }
 
-// declarations cuts a Go file at its top-level declarations, by their first lines.
+// TestEveryEditTouchesItsOwn gives one query after another a parameter more, in place,
+// and compares all declarations of the package.
+func TestEveryEditTouchesItsOwn(t *testing.T) {
+	before := output(t, corpus(t))
+	was := map[string]string{}
+	for name, src := range before.Package {
+		if name != codegen.ContractFile {
+			maps.Copy(was, declarations(src))
+		}
+	}
+	if len(was) < 10*len(before.Lines) {
+		t.Fatalf("found %d declarations of %d queries, which are too few", len(was), len(before.Lines))
+	}
+	for query := range before.Lines {
+		g := corpus(t)
+		for i := range g.Queries {
+			g.Queries[i].Text = strings.NewReplacer("query "+query+"()", "\nquery "+query+"($more: I32?)", "query "+query+"(", "\nquery "+query+"($more: I32?, ").Replace(g.Queries[i].Text)
+		}
+		is := map[string]string{}
+		for name, src := range generate(t, g) {
+			if name != codegen.ContractFile {
+				maps.Copy(is, declarations(src))
+			}
+		}
+		if len(is) != len(was) {
+			t.Errorf("the edit of %s changed which names are declared", query)
+		}
+		stem, changed := strings.ToLower(model.GoName(query)), 0
+		for name, text := range was {
+			if is[name] == text {
+				continue
+			}
+			changed++
+			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // which has the digest of the sources
+				t.Errorf("the edit of %s changed %s", query, name)
+			}
+		}
+		if changed < 3 {
+			t.Errorf("the edit of %s changed %d declarations", query, changed)
+		}
+	}
+}
+
+// declarations cuts a Go file at its top-level declarations, by their names: comments
+// belong to them.
 func declarations(src []byte) map[string]string {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		panic(err)
+	}
 	decls := map[string]string{}
-	for block := range strings.SplitSeq(string(src), "\n\n") {
-		for line := range strings.Lines(block) {
-			if !strings.HasPrefix(line, "//") {
-				decls[line] = block
-				break
+	last := fset.Position(f.Name.End()).Offset
+	for _, d := range f.Decls {
+		end := fset.Position(d.End()).Offset
+		text := string(src[last:end])
+		last = end
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if d.Recv != nil {
+				typ := d.Recv.List[0].Type
+				if p, ok := typ.(*ast.StarExpr); ok {
+					typ = p.X
+				}
+				name = typ.(*ast.Ident).Name + "." + name
+			}
+			decls[name] = text
+		case *ast.GenDecl:
+			switch s := d.Specs[0].(type) {
+			case *ast.TypeSpec:
+				decls[s.Name.Name] = text
+			case *ast.ValueSpec:
+				decls[s.Names[0].Name] = text
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	case !slices.Contains([]string{"text", "json", "github"}, b.format):
 		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json or github", b.format)}
 	}
-	after, root, err := b.current(cmd)
+	after, lines, root, err := b.current(cmd)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,11 @@ func (b *breaker) run(cmd *cobra.Command) error {
 		i := slices.IndexFunc(before, func(o *codegen.Contract) bool { return o.Graph == c.Graph })
 		switch {
 		case i >= 0:
-			all = append(all, graphChanges{Graph: c.Graph, Changes: breaking.Compare(before[i], c)})
+			changes := breaking.Compare(before[i], c)
+			for i := range changes {
+				changes[i].Line = lines[c.Graph][changes[i].Query]
+			}
+			all = append(all, graphChanges{Graph: c.Graph, Changes: changes})
 		case !b.file():
 			all = append(all, graphChanges{Graph: c.Graph, Added: true, Changes: []breaking.Change{}})
 		}
@@ -105,35 +110,37 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// current compiles the sources, and returns their contracts and the folder of
-// cluster.yaml.
-func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, string, error) {
+// current compiles the sources, and returns their contracts, the lines of the queries by
+// graph, and the folder of cluster.yaml.
+func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]map[string]int, string, error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	jobs, err := g.jobs(cmd)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	var contracts []*codegen.Contract
+	lines := map[string]map[string]int{}
 	root, failed := ".", false
 	for i := range jobs {
 		ok, err := g.compile(&jobs[i])
 		if err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
 		if failed = failed || !ok; failed {
 			continue
 		}
 		c, err := readContract(jobs[i].output.Package[codegen.ContractFile], jobs[i].graph)
 		if err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
 		contracts = append(contracts, c)
+		lines[c.Graph] = jobs[i].output.Lines
 		root = filepath.Dir(filepath.Dir(jobs[i].out))
 	}
 	if failed {
-		return nil, "", &reportedError{}
+		return nil, nil, "", &reportedError{}
 	}
-	return contracts, root, nil
+	return contracts, lines, root, nil
 }
 
 // file reports whether the comparison is with a file, not with a commit.
@@ -264,7 +271,11 @@ func (b *breaker) print(all []graphChanges) (broken int, err error) {
 			if c.Breaking {
 				word = "breaking"
 			}
-			fmt.Fprintf(b.stdout, "%s: %s: %s: %s: %s (%s)\n", word, c.File, c.Query, c.Kind, c.Message, c.Kind.Why())
+			place := c.File
+			if c.Line > 0 {
+				place += ":" + strconv.Itoa(c.Line)
+			}
+			fmt.Fprintf(b.stdout, "%s: %s: %s: %s: %s (%s)\n", word, place, c.Query, c.Kind, c.Message, c.Kind.Why())
 		}
 	}
 	_, err = fmt.Fprintf(b.stdout, "%d breaking, %d safe\n", broken, safe)
@@ -284,7 +295,11 @@ func (b *breaker) github(all []graphChanges) error {
 			if c.Breaking {
 				command = "error"
 			}
-			if _, err := fmt.Fprintf(b.stdout, "::%s file=%s,title=%s::%s\n", command, property.Replace(c.File), property.Replace(string(c.Kind)),
+			place := property.Replace(c.File)
+			if c.Line > 0 {
+				place += ",line=" + strconv.Itoa(c.Line)
+			}
+			if _, err := fmt.Fprintf(b.stdout, "::%s file=%s,title=%s::%s\n", command, place, property.Replace(string(c.Kind)),
 				message.Replace(c.Query+": "+c.Message)); err != nil {
 				return err
 			}

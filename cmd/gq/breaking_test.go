@@ -56,9 +56,9 @@ func TestBreaking(t *testing.T) {
 		want          []string // in either output
 	}{
 		{"nothing", goodQuery, nil, exitDone, []string{"0 breaking, 0 safe\n"}},
-		{"safe", goodQuery + more, nil, exitDone, []string{"safe: g/a.gq: all: query-added", "0 breaking, 1 safe"}},
+		{"safe", goodQuery + more, nil, exitDone, []string{"safe: g/a.gq:2: all: query-added", "0 breaking, 1 safe"}},
 		{"breaking", more, nil, exitFailed, []string{"breaking: g/a.gq: find: query-removed: the query find, tool find, is gone", "1 breaking, 1 safe"}},
-		{"github", more, []string{"--format", "github"}, exitFailed, []string{"::error file=g/a.gq,title=query-removed::find: ", "::notice file=g/a.gq"}},
+		{"github", more, []string{"--format", "github"}, exitFailed, []string{"::error file=g/a.gq,title=query-removed::find: ", "::notice file=g/a.gq,line=1,title=query-added::all: "}},
 		{"fault", "query all() {", nil, exitFailed, []string{"g/a.gq:1:"}},
 		{"bad format", goodQuery, []string{"--format", "xml"}, exitUsage, []string{"xml"}},
 		{"no such ref", goodQuery, []string{"--against", "mian"}, exitFailed, []string{"mian is neither a commit"}},

@@ -115,7 +115,8 @@ type Change struct {
 	Kind     Kind   `json:"kind"`
 	Breaking bool   `json:"breaking"`
 	Query    string `json:"query"`
-	File     string `json:"file"` // where the query stands, or stood when it is gone
+	File     string `json:"file"`           // where the query stands, or stood when it is gone
+	Line     int    `json:"line,omitempty"` // in File; 0 when it is not known, as of what is gone
 	Message  string `json:"message"`
 }
 

@@ -117,6 +117,8 @@ func TestCompare(t *testing.T) {
 			[]breaking.Kind{breaking.ParamLoosened, breaking.ParamLoosened}, "minimum"},
 		{"range there", `query q($a: F64) { match { $p: Person $p.big = $a } return { $p.slug } }`, `query q($a: F64) { match { $p: Person $p.age = $a } return { $p.slug } }`, nil,
 			[]breaking.Kind{breaking.ParamTightened, breaking.ParamTightened}, "minimum"},
+		{"widened into a range", `query q($a: I32) { match { $p: Person $p.big = $a } return { $p.slug } }`, `query q($a: F64) { match { $p: Person $p.age = $a } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamTightened, breaking.ParamTightened, breaking.ParamWidened}, "minimum of the parameter a is 0 now, and was -2147483648"},
 		{"pattern there", `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, nil,
 			[]breaking.Kind{breaking.ParamTightened}, "must match ^[a-z]+$"},
 		{"pattern gone", `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, nil,

@@ -43,10 +43,21 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 		}
 		next := &is.Params[i]
 		c.param(&p, next)
-		if p.Type != next.Type {
-			continue // the bounds and patterns of a type come and go with it
+		a, b := before.property("params").property(p.Name), after.property("params").property(p.Name)
+		switch {
+		case p.Type == next.Type:
+			c.bounds(p.Name, a, b)
+			c.pattern(p.Name, a, b)
+		case wider(p.Type, next.Type):
+			// The bounds of a type itself go with it, and its pattern comes with it.
+			inner := &comparer{query: c.query}
+			inner.bounds(p.Name, a, b)
+			for _, change := range inner.changes {
+				if change.Kind == ParamTightened {
+					c.changes = append(c.changes, change)
+				}
+			}
 		}
-		c.limits(p.Name, before.property("params").property(p.Name), after.property("params").property(p.Name))
 	}
 	for _, p := range is.Params {
 		switch {
@@ -90,8 +101,8 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 	}
 }
 
-// limits compares the bounds and the pattern of a parameter.
-func (c *comparer) limits(name string, was, is *schema) {
+// bounds compares the bounds of a parameter.
+func (c *comparer) bounds(name string, was, is *schema) {
 	bound := func(what string, was, is *json.Number, sign float64) {
 		switch {
 		case was == nil && is == nil || was != nil && is != nil && *was == *is:
@@ -111,6 +122,10 @@ func (c *comparer) limits(name string, was, is *schema) {
 	}
 	bound("minimum", was.Minimum, is.Minimum, 1)
 	bound("maximum", was.Maximum, is.Maximum, -1)
+}
+
+// pattern compares the pattern that a parameter must match.
+func (c *comparer) pattern(name string, was, is *schema) {
 	switch {
 	case was.Pattern == is.Pattern:
 	case is.Pattern == "":

@@ -2,6 +2,7 @@ package codegen_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -66,6 +67,65 @@ func TestCorpus(t *testing.T) {
 	}
 	if len(stale) > 0 {
 		t.Errorf("stale in %s: %s", corpusDir, strings.Join(stale, ", "))
+	}
+}
+
+// TestCorpusIsWhole looks for every type of parameter and of column, nullable and not, and
+// for every kind of clause and statement, so that nothing is generated untested.
+func TestCorpusIsWhole(t *testing.T) {
+	out := output(t, corpus(t))
+	var c codegen.Contract
+	if err := json.Unmarshal(out.Package[codegen.ContractFile], &c); err != nil {
+		t.Fatal(err)
+	}
+	params, columns := map[string]bool{}, map[string]bool{}
+	note := func(to map[string]bool, typ string) {
+		if strings.HasPrefix(typ, "enum(") {
+			typ = "enum" + typ[strings.LastIndexByte(typ, ')')+1:]
+		}
+		to[typ] = true
+	}
+	for _, q := range c.Queries {
+		for _, p := range q.Params {
+			if p.Optional {
+				p.Type += "?"
+			}
+			note(params, p.Type)
+		}
+		for _, col := range q.Columns {
+			note(columns, col.Type)
+			if col.Node != "" {
+				columns["node"] = true
+			}
+		}
+	}
+	kinds := []string{"enum", "Vector(3)"}
+	for _, k := range []string{"String", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "Date", "DateTime"} {
+		kinds = append(kinds, k, "["+k+"]")
+	}
+	for _, k := range kinds {
+		for _, typ := range []string{k, k + "?"} {
+			if !params[typ] {
+				t.Errorf("the corpus has no parameter of type %s", typ)
+			}
+			if !columns[typ] {
+				t.Errorf("the corpus has no column of type %s", typ)
+			}
+		}
+	}
+	if !params["Blob"] || !params["Blob?"] || !columns["node"] {
+		t.Error("the corpus has no parameter of type Blob, none of Blob?, or no whole node")
+	}
+	text := string(out.Package["reads_gq.go"]) + string(out.Package["writes_gq.go"])
+	for _, want := range []string{
+		"plan.Bind{", "plan.Traverse{", "plan.Filter{", "plan.Not{", "plan.Compare{", "plan.TextMatch{", "plan.Endpoint{", "plan.ID{",
+		"plan.Matched{", "plan.BM25{", "plan.Nearest{", "plan.RRF{", "plan.Now{", "plan.Whole{", "plan.Lit{",
+		"plan.Count", "plan.Sum", "plan.Avg", "plan.Min", "plan.Max", "EdgeVar: 1", "Undirected: true",
+		"plan.Insert{Entity: plan.Edge", "plan.Update{", "plan.Delete{Entity: plan.Node", "plan.Delete{Entity: plan.Edge",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the corpus makes no %s", want)
+		}
 	}
 }
 

@@ -68,7 +68,9 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.note(ParamAddedRequired, "the parameter %s: %s must be given", p.Name, p.Type)
 		}
 	}
-	c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
+	if was.Mutation == is.Mutation { // reads and mutations have knobs of their own
+		c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
+	}
 }
 
 func (c *comparer) param(was, is *codegen.ContractParam) {

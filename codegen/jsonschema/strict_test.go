@@ -12,7 +12,7 @@ import (
 )
 
 func TestStrict(t *testing.T) {
-	loose := jsonschema.ReadInput(reflect.TypeFor[everything]())
+	loose := jsonschema.Input(reflect.TypeFor[everything]())
 	s := jsonschema.Strict(loose)
 	if err := jsonschema.CheckStrict(s); err != nil {
 		t.Error(err)

@@ -3,6 +3,7 @@
 package codegen
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -68,13 +69,13 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	}
 	var files Files
 	var promise, reference []byte
-	var err error
+	var goErr, err error
 	var work sync.WaitGroup // each only reads the model
-	work.Go(func() { files = golang.Files(pkg) })
+	work.Go(func() { files, goErr = golang.Files(pkg) })
 	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
 	work.Go(func() { promise, err = contract(pkg) })
 	work.Wait()
-	if err != nil {
+	if err := errors.Join(goErr, err); err != nil {
 		return nil, diags, err
 	}
 	files[ContractFile] = promise

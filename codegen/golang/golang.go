@@ -1,12 +1,20 @@
 // Package golang writes a graph package as Go source: per query the structs of its
 // parameters and rows, a typed function, its plan and its tool.
 //
-// The text is written as gofmt would leave it, and not run through gofmt: nested
-// literals of plans cost it more than all the rest of a generation. Tests hold what is
-// written against gofmt.
+// All source is built and rendered by jennifer. Nested literals cost gofmt more than all
+// the rest of a generation, so the files of queries are not run through it: their
+// statements are laid out as gofmt would leave them, which tests hold against gofmt.
 package golang
 
 import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/dave/jennifer/jen"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
@@ -19,25 +27,71 @@ const (
 	planPath   = module + "/gq/plan"
 	valuePath  = module + "/gq/value"
 	toolPath   = module + "/server/tool"
+	jsonPath   = "encoding/json"
 )
+
+// packageNames are the names of the packages of this module that generated code imports.
+var packageNames = map[string]string{enginePath: "engine", planPath: "plan", valuePath: "value", toolPath: "tool"}
 
 // Files returns the Go files of a package by base name. The same package yields the
 // same bytes, and what one query contributes depends on that query and the schema
-// alone.
-func Files(p *model.Package) map[string][]byte {
-	out := map[string][]byte{"catalog.go": catalogFile(p)}
-	if len(p.Enums) > 0 {
-		out["enums.go"] = enumFile(p)
+// alone. The files are built on all processors. An error is a fault of the generator.
+func Files(p *model.Package) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	var mu sync.Mutex // guards out
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	write := func(name string, file func() *jen.File) {
+		work.Go(func() error {
+			text, err := render(file())
+			if err != nil {
+				return fmt.Errorf("render %s: %w", name, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[name] = text
+			return nil
+		})
 	}
-	for _, f := range p.Files {
-		if len(f.Queries) == 0 {
+	write("catalog.go", func() *jen.File { return catalogFile(p) })
+	if len(p.Enums) > 0 {
+		write("enums.go", func() *jen.File { return enumFile(p) })
+	}
+	for _, file := range p.Files {
+		if len(file.Queries) == 0 {
 			continue
 		}
-		var w writer
-		for _, q := range f.Queries {
-			w.query(q)
-		}
-		out[f.GoFile] = w.file(p, "")
+		write(file.GoFile, func() *jen.File {
+			f := newFile(p)
+			f.NoFormat = true
+			for _, q := range file.Queries {
+				query(f, q)
+			}
+			f.Add(blank)
+			return f
+		})
 	}
-	return out
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func newFile(p *model.Package) *jen.File {
+	f := jen.NewFile(p.GoName)
+	f.HeaderComment(Header)
+	f.ImportNames(packageNames)
+	return f
+}
+
+// render returns the text of a file.
+func render(f *jen.File) ([]byte, error) {
+	if f.NoFormat {
+		var w laidOut
+		err := f.Render(&w)
+		return w.text, err
+	}
+	var b bytes.Buffer
+	err := f.Render(&b)
+	return b.Bytes(), err
 }

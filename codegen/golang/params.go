@@ -3,156 +3,139 @@ package golang
 import (
 	"strconv"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-func (w *writer) paramsStruct(q *model.Query) {
+func paramsStruct(f *jen.File, q *model.Query) {
 	name := q.GoName + "Params"
-	w.line()
-	w.comment("", name+" are the parameters of "+named(q)+".")
+	f.Add(blank)
+	comment(f, name+" are the parameters of "+named(q)+".")
 	members := make([]member, len(q.Params))
 	for i := range q.Params {
 		p := &q.Params[i]
-		members[i] = member{p.Doc, p.GoName, w.fieldType(p.Type, p.Enum), p.Tag()}
+		members[i] = member{p.Doc, p.GoName, fieldType(p.Type, p.Enum), p.Tags()}
 	}
-	w.text("type ", name, " ")
-	w.structType(members)
+	structType(f, name, members)
 }
 
-func (w *writer) paramsMethods(q *model.Query) {
-	receiver := "p *" + q.GoName + "Params"
+// What the methods of all parameters share.
+var (
+	pVar       jen.Code = jen.Id("p")
+	eVar       jen.Code = jen.Id("e")
+	args       jen.Code = jen.Id("args")
+	argsMethod jen.Code = jen.Add(call(jen.Id("args")), engineArgs)
+	returnIt   jen.Code = jen.Return(args)
+
+	decodeMethodRest jen.Code = jen.Add(call(jen.Id("decode"), jen.Id("raw").Add(rawMessage)), jen.Error())
+	openParams       jen.Code = define(jen.Id("o"), call(jen.Qual(toolPath, "Params"), jen.Id("raw")))
+	returnDone       jen.Code = jen.Return(call(dot(jen.Id("o"), "Done")))
+
+	oVar       jen.Code = jen.Id("o")
+	notNil     jen.Code = jen.Op("!=").Nil()
+	wholeSlice jen.Code = jen.Op("[:]")
+	lenName    jen.Code = jen.Id("len")
+	valueSlice jen.Code = slice(jen.Qual(valuePath, "Value"))
+	ofList     jen.Code = jen.Qual(valuePath, "OfList")
+	ofVector   jen.Code = jen.Qual(valuePath, "OfVector")
+	cloneSlice jen.Code = jen.Qual("slices", "Clone")
+	eachValue  jen.Code = commas(jen.Id("i"), eVar).Op(":=").Range()
+	copyName   jen.Code = jen.Id("copy")
+	stringName jen.Code = jen.String()
+	int64Name  jen.Code = jen.Int64()
+	uint64Name jen.Code = jen.Uint64()
+	spread     jen.Code = jen.Op("...")
+	vNotNil    jen.Code = jen.Id("v").Op("!=").Nil()
+)
+
+func paramsMethods(f *jen.File, q *model.Query) {
+	receiver := jen.Func().Params(jen.Id("p").Add(pointer(jen.Id(q.GoName + "Params"))))
 	if len(q.Params) == 0 {
-		receiver = "*" + q.GoName + "Params"
+		receiver = jen.Func().Params(pointer(jen.Id(q.GoName + "Params")))
 	}
-	w.line()
-	w.line("func (", receiver, ") args() engine.Args {")
-	w.line("\targs := make(engine.Args, ", strconv.Itoa(len(q.Params)), ")")
+	body := make([]jen.Code, 0, len(q.Params)+4)
+	body = append(body, define(args, call(makeName, engineArgs, ordinal(len(q.Params)))))
 	for i := range q.Params {
-		w.arg(i, &q.Params[i])
+		p := &q.Params[i]
+		field := dot(pVar, p.GoName)
+		if p.Type.Nullable { // an argument that is absent stays null
+			body = append(body, when(1, []jen.Code{jen.Add(field, notNil)}, arg(2, i, p, field)...))
+			continue
+		}
+		body = append(body, arg(1, i, p, field)...)
 	}
-	w.line("\treturn args")
-	w.line("}")
-	w.line()
-	w.line("func (", receiver, ") decode(raw json.RawMessage) error {")
-	w.line("\to := tool.Params(raw)")
+	f.Add(blank)
+	f.Add(receiver, argsMethod, block(0, append(body, returnIt)...))
+
+	body = make([]jen.Code, 0, len(q.Params)+2)
+	body = append(body, openParams)
 	for i := range q.Params {
-		w.decode(&q.Params[i])
+		body = append(body, decode(&q.Params[i]))
 	}
-	w.line("\treturn o.Done()")
-	w.line("}")
+	f.Add(blank)
+	f.Add(receiver, decodeMethodRest, block(0, append(body, returnDone)...))
 }
 
-// arg writes the statements that turn a field into the argument at an index. An
-// optional parameter that is absent leaves its argument null.
-func (w *writer) arg(i int, p *model.Param) {
-	field, indent := "p."+p.GoName, "\t"
-	if p.Type.Nullable {
-		w.line("\tif ", field, " != nil {")
-		indent = "\t\t"
-	}
-	slot := indent + "args[" + strconv.Itoa(i) + "] = "
+// arg returns the statements, indented by depth tabs, that turn a field into the
+// argument at an index.
+func arg(depth, i int, p *model.Param, field jen.Code) []jen.Code {
+	slot := index(args, ordinal(i))
 	switch k := p.Type.Kind; {
 	case p.Type.List:
-		elems := "list" + strconv.Itoa(i)
-		w.line(indent, elems, " := make([]", w.value("Value"), ", len(", field, "))")
-		w.line(indent, "for i, e := range ", field, " {")
-		w.line(indent, "\t", elems, "[i] = ", w.ofScalar(k, nil, "e"))
-		w.line(indent, "}")
-		w.line(slot, w.value("OfList("), w.value(k.String()), ", ", elems, ")")
+		elems := jen.Id("list" + strconv.Itoa(i))
+		return []jen.Code{
+			define(elems, call(makeName, valueSlice, call(lenName, field))),
+			jen.For(jen.Add(eachValue, field)).Add(block(depth, assign(tight(elems, rowIndex), ofScalar(k, nil, eVar)))),
+			assign(slot, call(ofList, jen.Qual(valuePath, k.String()), elems)),
+		}
 	case k == value.Vector:
-		w.use("slices")
-		w.line(slot, w.value("OfVector"), "(slices.Clone(", field, "[:]))")
+		return []jen.Code{assign(slot, call(ofVector, call(cloneSlice, tight(field, wholeSlice))))}
 	case p.Type.Nullable:
-		w.line(slot, w.ofScalar(k, p.Enum, "*"+field))
+		return []jen.Code{assign(slot, ofScalar(k, p.Enum, pointer(field)))}
 	default:
-		w.line(slot, w.ofScalar(k, p.Enum, field))
-	}
-	if p.Type.Nullable {
-		w.line("\t}")
+		return []jen.Code{assign(slot, ofScalar(k, p.Enum, field))}
 	}
 }
 
 // ofScalar returns the value of a scalar whose Go value is v.
-func (w *writer) ofScalar(k value.Kind, enum *model.Enum, v string) string {
+func ofScalar(k value.Kind, enum *model.Enum, v jen.Code) jen.Code {
 	switch {
 	case enum != nil:
-		v = "string(" + v + ")"
+		v = call(stringName, v)
 	case k == value.I64:
-		v = "int64(" + v + ")"
+		v = call(int64Name, v)
 	case k == value.U64:
-		v = "uint64(" + v + ")"
+		v = call(uint64Name, v)
 	}
-	return w.value("Of"+k.String()) + "(" + v + ")"
+	return call(jen.Qual(valuePath, "Of"+k.String()), v)
 }
 
-// decode writes the statements that read a field from the object of parameters.
-func (w *writer) decode(p *model.Param) {
-	field, name, opt := "p."+p.GoName, strconv.Quote(p.Name), ""
+// decode returns the statement that reads a field from the object of parameters.
+func decode(p *model.Param) jen.Code {
+	field, name, opt := dot(pVar, p.GoName), jen.Lit(p.Name), ""
 	if p.Type.Nullable {
 		opt = "Opt"
 	}
-	dim := strconv.Itoa(p.Type.Dim)
 	switch k := p.Type.Kind; {
 	case p.Type.List:
-		w.line("\t", field, " = tool.", opt, "ListOf[", w.scalarType(k), "](o, ", name, ", ", w.value(k.String()), ")")
-	case k == value.Vector && p.Type.Nullable:
-		w.line("\tif v := o.OptVector(", name, ", ", dim, "); v != nil {")
-		w.line("\t\t", field, " = (*[", dim, "]float32)(v)")
-		w.line("\t}")
+		of := jen.Qual(toolPath, opt+"ListOf")
+		return assign(field, call(index(of, scalarType(k).code), oVar, name, jen.Qual(valuePath, k.String())))
 	case k == value.Vector:
-		w.line("\tcopy(", field, "[:], o.Vector(", name, ", ", dim, "))")
-	case p.Enum != nil:
-		typ := p.Enum.GoName
-		if p.Type.Nullable {
-			typ = "(*" + typ + ")"
+		vector := call(dot(oVar, opt+"Vector"), name, ordinal(p.Type.Dim))
+		if !p.Type.Nullable {
+			return call(copyName, tight(field, wholeSlice), vector)
 		}
-		w.line("\t", field, " = ", typ, "(o.", opt, "Enum(", name, ", ", p.Enum.ValuesName(), "...))")
+		return when(1, []jen.Code{define(vVar, vector), vNotNil},
+			assign(field, call(jen.Parens(pointer(vectorType(p.Type.Dim).code)), vVar)))
+	case p.Enum != nil:
+		var typ jen.Code = jen.Id(p.Enum.GoName)
+		if p.Type.Nullable {
+			typ = jen.Parens(pointer(typ))
+		}
+		return assign(field, call(typ, call(dot(oVar, opt+"Enum"), name, tight(jen.Id(p.Enum.ValuesName()), spread))))
 	default:
-		w.line("\t", field, " = o.", opt, k.String(), "(", name, ")")
+		return assign(field, call(dot(oVar, opt+k.String()), name))
 	}
-}
-
-// fieldType returns the type of a field: of an optional or nullable one a pointer,
-// but a list is nil when it is null.
-func (w *writer) fieldType(t value.Type, enum *model.Enum) string {
-	var s string
-	switch {
-	case t.List:
-		return "[]" + w.scalarType(t.Kind)
-	case t.Kind == value.Vector:
-		s = "[" + strconv.Itoa(t.Dim) + "]float32"
-	case enum != nil:
-		s = enum.GoName
-	default:
-		s = w.scalarType(t.Kind)
-	}
-	if t.Nullable {
-		return "*" + s
-	}
-	return s
-}
-
-func (w *writer) scalarType(k value.Kind) string {
-	switch k {
-	case value.String:
-		return "string"
-	case value.Bool:
-		return "bool"
-	case value.I32:
-		return "int32"
-	case value.U32:
-		return "uint32"
-	case value.F32:
-		return "float32"
-	case value.F64:
-		return "float64"
-	case value.I64:
-		return w.value("BigInt")
-	case value.U64:
-		return w.value("BigUint")
-	case value.Date, value.DateTime, value.Blob:
-		return w.value(k.String() + "Value")
-	}
-	panic("codegen: no Go type for " + k.String())
 }

@@ -3,20 +3,58 @@ package golang
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// planVar writes the plan of a query as a composite literal.
-func (w *writer) planVar(q *model.Query) {
-	w.line()
-	w.text("var ", q.GoLower, "Plan = ")
+// planVar adds the plan of a query as a composite literal.
+func planVar(f *jen.File, q *model.Query) {
+	var w literal
 	w.literal(reflect.ValueOf(q.Plan), false, 0)
-	w.line()
+	w.cut()
+	f.Add(blank)
+	f.Var().Id(q.GoLower + "Plan").Op("=").Add(tight(w.parts...))
+}
+
+// literal is the text of a nested composite literal under writing: a tree of statements
+// would have a hundred nodes for each clause of a plan. Only the first name of each
+// package is a statement, which brings the import.
+type literal struct {
+	parts []jen.Code
+	b     []byte // what follows the parts
+	used  []string
+}
+
+// cut makes what was written since the last cut a part.
+func (w *literal) cut() {
+	if len(w.b) > 0 {
+		w.parts = append(w.parts, jen.Id(string(w.b)))
+		w.b = w.b[:0]
+	}
+}
+
+// qual writes a name of a package.
+func (w *literal) qual(path, name string) {
+	if slices.Contains(w.used, path) {
+		w.text(packageNames[path], ".", name)
+		return
+	}
+	w.used = append(w.used, path)
+	w.cut()
+	w.parts = append(w.parts, jen.Qual(path, name))
+}
+
+func (w *literal) text(parts ...string) {
+	for _, p := range parts {
+		w.b = append(w.b, p...)
+	}
 }
 
 var (
@@ -35,20 +73,20 @@ var constants = map[reflect.Type][]string{
 
 // literal writes v as a Go expression on a line that is indented by depth tabs. With
 // elided the type of a composite literal is left to its context.
-func (w *writer) literal(v reflect.Value, elided bool, depth int) {
+func (w *literal) literal(v reflect.Value, elided bool, depth int) {
 	t := v.Type()
 	switch {
 	case t == valueType:
-		w.text(w.valueLiteral(v.Interface().(value.Value)))
+		w.valueLiteral(v.Interface().(value.Value))
 		return
 	case t == kindType:
-		w.text(w.value(value.Kind(v.Uint()).String()))
+		w.qual(valuePath, value.Kind(v.Uint()).String())
 		return
 	case t == varIDType && v.Int() == int64(plan.NoVar):
-		w.text("plan.NoVar")
+		w.qual(planPath, "NoVar")
 		return
 	case constants[t] != nil:
-		w.text("plan.", constants[t][v.Uint()])
+		w.qual(planPath, constants[t][v.Uint()])
 		return
 	}
 	switch t.Kind() {
@@ -81,7 +119,7 @@ type field struct {
 	short bool
 }
 
-func (w *writer) structLiteral(v reflect.Value, elided bool, depth int) {
+func (w *literal) structLiteral(v reflect.Value, elided bool, depth int) {
 	t := v.Type()
 	if !elided {
 		w.typeName(t)
@@ -106,7 +144,7 @@ func (w *writer) structLiteral(v reflect.Value, elided bool, depth int) {
 		w.text("}")
 		return
 	}
-	w.line()
+	w.text("\n")
 	keys := 0
 	for i, f := range fields {
 		// Neighbours of one line each stand in columns.
@@ -120,9 +158,9 @@ func (w *writer) structLiteral(v reflect.Value, elided bool, depth int) {
 			}
 		}
 		w.indent(depth + 1)
-		w.text(f.name, ":", pad(f.name, keys))
+		w.text(f.name, ":", spaces[:keys+1-width(f.name)])
 		w.namedConstant(t, f, depth+1)
-		w.line(",")
+		w.text(",\n")
 	}
 	w.indent(depth)
 	w.text("}")
@@ -135,12 +173,12 @@ func spelledZero(in, t reflect.Type) bool {
 }
 
 // namedConstant writes the value of a field, by the name of its sentinel if it is one.
-func (w *writer) namedConstant(t reflect.Type, f field, depth int) {
+func (w *literal) namedConstant(t reflect.Type, f field, depth int) {
 	switch {
 	case t == compareType && f.name == "Unless" && f.value.Int() == plan.NoParam:
-		w.text("plan.NoParam")
+		w.qual(planPath, "NoParam")
 	case t == readType && f.name == "Limit" && f.value.Int() == plan.NoLimit:
-		w.text("plan.NoLimit")
+		w.qual(planPath, "NoLimit")
 	default:
 		w.literal(f.value, false, depth)
 	}
@@ -151,7 +189,7 @@ var (
 	readType    = reflect.TypeFor[plan.Read]()
 )
 
-func (w *writer) sliceLiteral(v reflect.Value, depth int) {
+func (w *literal) sliceLiteral(v reflect.Value, depth int) {
 	elem := v.Type().Elem()
 	w.text("[]")
 	switch {
@@ -174,30 +212,28 @@ func (w *writer) sliceLiteral(v reflect.Value, depth int) {
 		w.text("}")
 		return
 	}
-	w.line()
+	w.text("\n")
 	for i := range v.Len() {
 		w.indent(depth + 1)
 		w.literal(v.Index(i), true, depth+1)
-		w.line(",")
+		w.text(",\n")
 	}
 	w.indent(depth)
 	w.text("}")
 }
 
 // typeName writes the name of a type of package plan or value.
-func (w *writer) typeName(t reflect.Type) {
-	switch t.PkgPath() {
-	case planPath:
-		w.use(planPath)
-		w.text("plan.", t.Name())
-	case valuePath:
-		w.text(w.value(t.Name()))
-	default:
+func (w *literal) typeName(t reflect.Type) {
+	if packageNames[t.PkgPath()] == "" {
 		panic("codegen: a plan holds a " + t.String() + ", whose package is not imported")
 	}
+	w.qual(t.PkgPath(), t.Name())
 }
 
-func (w *writer) indent(depth int) {
+// spaces are as many as columns of a plan can need.
+const spaces = "                                "
+
+func (w *literal) indent(depth int) {
 	for range depth {
 		w.b = append(w.b, '\t')
 	}
@@ -227,39 +263,54 @@ func short(v reflect.Value) bool {
 	return true
 }
 
-func (w *writer) valueLiteral(v value.Value) string {
-	of := func(arg string) string { return w.value("Of"+v.Kind().String()) + "(" + arg + ")" }
-	switch {
-	case v.IsNull():
-		return w.value("Null")
-	case v.IsList():
-		elems := make([]string, len(v.Elems()))
-		for i, e := range v.Elems() {
-			elems[i] = w.valueLiteral(e)
-		}
-		return w.value("OfList(") + w.value(v.Kind().String()) + ", []" + w.value("Value{") + strings.Join(elems, ", ") + "})"
+func (w *literal) valueLiteral(v value.Value) {
+	if v.IsNull() {
+		w.qual(valuePath, "Null")
+		return
 	}
+	if v.IsList() {
+		w.qual(valuePath, "OfList")
+		w.text("(")
+		w.qual(valuePath, v.Kind().String())
+		w.text(", []")
+		w.qual(valuePath, "Value")
+		w.text("{")
+		for i, e := range v.Elems() {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.valueLiteral(e)
+		}
+		w.text("})")
+		return
+	}
+	w.qual(valuePath, "Of"+v.Kind().String())
+	w.text("(", goValue(v), ")")
+}
+
+// goValue returns the Go value of a scalar or vector as a literal.
+func goValue(v value.Value) string {
 	switch v.Kind() {
 	case value.String:
-		return of(strconv.Quote(v.Str()))
+		return strconv.Quote(v.Str())
 	case value.Bool:
-		return of(strconv.FormatBool(v.Bool()))
+		return strconv.FormatBool(v.Bool())
 	case value.I32, value.I64, value.Date, value.DateTime:
-		return of(strconv.FormatInt(v.Int(), 10))
+		return strconv.FormatInt(v.Int(), 10)
 	case value.U32, value.U64:
-		return of(strconv.FormatUint(v.Uint(), 10))
+		return strconv.FormatUint(v.Uint(), 10)
 	case value.F32:
-		return of(strconv.FormatFloat(v.Float(), 'g', -1, 32))
+		return strconv.FormatFloat(v.Float(), 'g', -1, 32)
 	case value.F64:
-		return of(strconv.FormatFloat(v.Float(), 'g', -1, 64))
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 	case value.Blob:
-		return of("[]byte(" + strconv.Quote(string(v.Bytes())) + ")")
+		return "[]byte(" + strconv.Quote(string(v.Bytes())) + ")"
 	case value.Vector:
 		elems := make([]string, len(v.Vector()))
 		for i, f := range v.Vector() {
 			elems[i] = strconv.FormatFloat(float64(f), 'g', -1, 32)
 		}
-		return of("[]float32{" + strings.Join(elems, ", ") + "}")
+		return "[]float32{" + strings.Join(elems, ", ") + "}"
 	}
 	panic("codegen: no literal for a value of type " + v.Type().String())
 }

@@ -77,10 +77,15 @@ var everyStatement = &plan.Query{
 }
 
 func TestPlanLiterals(t *testing.T) {
-	var w writer
-	w.planVar(&model.Query{GoLower: "everyNode", Plan: everyNode})
-	w.planVar(&model.Query{GoLower: "everyStatement", Plan: everyStatement})
-	text := w.file(&model.Package{GoName: "plans"}, "")
+	f := newFile(&model.Package{GoName: "plans"})
+	f.NoFormat = true
+	planVar(f, &model.Query{GoLower: "everyNode", Plan: everyNode})
+	planVar(f, &model.Query{GoLower: "everyStatement", Plan: everyStatement})
+	f.Add(blank)
+	text, err := render(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	golden.Check(t, "testdata/plans.go.golden", text)
 
 	// Every type that a plan can hold stands in the literals.

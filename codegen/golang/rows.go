@@ -1,135 +1,158 @@
 package golang
 
 import (
-	"strconv"
+	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rowStructs writes the struct of a row, and one for each whole node in it.
-func (w *writer) rowStructs(q *model.Query) {
+// rowStructs adds the struct of a row, and one for each whole node in it.
+func rowStructs(f *jen.File, q *model.Query) {
 	name := q.GoName + "Row"
-	w.line()
-	w.comment("", name+" is a row of "+named(q)+".")
-	w.rowStruct(name, q.Columns)
+	f.Add(blank)
+	comment(f, name+" is a row of "+named(q)+".")
+	rowStruct(f, name, q.Columns)
 	for _, c := range q.Columns {
 		if c.Node != nil {
-			w.line()
-			w.comment("", c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
-			w.rowStruct(c.Node.GoName, c.Node.Fields)
+			f.Add(blank)
+			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
+			rowStruct(f, c.Node.GoName, c.Node.Fields)
 		}
 	}
 }
 
-func (w *writer) rowStruct(name string, fields []model.Field) {
+func rowStruct(f *jen.File, name string, fields []model.Field) {
 	members := make([]member, len(fields))
 	for i := range fields {
 		c := &fields[i]
-		members[i] = member{c.Doc, c.GoName, "", c.Tag()}
+		members[i] = member{doc: c.Doc, name: c.GoName, tag: c.Tags()}
 		if c.Node != nil {
-			members[i].typ = c.Node.GoName
+			members[i].typ = localType(c.Node.GoName)
 		} else {
-			members[i].typ = w.fieldType(c.Type, c.Enum)
+			members[i].typ = fieldType(c.Type, c.Enum)
 		}
 	}
-	w.text("type ", name, " ")
-	w.structType(members)
+	structType(f, name, members)
 }
 
-// scanMethod writes the method that fills a row from a batch.
-func (w *writer) scanMethod(q *model.Query) {
-	w.line()
-	w.line("func (r *", q.GoName, "Row) scan(b *engine.Batch, i int) {")
+// What the methods of all rows share.
+var (
+	scanMethodRest jen.Code = call(jen.Id("scan"), jen.Id("b").Add(pointer(jen.Qual(enginePath, "Batch"))), jen.Id("i").Int())
+
+	row        jen.Code = jen.Id("r")
+	columns    jen.Code = dot(jen.Id("b"), "Columns")
+	cVar       jen.Code = jen.Id("c")
+	vVar       jen.Code = jen.Id("v")
+	elems      jen.Code = jen.Id("elems")
+	defineC    jen.Code = jen.Id("c").Op(":=")
+	cNotNull   jen.Code = tight(jen.Op("!"), call(dot(cVar, "IsNull"), jen.Id("i")))
+	assignV    jen.Code = jen.Op("=").Add(address(vVar))
+	rowIndex   jen.Code = jen.Index(jen.Id("i"))
+	elemIndex  jen.Code = jen.Index(jen.Id("j"))
+	lenElems   jen.Code = call(jen.Id("len"), elems)
+	makeName   jen.Code = jen.Id("make")
+	eachElem   jen.Code = jen.For(commas(jen.Id("j"), jen.Id("e")).Op(":=").Range().Add(elems))
+	clone      jen.Code = jen.Qual("strings", "Clone")
+	notZero    jen.Code = jen.Op("!=").Lit(0)
+	listsElems jen.Code = tight(dotToken, jen.Id("Lists"), rowIndex, dotToken, call(jen.Id("Elems")))
+
+	intsAtRow    = atRow("Ints")
+	floatsAtRow  = atRow("Floats")
+	stringsAtRow = atRow("Strings")
+	vectorsAtRow = atRow("Vectors")
+)
+
+// atRow selects row i of a column.
+func atRow(slice string) jen.Code { return tight(dotToken, jen.Id(slice), rowIndex) }
+
+// scanMethod adds the method that fills a row from a batch.
+func scanMethod(f *jen.File, q *model.Query) {
+	body := make([]jen.Code, 0, len(q.Columns))
 	for i := range q.Columns {
 		c := &q.Columns[i]
-		column, field := "b.Columns["+strconv.Itoa(i)+"]", "r."+c.GoName
+		column, field := index(columns, ordinal(i)), dot(row, c.GoName)
 		if c.Node == nil {
-			w.scan(c, field, column)
+			body = append(body, scan(c, field, column))
 			continue
 		}
 		for j := range c.Node.Fields {
 			nf := &c.Node.Fields[j]
-			w.scan(nf, field+"."+nf.GoName, column+".Fields["+strconv.Itoa(j)+"]")
+			body = append(body, scan(nf, dot(field, nf.GoName), index(dot(column, "Fields"), ordinal(j))))
 		}
 	}
-	w.line("}")
+	f.Add(blank)
+	f.Func().Params(jen.Id("r").Add(pointer(jen.Id(q.GoName+"Row")))).Add(scanMethodRest, block(0, body...))
 }
 
-// scan writes the statements that copy row i of a column to a field. What the engine
+// scan returns the statement that copies row i of a column to a field. What the engine
 // lends for the life of a batch is cloned.
-func (w *writer) scan(f *model.Field, field, column string) {
+func scan(f *model.Field, field, column jen.Code) jen.Code {
 	switch {
 	case f.Type.Nullable:
-		w.line("\tif c := &", column, "; !c.IsNull(i) {")
+		condition := []jen.Code{jen.Add(defineC, address(column)), cNotNull}
 		if f.Type.List {
-			w.scanList(f, field, "c")
-		} else {
-			w.line("\t\tv := ", w.cell(f, "c"))
-			w.line("\t\t", field, " = &v")
+			return when(1, condition, scanList(f, field, cVar)...)
 		}
-		w.line("\t}")
+		return when(1, condition, define(vVar, cell(f, cVar)), jen.Add(field, assignV))
 	case f.Type.List:
-		w.line("\t{")
-		w.scanList(f, field, column)
-		w.line("\t}")
-	default:
-		w.line("\t", field, " = ", w.cell(f, column))
+		return block(1, scanList(f, field, column)...)
 	}
+	return assign(field, cell(f, column))
 }
 
-func (w *writer) scanList(f *model.Field, field, column string) {
-	w.line("\t\telems := ", column, ".Lists[i].Elems()")
-	w.line("\t\t", field, " = make([]", w.scalarType(f.Type.Kind), ", len(elems))")
-	w.line("\t\tfor j, e := range elems {")
-	w.line("\t\t\t", field, "[j] = ", w.element(f.Type.Kind))
-	w.line("\t\t}")
+func scanList(f *model.Field, field, column jen.Code) []jen.Code {
+	typ := scalarType(f.Type.Kind).code
+	return []jen.Code{
+		define(elems, tight(column, listsElems)),
+		assign(field, call(makeName, slice(typ), lenElems)),
+		jen.Add(eachElem, block(2, assign(tight(field, elemIndex), element(f.Type.Kind)))),
+	}
 }
 
 // cell returns row i of a scalar or vector column as its Go type.
-func (w *writer) cell(f *model.Field, column string) string {
+func cell(f *model.Field, column jen.Code) jen.Code {
 	switch k := f.Type.Kind; k {
 	case value.String:
-		w.use("strings")
-		s := "strings.Clone(" + column + ".Strings[i])"
+		s := call(clone, tight(column, stringsAtRow))
 		if f.Enum != nil {
-			return f.Enum.GoName + "(" + s + ")"
+			return call(jen.Id(f.Enum.GoName), s)
 		}
 		return s
 	case value.Bool:
-		return column + ".Ints[i] != 0"
+		return jen.Add(tight(column, intsAtRow), notZero)
 	case value.I32, value.I64, value.U32, value.U64, value.Date, value.DateTime:
-		return w.scalarType(k) + "(" + column + ".Ints[i])"
+		return call(scalarType(k).code, tight(column, intsAtRow))
 	case value.F32:
-		return "float32(" + column + ".Floats[i])"
+		return call(jen.Float32(), tight(column, floatsAtRow))
 	case value.F64:
-		return column + ".Floats[i]"
+		return tight(column, floatsAtRow)
 	case value.Blob:
-		return w.scalarType(k) + "(" + column + ".Strings[i])"
+		return call(scalarType(k).code, tight(column, stringsAtRow))
 	case value.Vector:
-		return "[" + strconv.Itoa(f.Type.Dim) + "]float32(" + column + ".Vectors[i])"
+		return call(vectorType(f.Type.Dim).code, tight(column, vectorsAtRow))
 	}
 	panic("codegen: no column of type " + f.Type.String())
 }
 
 // element returns the list element e as its Go type.
-func (w *writer) element(k value.Kind) string {
+func element(k value.Kind) jen.Code {
+	e := func(accessor string) jen.Code { return call(dot(jen.Id("e"), accessor)) }
 	switch k {
 	case value.String:
-		w.use("strings")
-		return "strings.Clone(e.Str())"
+		return call(clone, e("Str"))
 	case value.Bool:
-		return "e.Bool()"
+		return e("Bool")
 	case value.I32, value.I64, value.Date, value.DateTime:
-		return w.scalarType(k) + "(e.Int())"
+		return call(scalarType(k).code, e("Int"))
 	case value.U32, value.U64:
-		return w.scalarType(k) + "(e.Uint())"
+		return call(scalarType(k).code, e("Uint"))
 	case value.F32:
-		return "float32(e.Float())"
+		return call(jen.Float32(), e("Float"))
 	case value.F64:
-		return "e.Float()"
+		return e("Float")
 	case value.Blob:
-		return w.scalarType(k) + "(e.Bytes())"
+		return call(scalarType(k).code, e("Bytes"))
 	}
 	panic("codegen: no list of " + k.String())
 }

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,8 +31,8 @@ func (b *builder) fillSchemas(q *Query) {
 // mutationOutput is the one output schema of all mutations.
 var mutationOutput = sync.OnceValue(jsonschema.MutationOutput)
 
-// Tag returns the struct tag of the parameter's field.
-func (p *Param) Tag() string {
+// Tags returns the struct tag of the parameter's field, by key.
+func (p *Param) Tags() map[string]string {
 	name := p.Name
 	if p.Type.Nullable {
 		name += ",omitempty"
@@ -48,11 +50,11 @@ func (p *Param) Tag() string {
 	if p.Pattern != "" {
 		keywords = append(keywords, "pattern="+strings.ReplaceAll(p.Pattern, ",", `\,`))
 	}
-	return tag(name, keywords, p.Doc)
+	return tags(name, keywords, p.Doc)
 }
 
-// Tag returns the struct tag of the field.
-func (f *Field) Tag() string {
+// Tags returns the struct tag of the field, by key.
+func (f *Field) Tags() map[string]string {
 	var keywords []string
 	for _, v := range f.Type.Enum {
 		keywords = append(keywords, "enum="+v)
@@ -60,24 +62,36 @@ func (f *Field) Tag() string {
 	if f.Type.List && f.Type.Nullable {
 		keywords = append(keywords, "nullable")
 	}
-	return tag(f.Name, keywords, "")
+	return tags(f.Name, keywords, "")
 }
 
-func tag(name string, keywords []string, doc string) string {
-	s := `json:` + strconv.Quote(name)
+func tags(name string, keywords []string, doc string) map[string]string {
+	m := map[string]string{"json": name}
 	if len(keywords) > 0 {
-		s += ` jsonschema:` + strconv.Quote(strings.Join(keywords, ","))
+		m["jsonschema"] = strings.Join(keywords, ",")
 	}
 	if doc != "" {
-		s += ` jsonschema_description:` + strconv.Quote(doc)
+		m["jsonschema_description"] = doc
 	}
-	return s
+	return m
+}
+
+// tag spells tags as a struct has them.
+func tag(m map[string]string) reflect.StructTag {
+	var s string
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			s += " "
+		}
+		s += key + ":" + strconv.Quote(m[key])
+	}
+	return reflect.StructTag(s)
 }
 
 func paramsType(params []Param) reflect.Type {
 	fields := make([]reflect.StructField, len(params))
 	for i, p := range params {
-		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: reflect.StructTag(p.Tag())}
+		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: tag(p.Tags())}
 	}
 	return reflect.StructOf(fields)
 }
@@ -89,7 +103,7 @@ func rowType(columns []Field) reflect.Type {
 		if f.Node != nil {
 			t = rowType(f.Node.Fields)
 		}
-		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: reflect.StructTag(f.Tag())}
+		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: tag(f.Tags())}
 	}
 	return reflect.StructOf(fields)
 }

@@ -39,7 +39,11 @@ func generated(t testing.TB, queries string) map[string][]byte {
 	if diags.HasErrors() {
 		t.Skip(diags)
 	}
-	return Files(p)
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // checkFormat holds generated files against gofmt.

@@ -1,0 +1,183 @@
+package golang
+
+import (
+	"bytes"
+	"go/format"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// The functions here build what jennifer has too, in the layout of gofmt. What several
+// statements share is a jen.Code and not a *jen.Statement, to which anyone could append.
+
+// blank is the empty line before a declaration, and the end of the last line.
+var blank jen.Code = jen.Empty()
+
+// laidOut takes a file that jennifer does not format, which it writes at once.
+type laidOut struct{ text []byte }
+
+// Write keeps a file, in the form of gofmt from its first line to its imports too.
+func (w *laidOut) Write(file []byte) (int, error) {
+	head, body, _ := bytes.Cut(file, []byte("\n\n\n")) // before the blank of the first declaration
+	head, err := format.Source(file[:len(head)+1])
+	if err != nil {
+		return 0, err
+	}
+	w.text = slices.Concat(w.text, head, body)
+	return len(file), nil
+}
+
+// tight puts nothing between the parts, where a statement has spaces.
+func tight(parts ...jen.Code) *jen.Statement { return jen.Custom(jen.Options{}, parts...) }
+
+func commas(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Separator: ", "}, items...)
+}
+
+func params(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ", "}, items...)
+}
+
+func call(f jen.Code, args ...jen.Code) *jen.Statement { return tight(f, params(args...)) }
+
+// values are the elements of a literal on one line.
+func values(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ", "}, items...)
+}
+
+func dot(x jen.Code, name string) *jen.Statement { return tight(x, dotToken, jen.Id(name)) }
+
+func index(x, i jen.Code) *jen.Statement { return tight(x, jen.Index(i)) }
+
+func pointer(x jen.Code) *jen.Statement { return tight(star, x) }
+
+func address(x jen.Code) *jen.Statement { return tight(ampersand, x) }
+
+func slice(elem jen.Code) *jen.Statement { return tight(brackets, elem) }
+
+func assign(to, x jen.Code) *jen.Statement { return jen.Add(to, equals, x) }
+
+func define(to, x jen.Code) *jen.Statement { return jen.Add(to, colonEquals, x) }
+
+var (
+	dotToken    jen.Code = jen.Op(".")
+	star        jen.Code = jen.Op("*")
+	ampersand   jen.Code = jen.Op("&")
+	equals      jen.Code = jen.Op("=")
+	colonEquals jen.Code = jen.Op(":=")
+	brackets    jen.Code = jen.Index()
+)
+
+const tabs = "\n\t\t\t\t"
+
+// block holds statements in braces, which are opened on a line that is indented by depth
+// tabs.
+func block(depth int, statements ...jen.Code) *jen.Statement {
+	if len(statements) == 0 {
+		return jen.Op("{" + tabs[:1+depth] + "}")
+	}
+	return jen.Custom(jen.Options{Open: "{" + tabs[:2+depth], Close: tabs[:1+depth] + "}", Separator: tabs[:2+depth]}, statements...)
+}
+
+// when runs statements under a condition.
+func when(depth int, condition []jen.Code, statements ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "if ", Separator: "; "}, condition...).Add(block(depth, statements...))
+}
+
+// member is a field of a struct.
+type member struct {
+	doc, name string
+	typ       typeExpr
+	tag       map[string]string
+}
+
+// structType declares a struct. Names, types and tags stand in columns between the
+// comments.
+func structType(f *jen.File, name string, members []member) {
+	if len(members) == 0 {
+		f.Type().Id(name).Struct()
+		return
+	}
+	lines := make([]jen.Code, 0, 2*len(members))
+	for i := 0; i < len(members); {
+		for line := range commentLines(members[i].doc) {
+			lines = append(lines, jen.Comment(line))
+		}
+		end := i + 1
+		for end < len(members) && strings.TrimSpace(members[end].doc) == "" {
+			end++
+		}
+		names, types := 0, 0
+		for _, m := range members[i:end] {
+			names, types = max(names, width(m.name)), max(types, m.typ.width)
+		}
+		for _, m := range members[i:end] {
+			lines = append(lines, tight(jen.Id(m.name), pad(width(m.name), names), m.typ.code, pad(m.typ.width, types), jen.Tag(m.tag)))
+		}
+		i = end
+	}
+	f.Type().Id(name).Id("struct").Add(block(0, lines...))
+}
+
+// pair is a member of a composite literal that takes one line.
+type pair struct {
+	key   string
+	value jen.Code
+}
+
+// literalVar declares a variable that points to a composite literal.
+func literalVar(f *jen.File, name string, typ jen.Code, pairs []pair) {
+	keys := 0
+	for _, p := range pairs {
+		keys = max(keys, width(p.key))
+	}
+	lines := make([]jen.Code, len(pairs))
+	for i, p := range pairs {
+		lines[i] = tight(jen.Id(p.key), colon, pad(width(p.key), keys), p.value)
+	}
+	f.Add(blank)
+	f.Var().Id(name).Op("=").Add(tight(ampersand, typ, jen.Custom(jen.Options{Open: "{\n\t", Close: ",\n}", Separator: ",\n\t"}, lines...)))
+}
+
+var colon jen.Code = jen.Op(":")
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+// pad is the space between what is so wide and what follows it in a column.
+func pad(wide, column int) jen.Code {
+	if n := column - wide; n < len(pads) {
+		return pads[n]
+	}
+	return jen.Op(strings.Repeat(" ", column-wide+1))
+}
+
+var pads = func() (pads [32]jen.Code) {
+	for i := range pads {
+		pads[i] = jen.Op(strings.Repeat(" ", i+1))
+	}
+	return pads
+}()
+
+// ordinal is a number from 0.
+func ordinal(i int) jen.Code { return jen.Id(strconv.Itoa(i)) }
+
+// rawString is a string literal, raw where Go can say it so.
+func rawString(s string) jen.Code {
+	if strconv.CanBackquote(s) {
+		return jen.Id("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+// list is a literal of a []string.
+func list(elems []string) jen.Code {
+	items := make([]jen.Code, len(elems))
+	for i, e := range elems {
+		items[i] = jen.Lit(e)
+	}
+	return tight(brackets, jen.String(), values(items...))
+}

@@ -15,7 +15,7 @@ import (
 // statements share is a jen.Code and not a *jen.Statement, to which anyone could append.
 
 // blank is the empty line before a declaration, and the end of the last line.
-var blank jen.Code = jen.Empty()
+var blank = only(jen.Empty())
 
 // laidOut takes a file that jennifer does not format, which it writes at once.
 type laidOut struct{ text []byte }
@@ -31,61 +31,82 @@ func (w *laidOut) Write(file []byte) (int, error) {
 	return len(file), nil
 }
 
-// tight puts nothing between the parts, where a statement has spaces.
-func tight(parts ...jen.Code) *jen.Statement { return jen.Custom(jen.Options{}, parts...) }
+// only returns the one part of a statement: a tree has many, and without the statements
+// around them it takes half the memory.
+func only(s *jen.Statement) jen.Code { return (*s)[0] }
 
-func commas(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Separator: ", "}, items...)
+func id(name string) jen.Code { return only(jen.Id(name)) }
+
+func qual(path, name string) jen.Code { return only(jen.Qual(path, name)) }
+
+// words puts a space between the parts.
+func words(parts ...jen.Code) jen.Code { return (*jen.Statement)(&parts) }
+
+// tight puts nothing between the parts.
+func tight(parts ...jen.Code) jen.Code { return only(jen.Custom(jen.Options{}, parts...)) }
+
+func commas(items ...jen.Code) jen.Code {
+	return only(jen.Custom(jen.Options{Separator: ", "}, items...))
 }
 
-func params(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ", "}, items...)
+func params(items ...jen.Code) jen.Code {
+	return only(jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ", "}, items...))
 }
 
-func call(f jen.Code, args ...jen.Code) *jen.Statement { return tight(f, params(args...)) }
+func call(f jen.Code, args ...jen.Code) jen.Code { return tight(f, params(args...)) }
 
 // values are the elements of a literal on one line.
-func values(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ", "}, items...)
+func values(items ...jen.Code) jen.Code {
+	return only(jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ", "}, items...))
 }
 
-func dot(x jen.Code, name string) *jen.Statement { return tight(x, dotToken, jen.Id(name)) }
+func dot(x jen.Code, name string) jen.Code { return tight(x, dotToken, id(name)) }
 
-func index(x, i jen.Code) *jen.Statement { return tight(x, jen.Index(i)) }
+func subscript(i jen.Code) jen.Code { return only(jen.Index(i)) }
 
-func pointer(x jen.Code) *jen.Statement { return tight(star, x) }
+func index(x, i jen.Code) jen.Code { return tight(x, subscript(i)) }
 
-func address(x jen.Code) *jen.Statement { return tight(ampersand, x) }
+func parens(x jen.Code) jen.Code { return only(jen.Parens(x)) }
 
-func slice(elem jen.Code) *jen.Statement { return tight(brackets, elem) }
+func pointer(x jen.Code) jen.Code { return tight(star, x) }
 
-func assign(to, x jen.Code) *jen.Statement { return jen.Add(to, equals, x) }
+func address(x jen.Code) jen.Code { return tight(ampersand, x) }
 
-func define(to, x jen.Code) *jen.Statement { return jen.Add(to, colonEquals, x) }
+func slice(elem jen.Code) jen.Code { return tight(brackets, elem) }
+
+func assign(to, x jen.Code) jen.Code { return words(to, equals, x) }
+
+func define(to, x jen.Code) jen.Code { return words(to, colonEquals, x) }
+
+func returns(x jen.Code) jen.Code { return only(jen.Return(x)) }
 
 var (
-	dotToken    jen.Code = jen.Op(".")
-	star        jen.Code = jen.Op("*")
-	ampersand   jen.Code = jen.Op("&")
-	equals      jen.Code = jen.Op("=")
-	colonEquals jen.Code = jen.Op(":=")
-	brackets    jen.Code = jen.Index()
+	dotToken    = only(jen.Op("."))
+	star        = only(jen.Op("*"))
+	ampersand   = only(jen.Op("&"))
+	equals      = only(jen.Op("="))
+	colonEquals = only(jen.Op(":="))
+	colon       = only(jen.Op(":"))
+	brackets    = only(jen.Index())
+	structName  = id("struct")
+	stringName  = id("string")
+	errorName   = id("error")
 )
 
 const tabs = "\n\t\t\t\t"
 
 // block holds statements in braces, which are opened on a line that is indented by depth
 // tabs.
-func block(depth int, statements ...jen.Code) *jen.Statement {
+func block(depth int, statements ...jen.Code) jen.Code {
 	if len(statements) == 0 {
-		return jen.Op("{" + tabs[:1+depth] + "}")
+		return only(jen.Op("{" + tabs[:1+depth] + "}"))
 	}
-	return jen.Custom(jen.Options{Open: "{" + tabs[:2+depth], Close: tabs[:1+depth] + "}", Separator: tabs[:2+depth]}, statements...)
+	return only(jen.Custom(jen.Options{Open: "{" + tabs[:2+depth], Close: tabs[:1+depth] + "}", Separator: tabs[:2+depth]}, statements...))
 }
 
 // when runs statements under a condition.
-func when(depth int, condition []jen.Code, statements ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "if ", Separator: "; "}, condition...).Add(block(depth, statements...))
+func when(depth int, condition []jen.Code, statements ...jen.Code) jen.Code {
+	return words(only(jen.Custom(jen.Options{Open: "if ", Separator: "; "}, condition...)), block(depth, statements...))
 }
 
 // member is a field of a struct.
@@ -105,7 +126,7 @@ func structType(f *jen.File, name string, members []member) {
 	lines := make([]jen.Code, 0, 2*len(members))
 	for i := 0; i < len(members); {
 		for line := range commentLines(members[i].doc) {
-			lines = append(lines, jen.Comment(line))
+			lines = append(lines, only(jen.Comment(line)))
 		}
 		end := i + 1
 		for end < len(members) && strings.TrimSpace(members[end].doc) == "" {
@@ -116,11 +137,11 @@ func structType(f *jen.File, name string, members []member) {
 			names, types = max(names, width(m.name)), max(types, m.typ.width)
 		}
 		for _, m := range members[i:end] {
-			lines = append(lines, tight(jen.Id(m.name), pad(width(m.name), names), m.typ.code, pad(m.typ.width, types), jen.Tag(m.tag)))
+			lines = append(lines, tight(id(m.name), pad(width(m.name), names), m.typ.code, pad(m.typ.width, types), only(jen.Tag(m.tag))))
 		}
 		i = end
 	}
-	f.Type().Id(name).Id("struct").Add(block(0, lines...))
+	f.Type().Id(name).Add(structName, block(0, lines...))
 }
 
 // pair is a member of a composite literal that takes one line.
@@ -137,13 +158,11 @@ func literalVar(f *jen.File, name string, typ jen.Code, pairs []pair) {
 	}
 	lines := make([]jen.Code, len(pairs))
 	for i, p := range pairs {
-		lines[i] = tight(jen.Id(p.key), colon, pad(width(p.key), keys), p.value)
+		lines[i] = tight(id(p.key), colon, pad(width(p.key), keys), p.value)
 	}
 	f.Add(blank)
-	f.Var().Id(name).Op("=").Add(tight(ampersand, typ, jen.Custom(jen.Options{Open: "{\n\t", Close: ",\n}", Separator: ",\n\t"}, lines...)))
+	f.Var().Id(name).Add(equals, tight(ampersand, typ, only(jen.Custom(jen.Options{Open: "{\n\t", Close: ",\n}", Separator: ",\n\t"}, lines...))))
 }
-
-var colon jen.Code = jen.Op(":")
 
 func width(s string) int { return utf8.RuneCountInString(s) }
 
@@ -152,32 +171,33 @@ func pad(wide, column int) jen.Code {
 	if n := column - wide; n < len(pads) {
 		return pads[n]
 	}
-	return jen.Op(strings.Repeat(" ", column-wide+1))
+	return only(jen.Op(strings.Repeat(" ", column-wide+1)))
 }
 
 var pads = func() (pads [32]jen.Code) {
 	for i := range pads {
-		pads[i] = jen.Op(strings.Repeat(" ", i+1))
+		pads[i] = only(jen.Op(strings.Repeat(" ", i+1)))
 	}
 	return pads
 }()
 
-// ordinal is a number from 0.
-func ordinal(i int) jen.Code { return jen.Id(strconv.Itoa(i)) }
+func number(i int) jen.Code { return id(strconv.Itoa(i)) }
+
+func text(s string) jen.Code { return only(jen.Lit(s)) }
 
 // rawString is a string literal, raw where Go can say it so.
 func rawString(s string) jen.Code {
 	if strconv.CanBackquote(s) {
-		return jen.Id("`" + s + "`")
+		return id("`" + s + "`")
 	}
-	return jen.Lit(s)
+	return text(s)
 }
 
 // list is a literal of a []string.
 func list(elems []string) jen.Code {
 	items := make([]jen.Code, len(elems))
 	for i, e := range elems {
-		items[i] = jen.Lit(e)
+		items[i] = text(e)
 	}
-	return tight(brackets, jen.String(), values(items...))
+	return tight(brackets, stringName, values(items...))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dave/jennifer/jen"
 
@@ -35,7 +36,7 @@ type literal struct {
 // cut makes what was written since the last cut a part.
 func (w *literal) cut() {
 	if len(w.b) > 0 {
-		w.parts = append(w.parts, jen.Id(string(w.b)))
+		w.parts = append(w.parts, id(string(w.b)))
 		w.b = w.b[:0]
 	}
 }
@@ -48,7 +49,7 @@ func (w *literal) qual(path, name string) {
 	}
 	w.used = append(w.used, path)
 	w.cut()
-	w.parts = append(w.parts, jen.Qual(path, name))
+	w.parts = append(w.parts, qual(path, name))
 }
 
 func (w *literal) text(parts ...string) {
@@ -112,9 +113,41 @@ func (w *literal) literal(v reflect.Value, elided bool, depth int) {
 	}
 }
 
+// structField is what a literal has to know of a field of a struct type.
+type structField struct {
+	name     string
+	spelled  bool   // written out though it is zero: it says something to whoever reads the plan
+	sentinel string // the name in package plan of number, if one has a name
+	number   int64
+	short    bool // every value fits on the line of what holds it
+}
+
+// fieldsOf keeps the fields of the struct types, whose reflection takes longer than
+// writing them.
+var fieldsOf sync.Map // reflect.Type to []structField
+
+func structFields(t reflect.Type) []structField {
+	if fields, ok := fieldsOf.Load(t); ok {
+		return fields.([]structField)
+	}
+	fields := make([]structField, t.NumField())
+	for i := range fields {
+		f := t.Field(i)
+		fields[i] = structField{name: f.Name, spelled: spelledZero(t, f.Type), short: alwaysShort(f.Type)}
+		switch {
+		case t == compareType && f.Name == "Unless":
+			fields[i].sentinel, fields[i].number = "NoParam", plan.NoParam
+		case t == readType && f.Name == "Limit":
+			fields[i].sentinel, fields[i].number = "NoLimit", plan.NoLimit
+		}
+	}
+	fieldsOf.Store(t, fields)
+	return fields
+}
+
 // field is a field of a struct that its literal writes.
 type field struct {
-	name  string
+	*structField
 	value reflect.Value
 	short bool
 }
@@ -124,13 +157,17 @@ func (w *literal) structLiteral(v reflect.Value, elided bool, depth int) {
 	if !elided {
 		w.typeName(t)
 	}
-	fields, long := make([]field, 0, t.NumField()), false
-	for f, fv := range v.Fields() {
-		if fv.IsZero() && !spelledZero(t, f.Type) {
+	var room [12]field
+	fields, long := room[:0], false
+	all := structFields(t)
+	for i := range all {
+		f, fv := &all[i], v.Field(i)
+		if fv.IsZero() && !f.spelled {
 			continue
 		}
-		fields = append(fields, field{f.Name, fv, short(fv)})
-		long = long || !fields[len(fields)-1].short
+		fits := f.short || short(fv)
+		fields = append(fields, field{f, fv, fits})
+		long = long || !fits
 	}
 	w.text("{")
 	if !long {
@@ -139,7 +176,7 @@ func (w *literal) structLiteral(v reflect.Value, elided bool, depth int) {
 				w.text(", ")
 			}
 			w.text(f.name, ": ")
-			w.namedConstant(t, f, depth)
+			w.namedConstant(f, depth)
 		}
 		w.text("}")
 		return
@@ -159,35 +196,32 @@ func (w *literal) structLiteral(v reflect.Value, elided bool, depth int) {
 		}
 		w.indent(depth + 1)
 		w.text(f.name, ":", spaces[:keys+1-width(f.name)])
-		w.namedConstant(t, f, depth+1)
+		w.namedConstant(f, depth+1)
 		w.text(",\n")
 	}
 	w.indent(depth)
 	w.text("}")
 }
 
-// spelledZero reports whether a zero field of type t is written out: the zero of an
-// enumeration or an index says something to whoever reads the plan.
+// spelledZero reports whether a zero field of type t is written out: enumerations and
+// indexes are.
 func spelledZero(in, t reflect.Type) bool {
 	return t == varIDType || constants[t] != nil || in.PkgPath() == planPath && t.Kind() == reflect.Int
-}
-
-// namedConstant writes the value of a field, by the name of its sentinel if it is one.
-func (w *literal) namedConstant(t reflect.Type, f field, depth int) {
-	switch {
-	case t == compareType && f.name == "Unless" && f.value.Int() == plan.NoParam:
-		w.qual(planPath, "NoParam")
-	case t == readType && f.name == "Limit" && f.value.Int() == plan.NoLimit:
-		w.qual(planPath, "NoLimit")
-	default:
-		w.literal(f.value, false, depth)
-	}
 }
 
 var (
 	compareType = reflect.TypeFor[plan.Compare]()
 	readType    = reflect.TypeFor[plan.Read]()
 )
+
+// namedConstant writes the value of a field, by the name of its sentinel if it is one.
+func (w *literal) namedConstant(f field, depth int) {
+	if f.sentinel != "" && f.value.Int() == f.number {
+		w.qual(planPath, f.sentinel)
+		return
+	}
+	w.literal(f.value, false, depth)
+}
 
 func (w *literal) sliceLiteral(v reflect.Value, depth int) {
 	elem := v.Type().Elem()
@@ -239,23 +273,43 @@ func (w *literal) indent(depth int) {
 	}
 }
 
-// short reports whether the literal of v fits on the line of what holds it.
+// short reports whether the literal of v fits on the line of what holds it: a list of
+// structs does not.
 func short(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		return v.IsNil() || short(v.Elem())
 	case reflect.Slice:
-		switch v.Type().Elem().Kind() {
-		case reflect.Struct, reflect.Interface, reflect.Pointer:
-			return v.Len() == 0
-		}
-		return true
+		return v.Len() == 0 || alwaysShort(v.Type())
 	case reflect.Struct:
 		if v.Type() == valueType {
 			return true
 		}
-		for _, fv := range v.Fields() {
-			if !short(fv) {
+		for i, f := range structFields(v.Type()) {
+			if !f.short && !short(v.Field(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alwaysShort reports whether all values of type t are short, as far as their type tells.
+func alwaysShort(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return false
+	case reflect.Slice:
+		switch t.Elem().Kind() {
+		case reflect.Struct, reflect.Interface, reflect.Pointer:
+			return false
+		}
+	case reflect.Struct:
+		if t == valueType {
+			return true
+		}
+		for _, f := range structFields(t) {
+			if !f.short {
 				return false
 			}
 		}

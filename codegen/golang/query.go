@@ -27,55 +27,55 @@ func named(q *model.Query) string { return "the query " + q.Name + " in " + q.Fi
 
 // What the declarations of all queries share.
 var (
-	engineArgs jen.Code = jen.Qual(enginePath, "Args")
-	planQuery  jen.Code = pointer(jen.Qual(planPath, "Query"))
-	rawMessage jen.Code = jen.Qual(jsonPath, "RawMessage")
+	engineArgs = qual(enginePath, "Args")
+	planQuery  = pointer(qual(planPath, "Query"))
+	rawMessage = qual(jsonPath, "RawMessage")
 
-	ctxParam  jen.Code = jen.Id("ctx").Qual("context", "Context")
-	gParam    jen.Code = jen.Id("g").Qual(enginePath, "Graph")
-	optsParam jen.Code = jen.Id("opts").Qual(enginePath, "WriteOptions")
-	atParam   jen.Code = jen.Id("at").Qual(enginePath, "Target")
+	ctxParam  = words(ctx, qual("context", "Context"))
+	gParam    = words(g, qual(enginePath, "Graph"))
+	optsParam = words(opts, qual(enginePath, "WriteOptions"))
+	atParam   = words(at, qual(enginePath, "Target"))
 
-	ctx          jen.Code = jen.Id("ctx")
-	g            jen.Code = jen.Id("g")
-	at           jen.Code = jen.Id("at")
-	opts         jen.Code = jen.Id("opts")
-	read         jen.Code = jen.Id("read")
-	mutate       jen.Code = dot(g, "Mutate")
-	pArgs        jen.Code = call(dot(jen.Id("p"), "args"))
-	changeResult jen.Code = params(jen.Qual(enginePath, "Change"), jen.Error())
+	ctx          = id("ctx")
+	g            = id("g")
+	at           = id("at")
+	opts         = id("opts")
+	read         = id("read")
+	mutate       = dot(g, "Mutate")
+	pArgs        = call(dot(pVar, "args"))
+	changeResult = params(qual(enginePath, "Change"), errorName)
 )
 
 // function adds the typed function that runs a query.
 func function(f *jen.File, q *model.Query) {
 	f.Add(blank)
 	doc(f, q.GoName+" runs "+named(q)+".", q.Description)
-	name, p, planName := jen.Id(q.GoName), jen.Id("p").Id(q.GoName+"Params"), jen.Id(q.GoLower+"Plan")
+	name, p, planName := id(q.GoName), words(pVar, id(q.GoName+"Params")), id(q.GoLower+"Plan")
 	if q.Mutation() {
 		f.Func().Add(call(name, ctxParam, gParam, p, optsParam), changeResult,
-			block(0, jen.Return(call(mutate, ctx, planName, pArgs, opts))))
+			block(0, returns(call(mutate, ctx, planName, pArgs, opts))))
 		return
 	}
-	row := jen.Id(q.GoName + "Row")
-	f.Func().Add(call(name, ctxParam, gParam, p, atParam), params(slice(row), jen.Error()),
-		block(0, jen.Return(call(read, ctx, g, planName, pArgs, at, dot(jen.Parens(pointer(row)), "scan")))))
+	row := id(q.GoName + "Row")
+	f.Func().Add(call(name, ctxParam, gParam, p, atParam), params(slice(row), errorName),
+		block(0, returns(call(read, ctx, g, planName, pArgs, at, dot(parens(pointer(row)), "scan")))))
 }
 
 // The methods of all handlers, as far as they are the same.
 var (
-	descriptorMethod jen.Code = jen.Add(call(jen.Id("Descriptor")), pointer(jen.Qual(toolPath, "Descriptor")))
-	gatesMethod      jen.Code = jen.Add(call(jen.Id("Gates")), slice(jen.Qual(toolPath, "Grant")),
-		block(0, jen.Return(call(jen.Qual(toolPath, "Gates"), jen.Id("t")))))
-	decodeMethod jen.Code = jen.Add(call(jen.Id("Decode"), jen.Id("args").Add(rawMessage)), params(jen.Qual(toolPath, "Call"), jen.Error()),
-		block(0, jen.Return(call(jen.Qual(toolPath, "DecodeStored"), jen.Id("t"), jen.Id("args")))))
-	infoMethod         jen.Code = jen.Add(call(jen.Id("Info")), pointer(jen.Qual(toolPath, "QueryInfo")))
-	planMethod         jen.Code = jen.Add(call(jen.Id("Plan")), planQuery)
-	decodeParamsMethod jen.Code = jen.Add(call(jen.Id("DecodeParams"), jen.Id("params").Add(rawMessage)), params(engineArgs, jen.Error()))
+	descriptorMethod = words(call(id("Descriptor")), pointer(qual(toolPath, "Descriptor")))
+	gatesMethod      = words(call(id("Gates")), slice(qual(toolPath, "Grant")),
+		block(0, returns(call(qual(toolPath, "Gates"), id("t")))))
+	decodeMethod = words(call(id("Decode"), words(id("args"), rawMessage)), params(qual(toolPath, "Call"), errorName),
+		block(0, returns(call(qual(toolPath, "DecodeStored"), id("t"), id("args")))))
+	infoMethod         = words(call(id("Info")), pointer(qual(toolPath, "QueryInfo")))
+	planMethod         = words(call(id("Plan")), planQuery)
+	decodeParamsMethod = words(call(id("DecodeParams"), words(id("params"), rawMessage)), params(engineArgs, errorName))
 
-	decodeParams jen.Code = when(1,
-		[]jen.Code{define(jen.Err(), call(dot(jen.Id("p"), "decode"), jen.Id("params"))), jen.Err().Op("!=").Nil()},
-		jen.Return(commas(jen.Nil(), jen.Err())))
-	returnArgs jen.Code = jen.Return(commas(pArgs, jen.Nil()))
+	decodeParams = when(1,
+		[]jen.Code{define(jen.Err(), call(dot(pVar, "decode"), id("params"))), words(jen.Err(), notNil)},
+		returns(commas(jen.Nil(), jen.Err())))
+	returnArgs = returns(commas(pArgs, jen.Nil()))
 )
 
 // handler adds the struct that serves a query as a tool.
@@ -85,35 +85,35 @@ func handler(f *jen.File, q *model.Query) {
 	comment(f, name+" serves "+named(q)+" as a tool.")
 	f.Type().Id(name).Struct()
 
-	receiver := jen.Func().Params(jen.Id(name))
-	self := jen.Func().Params(jen.Id("t").Id(name))
-	method := func(parts ...jen.Code) {
+	receiver := id(name)
+	self := words(id("t"), receiver)
+	method := func(receiver jen.Code, parts ...jen.Code) {
 		f.Add(blank)
-		f.Add(parts...)
+		f.Func().Params(receiver).Add(parts...)
 	}
 	descriptor, info := q.GoLower+"Descriptor", q.GoLower+"Info"
-	method(receiver, descriptorMethod, block(0, jen.Return(jen.Id(descriptor))))
+	method(receiver, descriptorMethod, block(0, returns(id(descriptor))))
 	method(self, gatesMethod)
 	method(self, decodeMethod)
-	method(receiver, infoMethod, block(0, jen.Return(jen.Id(info))))
-	method(receiver, planMethod, block(0, jen.Return(jen.Id(q.GoLower+"Plan"))))
-	method(receiver, decodeParamsMethod, block(0, jen.Var().Id("p").Id(q.GoName+"Params"), decodeParams, returnArgs))
+	method(receiver, infoMethod, block(0, returns(id(info))))
+	method(receiver, planMethod, block(0, returns(id(q.GoLower+"Plan"))))
+	method(receiver, decodeParamsMethod, block(0, jen.Var().Add(pVar, id(q.GoName+"Params")), decodeParams, returnArgs))
 	literalVar(f, descriptor, toolDescriptor, descriptorPairs(q))
 	literalVar(f, info, toolQueryInfo, infoPairs(q))
 }
 
 var (
-	toolDescriptor jen.Code = jen.Qual(toolPath, "Descriptor")
-	toolQueryInfo  jen.Code = jen.Qual(toolPath, "QueryInfo")
-	yes            jen.Code = jen.True()
+	toolDescriptor = qual(toolPath, "Descriptor")
+	toolQueryInfo  = qual(toolPath, "QueryInfo")
+	yes            = id("true")
 )
 
 func descriptorPairs(q *model.Query) []pair {
 	t := q.Tool
 	pairs := []pair{
-		{"Name", jen.Lit(t.Name)},
-		{"Title", jen.Lit(t.Title)},
-		{"Description", jen.Lit(t.Description)},
+		{"Name", text(t.Name)},
+		{"Title", text(t.Title)},
+		{"Description", text(t.Description)},
 		{"InputSchema", call(rawMessage, rawString(string(t.InputSchema)))},
 		{"OutputSchema", call(rawMessage, rawString(string(t.OutputSchema)))},
 	}
@@ -129,15 +129,15 @@ func descriptorPairs(q *model.Query) []pair {
 }
 
 func infoPairs(q *model.Query) []pair {
-	pairs := []pair{{"Name", jen.Lit(q.Name)}}
+	pairs := []pair{{"Name", text(q.Name)}}
 	if q.Exposed {
 		pairs = append(pairs, pair{"Exposed", yes})
 	}
 	if q.Description != "" {
-		pairs = append(pairs, pair{"Description", jen.Lit(q.Description)})
+		pairs = append(pairs, pair{"Description", text(q.Description)})
 	}
 	if q.Instruction != "" {
-		pairs = append(pairs, pair{"Instruction", jen.Lit(q.Instruction)})
+		pairs = append(pairs, pair{"Instruction", text(q.Instruction)})
 	}
 	if q.Mutation() {
 		pairs = append(pairs, pair{"Mutation", yes})
@@ -149,5 +149,5 @@ func infoPairs(q *model.Query) []pair {
 		}
 		pairs = append(pairs, pair{"ParamDocs", list(docs)})
 	}
-	return append(pairs, pair{"File", jen.Lit(q.File)})
+	return append(pairs, pair{"File", text(q.File)})
 }

@@ -38,24 +38,23 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 
 // What the methods of all rows share.
 var (
-	scanMethodRest jen.Code = call(jen.Id("scan"), jen.Id("b").Add(pointer(jen.Qual(enginePath, "Batch"))), jen.Id("i").Int())
+	scanMethodRest = call(id("scan"), words(id("b"), pointer(qual(enginePath, "Batch"))), words(id("i"), jen.Int()))
 
-	row        jen.Code = jen.Id("r")
-	columns    jen.Code = dot(jen.Id("b"), "Columns")
-	cVar       jen.Code = jen.Id("c")
-	vVar       jen.Code = jen.Id("v")
-	elems      jen.Code = jen.Id("elems")
-	defineC    jen.Code = jen.Id("c").Op(":=")
-	cNotNull   jen.Code = tight(jen.Op("!"), call(dot(cVar, "IsNull"), jen.Id("i")))
-	assignV    jen.Code = jen.Op("=").Add(address(vVar))
-	rowIndex   jen.Code = jen.Index(jen.Id("i"))
-	elemIndex  jen.Code = jen.Index(jen.Id("j"))
-	lenElems   jen.Code = call(jen.Id("len"), elems)
-	makeName   jen.Code = jen.Id("make")
-	eachElem   jen.Code = jen.For(commas(jen.Id("j"), jen.Id("e")).Op(":=").Range().Add(elems))
-	clone      jen.Code = jen.Qual("strings", "Clone")
-	notZero    jen.Code = jen.Op("!=").Lit(0)
-	listsElems jen.Code = tight(dotToken, jen.Id("Lists"), rowIndex, dotToken, call(jen.Id("Elems")))
+	rVar       = id("r")
+	cVar       = id("c")
+	vVar       = id("v")
+	elems      = id("elems")
+	columns    = dot(id("b"), "Columns")
+	rowIndex   = subscript(id("i"))
+	elemIndex  = subscript(id("j"))
+	cNotNull   = tight(only(jen.Op("!")), call(dot(cVar, "IsNull"), id("i")))
+	addressOfV = address(vVar)
+	eachElem   = only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elems)))
+	lenElems   = call(id("len"), elems)
+	makeName   = id("make")
+	clone      = qual("strings", "Clone")
+	notZero    = words(only(jen.Op("!=")), number(0))
+	listsElems = tight(dotToken, id("Lists"), rowIndex, dotToken, call(id("Elems")))
 
 	intsAtRow    = atRow("Ints")
 	floatsAtRow  = atRow("Floats")
@@ -64,25 +63,25 @@ var (
 )
 
 // atRow selects row i of a column.
-func atRow(slice string) jen.Code { return tight(dotToken, jen.Id(slice), rowIndex) }
+func atRow(slice string) jen.Code { return tight(dotToken, id(slice), rowIndex) }
 
 // scanMethod adds the method that fills a row from a batch.
 func scanMethod(f *jen.File, q *model.Query) {
 	body := make([]jen.Code, 0, len(q.Columns))
 	for i := range q.Columns {
 		c := &q.Columns[i]
-		column, field := index(columns, ordinal(i)), dot(row, c.GoName)
+		column, field := index(columns, number(i)), dot(rVar, c.GoName)
 		if c.Node == nil {
 			body = append(body, scan(c, field, column))
 			continue
 		}
 		for j := range c.Node.Fields {
 			nf := &c.Node.Fields[j]
-			body = append(body, scan(nf, dot(field, nf.GoName), index(dot(column, "Fields"), ordinal(j))))
+			body = append(body, scan(nf, dot(field, nf.GoName), index(dot(column, "Fields"), number(j))))
 		}
 	}
 	f.Add(blank)
-	f.Func().Params(jen.Id("r").Add(pointer(jen.Id(q.GoName+"Row")))).Add(scanMethodRest, block(0, body...))
+	f.Func().Params(words(id("r"), pointer(id(q.GoName+"Row")))).Add(scanMethodRest, block(0, body...))
 }
 
 // scan returns the statement that copies row i of a column to a field. What the engine
@@ -90,11 +89,11 @@ func scanMethod(f *jen.File, q *model.Query) {
 func scan(f *model.Field, field, column jen.Code) jen.Code {
 	switch {
 	case f.Type.Nullable:
-		condition := []jen.Code{jen.Add(defineC, address(column)), cNotNull}
+		condition := []jen.Code{define(cVar, address(column)), cNotNull}
 		if f.Type.List {
 			return when(1, condition, scanList(f, field, cVar)...)
 		}
-		return when(1, condition, define(vVar, cell(f, cVar)), jen.Add(field, assignV))
+		return when(1, condition, define(vVar, cell(f, cVar)), assign(field, addressOfV))
 	case f.Type.List:
 		return block(1, scanList(f, field, column)...)
 	}
@@ -106,7 +105,7 @@ func scanList(f *model.Field, field, column jen.Code) []jen.Code {
 	return []jen.Code{
 		define(elems, tight(column, listsElems)),
 		assign(field, call(makeName, slice(typ), lenElems)),
-		jen.Add(eachElem, block(2, assign(tight(field, elemIndex), element(f.Type.Kind)))),
+		words(eachElem, block(2, assign(tight(field, elemIndex), element(f.Type.Kind)))),
 	}
 }
 
@@ -116,15 +115,15 @@ func cell(f *model.Field, column jen.Code) jen.Code {
 	case value.String:
 		s := call(clone, tight(column, stringsAtRow))
 		if f.Enum != nil {
-			return call(jen.Id(f.Enum.GoName), s)
+			return call(id(f.Enum.GoName), s)
 		}
 		return s
 	case value.Bool:
-		return jen.Add(tight(column, intsAtRow), notZero)
+		return words(tight(column, intsAtRow), notZero)
 	case value.I32, value.I64, value.U32, value.U64, value.Date, value.DateTime:
 		return call(scalarType(k).code, tight(column, intsAtRow))
 	case value.F32:
-		return call(jen.Float32(), tight(column, floatsAtRow))
+		return call(scalarType(k).code, tight(column, floatsAtRow))
 	case value.F64:
 		return tight(column, floatsAtRow)
 	case value.Blob:
@@ -137,7 +136,7 @@ func cell(f *model.Field, column jen.Code) jen.Code {
 
 // element returns the list element e as its Go type.
 func element(k value.Kind) jen.Code {
-	e := func(accessor string) jen.Code { return call(dot(jen.Id("e"), accessor)) }
+	e := func(accessor string) jen.Code { return call(dot(id("e"), accessor)) }
 	switch k {
 	case value.String:
 		return call(clone, e("Str"))
@@ -148,7 +147,7 @@ func element(k value.Kind) jen.Code {
 	case value.U32, value.U64:
 		return call(scalarType(k).code, e("Uint"))
 	case value.F32:
-		return call(jen.Float32(), e("Float"))
+		return call(scalarType(k).code, e("Float"))
 	case value.F64:
 		return e("Float")
 	case value.Blob:

@@ -15,7 +15,7 @@ type typeExpr struct {
 	width int
 }
 
-func localType(name string) typeExpr { return typeExpr{jen.Id(name), width(name)} }
+func localType(name string) typeExpr { return typeExpr{id(name), width(name)} }
 
 // fieldType returns the type of a field: of an optional or nullable one a pointer,
 // but a list is nil when it is null.
@@ -40,7 +40,7 @@ func fieldType(t value.Type, enum *model.Enum) typeExpr {
 
 func vectorType(dim int) typeExpr {
 	n := strconv.Itoa(dim)
-	return typeExpr{tight(jen.Index(jen.Id(n)), jen.Float32()), len("[]float32") + len(n)}
+	return typeExpr{tight(subscript(id(n)), scalarType(value.F32).code), len("[]float32") + len(n)}
 }
 
 // scalarType returns the type of a scalar. Its code is shared.
@@ -67,5 +67,5 @@ var scalarTypes = map[value.Kind]typeExpr{
 
 // qualType returns a type of package value.
 func qualType(name string) typeExpr {
-	return typeExpr{jen.Qual(valuePath, name), len("value.") + len(name)}
+	return typeExpr{qual(valuePath, name), len("value.") + len(name)}
 }

@@ -39,6 +39,21 @@ func id(name string) jen.Code { return only(jen.Id(name)) }
 
 func qual(path, name string) jen.Code { return only(jen.Qual(path, name)) }
 
+// fixed returns code that all queries share as the text that jennifer renders it to, once.
+// It brings no imports, and is for places beside code that does.
+func fixed(c jen.Code) jen.Code {
+	f := jen.NewFile("fixed")
+	f.NoFormat = true
+	f.ImportNames(packageNames)
+	f.Add(c)
+	var b bytes.Buffer
+	if err := f.Render(&b); err != nil {
+		panic("codegen: render a part: " + err.Error())
+	}
+	_, body, _ := strings.Cut(b.String(), "\n\n\n") // the code alone follows the imports
+	return id(body)
+}
+
 // words puts a space between the parts.
 func words(parts ...jen.Code) jen.Code { return (*jen.Statement)(&parts) }
 

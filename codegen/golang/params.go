@@ -23,19 +23,19 @@ func paramsStruct(f *jen.File, q *model.Query) {
 
 // What the methods of all parameters share.
 var (
-	argsMethod = words(call(id("args")), engineArgs)
+	argsMethod = fixed(words(call(id("args")), engineArgs))
 	args       = id("args")
-	returnIt   = returns(args)
+	returnIt   = fixed(returns(args))
 
-	decodeMethodRest = words(call(id("decode"), words(id("raw"), rawMessage)), errorName)
-	openParams       = define(oVar, call(qual(toolPath, "Params"), id("raw")))
-	returnDone       = returns(call(dot(oVar, "Done")))
+	decodeMethodRest = fixed(words(call(id("decode"), words(id("raw"), rawMessage)), errorName))
+	openParams       = fixed(define(oVar, call(qual(toolPath, "Params"), id("raw"))))
+	returnDone       = fixed(returns(call(dot(oVar, "Done"))))
 
 	oVar       = id("o")
 	pVar       = id("p")
 	eVar       = id("e")
-	notNil     = words(only(jen.Op("!=")), jen.Nil())
-	vNotNil    = words(vVar, notNil)
+	notNil     = fixed(words(only(jen.Op("!=")), jen.Nil()))
+	vNotNil    = fixed(words(vVar, notNil))
 	wholeSlice = only(jen.Op("[:]"))
 	spread     = only(jen.Op("..."))
 	lenName    = id("len")
@@ -46,7 +46,7 @@ var (
 	ofList     = qual(valuePath, "OfList")
 	ofVector   = qual(valuePath, "OfVector")
 	cloneSlice = qual("slices", "Clone")
-	eachValue  = words(commas(id("i"), eVar), colonEquals, jen.Range())
+	eachValue  = fixed(words(commas(id("i"), eVar), colonEquals, jen.Range()))
 )
 
 func paramsMethods(f *jen.File, q *model.Query) {

@@ -32,18 +32,18 @@ var (
 	rawMessage = qual(jsonPath, "RawMessage")
 
 	ctxParam  = words(ctx, qual("context", "Context"))
-	gParam    = words(g, qual(enginePath, "Graph"))
-	optsParam = words(opts, qual(enginePath, "WriteOptions"))
-	atParam   = words(at, qual(enginePath, "Target"))
+	gParam    = fixed(words(g, qual(enginePath, "Graph")))
+	optsParam = fixed(words(opts, qual(enginePath, "WriteOptions")))
+	atParam   = fixed(words(at, qual(enginePath, "Target")))
 
 	ctx          = id("ctx")
 	g            = id("g")
 	at           = id("at")
 	opts         = id("opts")
 	read         = id("read")
-	mutate       = dot(g, "Mutate")
-	pArgs        = call(dot(pVar, "args"))
-	changeResult = params(qual(enginePath, "Change"), errorName)
+	mutate       = fixed(dot(g, "Mutate"))
+	pArgs        = fixed(call(dot(pVar, "args")))
+	changeResult = fixed(params(qual(enginePath, "Change"), errorName))
 )
 
 // function adds the typed function that runs a query.
@@ -63,19 +63,19 @@ func function(f *jen.File, q *model.Query) {
 
 // The methods of all handlers, as far as they are the same.
 var (
-	descriptorMethod = words(call(id("Descriptor")), pointer(qual(toolPath, "Descriptor")))
-	gatesMethod      = words(call(id("Gates")), slice(qual(toolPath, "Grant")),
-		block(0, returns(call(qual(toolPath, "Gates"), id("t")))))
-	decodeMethod = words(call(id("Decode"), words(id("args"), rawMessage)), params(qual(toolPath, "Call"), errorName),
-		block(0, returns(call(qual(toolPath, "DecodeStored"), id("t"), id("args")))))
-	infoMethod         = words(call(id("Info")), pointer(qual(toolPath, "QueryInfo")))
-	planMethod         = words(call(id("Plan")), planQuery)
-	decodeParamsMethod = words(call(id("DecodeParams"), words(id("params"), rawMessage)), params(engineArgs, errorName))
+	descriptorMethod = fixed(words(call(id("Descriptor")), pointer(qual(toolPath, "Descriptor"))))
+	gatesMethod      = fixed(words(call(id("Gates")), slice(qual(toolPath, "Grant")),
+		block(0, returns(call(qual(toolPath, "Gates"), id("t"))))))
+	decodeMethod = fixed(words(call(id("Decode"), words(id("args"), rawMessage)), params(qual(toolPath, "Call"), errorName),
+		block(0, returns(call(qual(toolPath, "DecodeStored"), id("t"), id("args"))))))
+	infoMethod         = fixed(words(call(id("Info")), pointer(qual(toolPath, "QueryInfo"))))
+	planMethod         = fixed(words(call(id("Plan")), planQuery))
+	decodeParamsMethod = fixed(words(call(id("DecodeParams"), words(id("params"), rawMessage)), params(engineArgs, errorName)))
 
-	decodeParams = when(1,
+	decodeParams = fixed(when(1,
 		[]jen.Code{define(jen.Err(), call(dot(pVar, "decode"), id("params"))), words(jen.Err(), notNil)},
-		returns(commas(jen.Nil(), jen.Err())))
-	returnArgs = returns(commas(pArgs, jen.Nil()))
+		returns(commas(jen.Nil(), jen.Err()))))
+	returnArgs = fixed(returns(commas(pArgs, jen.Nil())))
 )
 
 // handler adds the struct that serves a query as a tool.

@@ -38,23 +38,23 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 
 // What the methods of all rows share.
 var (
-	scanMethodRest = call(id("scan"), words(id("b"), pointer(qual(enginePath, "Batch"))), words(id("i"), jen.Int()))
+	scanMethodRest = fixed(call(id("scan"), words(id("b"), pointer(qual(enginePath, "Batch"))), words(id("i"), jen.Int())))
 
 	rVar       = id("r")
 	cVar       = id("c")
 	vVar       = id("v")
 	elems      = id("elems")
-	columns    = dot(id("b"), "Columns")
-	rowIndex   = subscript(id("i"))
-	elemIndex  = subscript(id("j"))
-	cNotNull   = tight(only(jen.Op("!")), call(dot(cVar, "IsNull"), id("i")))
-	addressOfV = address(vVar)
-	eachElem   = only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elems)))
-	lenElems   = call(id("len"), elems)
+	columns    = fixed(dot(id("b"), "Columns"))
+	rowIndex   = fixed(subscript(id("i")))
+	elemIndex  = fixed(subscript(id("j")))
+	cNotNull   = fixed(tight(only(jen.Op("!")), call(dot(cVar, "IsNull"), id("i"))))
+	addressOfV = fixed(address(vVar))
+	eachElem   = fixed(only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elems))))
+	lenElems   = fixed(call(id("len"), elems))
 	makeName   = id("make")
 	clone      = qual("strings", "Clone")
-	notZero    = words(only(jen.Op("!=")), number(0))
-	listsElems = tight(dotToken, id("Lists"), rowIndex, dotToken, call(id("Elems")))
+	notZero    = fixed(words(only(jen.Op("!=")), number(0)))
+	listsElems = fixed(tight(dotToken, id("Lists"), rowIndex, dotToken, call(id("Elems"))))
 
 	intsAtRow    = atRow("Ints")
 	floatsAtRow  = atRow("Floats")
@@ -63,7 +63,7 @@ var (
 )
 
 // atRow selects row i of a column.
-func atRow(slice string) jen.Code { return tight(dotToken, id(slice), rowIndex) }
+func atRow(slice string) jen.Code { return fixed(tight(dotToken, id(slice), rowIndex)) }
 
 // scanMethod adds the method that fills a row from a batch.
 func scanMethod(f *jen.File, q *model.Query) {

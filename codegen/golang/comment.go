@@ -2,6 +2,7 @@ package golang
 
 import (
 	"go/format"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,9 +19,9 @@ func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 }
 
 // commentLines yields the lines of a comment that says text.
-func commentLines(text string) func(yield func(string) bool) {
+func commentLines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for line := range strings.Lines(strings.TrimSpace(sayable.Replace(text))) {
+		for line := range strings.Lines(strings.TrimSpace(sayable(text))) {
 			line = strings.TrimRight(line, " \t\n")
 			switch {
 			case line == "":
@@ -57,7 +58,16 @@ func doc(f *jen.File, sentence, more string) {
 }
 
 // sayable keeps out of comments what Go source may not hold, and what gofmt drops.
-var sayable = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")
+func sayable(text string) string {
+	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
+		if strings.Contains(text, s) { // seldom, and the replacer copies whatever it reads
+			return unsayable.Replace(text)
+		}
+	}
+	return text
+}
+
+var unsayable = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")
 
 // plain reports whether gofmt leaves a text alone in the comment of a declaration: one
 // paragraph, no line of which could be a list, code, a heading or a link.

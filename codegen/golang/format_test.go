@@ -2,7 +2,13 @@ package golang
 
 import (
 	"bytes"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +52,8 @@ func generated(t testing.TB, queries string) map[string][]byte {
 	return files
 }
 
-// checkFormat holds generated files against gofmt.
+// checkFormat holds generated files against gofmt, and their imports against the packages
+// that they name.
 func checkFormat(t testing.TB, files map[string][]byte) {
 	t.Helper()
 	for name, text := range files {
@@ -54,9 +61,35 @@ func checkFormat(t testing.TB, files map[string][]byte) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, text)
 		}
+		checkImports(t, name, text)
 		if !bytes.Equal(text, want) {
 			t.Errorf("%s is not as gofmt has it:\n%s", name, udiff.Unified("written", "gofmt", string(text), string(want)))
 		}
+	}
+}
+
+// checkImports compares the imports of a generated file, in which no variable has the name
+// of a package, with the packages that selectors name.
+func checkImports(t testing.TB, name string, text []byte) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported, used := map[string]bool{}, map[string]bool{}
+	for _, spec := range f.Imports {
+		imported[path.Base(strings.Trim(spec.Path.Value, `"`))] = true
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	if !maps.Equal(imported, used) {
+		t.Errorf("%s imports %v and uses %v", name, slices.Sorted(maps.Keys(imported)), slices.Sorted(maps.Keys(used)))
 	}
 }
 

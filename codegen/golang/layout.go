@@ -31,8 +31,8 @@ func (w *laidOut) Write(file []byte) (int, error) {
 	return len(file), nil
 }
 
-// only returns the one part of a statement: a tree has many, and without the statements
-// around them it takes half the memory.
+// only returns the one part of a statement: a tree takes less time and memory without
+// statements of one part.
 func only(s *jen.Statement) jen.Code { return (*s)[0] }
 
 func id(name string) jen.Code { return only(jen.Id(name)) }
@@ -40,7 +40,7 @@ func id(name string) jen.Code { return only(jen.Id(name)) }
 func qual(path, name string) jen.Code { return only(jen.Qual(path, name)) }
 
 // fixed returns code that all queries share as the text that jennifer renders it to, once.
-// It brings no imports, and is for places beside code that does.
+// It brings no imports: its packages are those that other code of every query names.
 func fixed(c jen.Code) jen.Code {
 	f := jen.NewFile("fixed")
 	f.NoFormat = true

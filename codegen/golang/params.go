@@ -24,8 +24,8 @@ func paramsStruct(f *jen.File, q *model.Query) {
 // What the methods of all parameters share.
 var (
 	argsMethod = fixed(words(call(id("args")), engineArgs))
-	args       = id("args")
-	returnIt   = fixed(returns(args))
+	argsVar    = id("args")
+	returnIt   = fixed(returns(argsVar))
 
 	decodeMethodRest = fixed(words(call(id("decode"), words(id("raw"), rawMessage)), errorName))
 	openParams       = fixed(define(oVar, call(qual(toolPath, "Params"), id("raw"))))
@@ -55,7 +55,7 @@ func paramsMethods(f *jen.File, q *model.Query) {
 		receiver = words(pVar, receiver)
 	}
 	body := make([]jen.Code, 0, len(q.Params)+4)
-	body = append(body, define(args, call(makeName, engineArgs, number(len(q.Params)))))
+	body = append(body, define(argsVar, call(makeName, engineArgs, number(len(q.Params)))))
 	for i := range q.Params {
 		p := &q.Params[i]
 		field := dot(pVar, p.GoName)
@@ -80,7 +80,7 @@ func paramsMethods(f *jen.File, q *model.Query) {
 // arg returns the statements, indented by depth tabs, that turn a field into the
 // argument at an index.
 func arg(depth, i int, p *model.Param, field jen.Code) []jen.Code {
-	slot := index(args, number(i))
+	slot := index(argsVar, number(i))
 	switch k := p.Type.Kind; {
 	case p.Type.List:
 		elems := id("list" + strconv.Itoa(i))

@@ -31,17 +31,17 @@ var (
 	planQuery  = pointer(qual(planPath, "Query"))
 	rawMessage = qual(jsonPath, "RawMessage")
 
-	ctxParam  = words(ctx, qual("context", "Context"))
-	gParam    = fixed(words(g, qual(enginePath, "Graph")))
-	optsParam = fixed(words(opts, qual(enginePath, "WriteOptions")))
-	atParam   = fixed(words(at, qual(enginePath, "Target")))
+	ctxParam  = words(ctxVar, qual("context", "Context"))
+	gParam    = fixed(words(gVar, qual(enginePath, "Graph")))
+	optsParam = fixed(words(optsVar, qual(enginePath, "WriteOptions")))
+	atParam   = fixed(words(atVar, qual(enginePath, "Target")))
 
-	ctx          = id("ctx")
-	g            = id("g")
-	at           = id("at")
-	opts         = id("opts")
-	read         = id("read")
-	mutate       = fixed(dot(g, "Mutate"))
+	ctxVar       = id("ctx")
+	gVar         = id("g")
+	atVar        = id("at")
+	optsVar      = id("opts")
+	readName     = id("read")
+	mutate       = fixed(dot(gVar, "Mutate"))
 	pArgs        = fixed(call(dot(pVar, "args")))
 	changeResult = fixed(params(qual(enginePath, "Change"), errorName))
 )
@@ -53,12 +53,12 @@ func function(f *jen.File, q *model.Query) {
 	name, p, planName := id(q.GoName), words(pVar, id(q.GoName+"Params")), id(q.GoLower+"Plan")
 	if q.Mutation() {
 		f.Func().Add(call(name, ctxParam, gParam, p, optsParam), changeResult,
-			block(0, returns(call(mutate, ctx, planName, pArgs, opts))))
+			block(0, returns(call(mutate, ctxVar, planName, pArgs, optsVar))))
 		return
 	}
 	row := id(q.GoName + "Row")
 	f.Func().Add(call(name, ctxParam, gParam, p, atParam), params(slice(row), errorName),
-		block(0, returns(call(read, ctx, g, planName, pArgs, at, dot(parens(pointer(row)), "scan")))))
+		block(0, returns(call(readName, ctxVar, gVar, planName, pArgs, atVar, dot(parens(pointer(row)), "scan")))))
 }
 
 // The methods of all handlers, as far as they are the same.

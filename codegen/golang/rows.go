@@ -43,14 +43,14 @@ var (
 	rVar       = id("r")
 	cVar       = id("c")
 	vVar       = id("v")
-	elems      = id("elems")
+	elemsVar   = id("elems")
 	columns    = fixed(dot(id("b"), "Columns"))
 	rowIndex   = fixed(subscript(id("i")))
 	elemIndex  = fixed(subscript(id("j")))
 	cNotNull   = fixed(tight(only(jen.Op("!")), call(dot(cVar, "IsNull"), id("i"))))
 	addressOfV = fixed(address(vVar))
-	eachElem   = fixed(only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elems))))
-	lenElems   = fixed(call(id("len"), elems))
+	eachElem   = fixed(only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elemsVar))))
+	lenElems   = fixed(call(id("len"), elemsVar))
 	makeName   = id("make")
 	clone      = qual("strings", "Clone")
 	notZero    = fixed(words(only(jen.Op("!=")), number(0)))
@@ -103,7 +103,7 @@ func scan(f *model.Field, field, column jen.Code) jen.Code {
 func scanList(f *model.Field, field, column jen.Code) []jen.Code {
 	typ := scalarType(f.Type.Kind).code
 	return []jen.Code{
-		define(elems, tight(column, listsElems)),
+		define(elemsVar, tight(column, listsElems)),
 		assign(field, call(makeName, slice(typ), lenElems)),
 		words(eachElem, block(2, assign(tight(field, elemIndex), element(f.Type.Kind)))),
 	}

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,14 +74,16 @@ func tags(name string, keywords []string, doc string) map[string]string {
 	return m
 }
 
-// tag spells tags as a struct has them.
-func tag(m map[string]string) reflect.StructTag {
+// tag spells tags as a struct has them, sorted by key.
+func tag(tags map[string]string) reflect.StructTag {
 	var s string
-	for i, key := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			s += " "
+	for _, key := range []string{"json", "jsonschema", "jsonschema_description"} {
+		if v, ok := tags[key]; ok {
+			if s != "" {
+				s += " "
+			}
+			s += key + ":" + strconv.Quote(v)
 		}
-		s += key + ":" + strconv.Quote(m[key])
 	}
 	return reflect.StructTag(s)
 }

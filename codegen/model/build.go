@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -59,16 +58,11 @@ func Build(in Input) (*Package, diag.List) {
 	for _, q := range in.Queries {
 		b.buildQuery(q)
 	}
-	for _, q := range b.pkg.Queries() {
-		b.fillSchemas(q)
-		if in.Strict && q.Tool.InputSchema != nil {
-			q.Tool.InputSchema = jsonschema.Strict(q.Tool.InputSchema)
-		}
-	}
 	b.diags.Sort()
-	if b.diags.HasErrors() {
+	if b.diags.HasErrors() { // colliding fields make no struct
 		return nil, b.diags
 	}
+	allSchemas(b.pkg.Queries(), in.Strict)
 	return b.pkg, b.diags
 }
 

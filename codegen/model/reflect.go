@@ -2,6 +2,8 @@ package model
 
 import (
 	"reflect"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,12 +12,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// allSchemas fills in the schemas of queries, on all processors: reflection takes longer
+// than all else here.
+func allSchemas(queries []*Query, strict bool) {
+	var work sync.WaitGroup
+	share := len(queries)/runtime.GOMAXPROCS(0) + 1
+	for some := range slices.Chunk(queries, share) {
+		work.Go(func() {
+			for _, q := range some {
+				fillSchemas(q)
+				if strict {
+					q.Tool.InputSchema = jsonschema.Strict(q.Tool.InputSchema)
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
 // fillSchemas reflects the Go types that will be generated for a query, before there
 // are any.
-func (b *builder) fillSchemas(q *Query) {
-	if b.diags.HasErrors() { // colliding fields make no struct
-		return
-	}
+func fillSchemas(q *Query) {
 	params := paramsType(q.Params)
 	if q.Mutation() {
 		q.Tool.InputSchema = jsonschema.MutationInput(params)

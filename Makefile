@@ -96,6 +96,9 @@ bench-writers: ## measure 64 writers beside 16 readers on the disk, and that not
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
 
+bench-codegen: ## measure gq generate beside sqlc generate: time, memory, and whether the result builds
+	cd bench/sqlc && $(GO) run .
+
 lint: ## vet, formatting, stale generated code
 	$(GO) vet ./...
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
@@ -113,4 +116,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers lint docs golden clean
+.PHONY: help run reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

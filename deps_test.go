@@ -100,6 +100,9 @@ func TestImportMap(t *testing.T) {
 			t.Errorf("%s is in no row of the import map: add one that says what it may import", name)
 			continue
 		}
+		if name != "codegen/golang" && slices.Contains(p.Imports, "github.com/dave/jennifer/jen") {
+			t.Errorf("%s imports jennifer, which codegen/golang alone may: it writes all generated Go", name)
+		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")
 			if !own || strings.Contains(dep, "/internal/") {

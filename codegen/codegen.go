@@ -3,8 +3,10 @@
 package codegen
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/docs"
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
@@ -23,12 +25,20 @@ type Graph struct {
 	// Selected, if not nil, maps the names of the stored queries to their files; other
 	// queries in the sources are checked and left out.
 	Selected map[string]string
+
+	// Strict requires every key of the arguments, as clients want that know no optional
+	// ones: what may be left out may be null instead. Decoding is the same.
+	Strict bool
 }
 
 // Output is what is generated for a graph.
 type Output struct {
 	Package   Files  // the Go files and the contract
 	Reference []byte // the Markdown page of the tools
+
+	// Lines are where the queries stand in their files, by name. They are no part of what
+	// is generated, which does not change when a query moves.
+	Lines map[string]int
 }
 
 // Files are generated files by base name.
@@ -52,20 +62,28 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	}
 	queries, more = selected(queries, g.Selected)
 	diags = append(diags, more...)
-	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries})
+	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries, Strict: g.Strict})
 	diags = append(diags, more...)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	goFiles, err := golang.Files(pkg)
-	if err != nil {
+	var files Files
+	var promise, reference []byte
+	var goErr, err error
+	var work sync.WaitGroup // each only reads the model
+	work.Go(func() { files, goErr = golang.Files(pkg) })
+	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
+	work.Go(func() { promise, err = contract(pkg) })
+	work.Wait()
+	if err := errors.Join(goErr, err); err != nil {
 		return nil, diags, err
 	}
-	files := Files(goFiles)
-	if files[ContractFile], err = contract(pkg); err != nil {
-		return nil, diags, err
+	files[ContractFile] = promise
+	lines := map[string]int{}
+	for _, q := range pkg.Queries() {
+		lines[q.Name] = q.Line
 	}
-	return &Output{Package: files, Reference: docs.Tools(pkg, schema, "../../..")}, diags, nil
+	return &Output{Package: files, Reference: reference, Lines: lines}, diags, nil
 }
 
 // selected keeps the queries that were chosen by name, and reports those that do not

@@ -2,6 +2,10 @@ package codegen_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +15,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
@@ -65,6 +70,65 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// TestCorpusIsWhole looks for every type of parameter and of column, nullable and not, and
+// for every kind of clause and statement, so that nothing is generated untested.
+func TestCorpusIsWhole(t *testing.T) {
+	out := output(t, corpus(t))
+	var c codegen.Contract
+	if err := json.Unmarshal(out.Package[codegen.ContractFile], &c); err != nil {
+		t.Fatal(err)
+	}
+	params, columns := map[string]bool{}, map[string]bool{}
+	note := func(to map[string]bool, typ string) {
+		if strings.HasPrefix(typ, "enum(") {
+			typ = "enum" + typ[strings.LastIndexByte(typ, ')')+1:]
+		}
+		to[typ] = true
+	}
+	for _, q := range c.Queries {
+		for _, p := range q.Params {
+			if p.Optional {
+				p.Type += "?"
+			}
+			note(params, p.Type)
+		}
+		for _, col := range q.Columns {
+			note(columns, col.Type)
+			if col.Node != "" {
+				columns["node"] = true
+			}
+		}
+	}
+	kinds := []string{"enum", "Vector(3)"}
+	for _, k := range []string{"String", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "Date", "DateTime"} {
+		kinds = append(kinds, k, "["+k+"]")
+	}
+	for _, k := range kinds {
+		for _, typ := range []string{k, k + "?"} {
+			if !params[typ] {
+				t.Errorf("the corpus has no parameter of type %s", typ)
+			}
+			if !columns[typ] {
+				t.Errorf("the corpus has no column of type %s", typ)
+			}
+		}
+	}
+	if !params["Blob"] || !params["Blob?"] || !columns["node"] {
+		t.Error("the corpus has no parameter of type Blob, none of Blob?, or no whole node")
+	}
+	text := string(out.Package["reads_gq.go"]) + string(out.Package["writes_gq.go"])
+	for _, want := range []string{
+		"plan.Bind{", "plan.Traverse{", "plan.Filter{", "plan.Not{", "plan.Compare{", "plan.TextMatch{", "plan.Endpoint{", "plan.ID{",
+		"plan.Matched{", "plan.BM25{", "plan.Nearest{", "plan.RRF{", "plan.Now{", "plan.Whole{", "plan.Lit{",
+		"plan.Count", "plan.Sum", "plan.Avg", "plan.Min", "plan.Max", "EdgeVar: 1", "Undirected: true",
+		"plan.Insert{Entity: plan.Edge", "plan.Update{", "plan.Delete{Entity: plan.Node", "plan.Delete{Entity: plan.Edge",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the corpus makes no %s", want)
+		}
+	}
+}
+
 func TestGenerateTwice(t *testing.T) {
 	first, second := generate(t, corpus(t)), generate(t, corpus(t))
 	if !maps.EqualFunc(first, second, bytes.Equal) {
@@ -101,14 +165,80 @@ func TestEditTouchesItsOwn(t *testing.T) {
 	}
 }
 
-// declarations cuts a Go file at its top-level declarations, by their first lines.
+// TestEveryEditTouchesItsOwn gives one query after another a parameter more, in place,
+// and compares all declarations of the package.
+func TestEveryEditTouchesItsOwn(t *testing.T) {
+	before := output(t, corpus(t))
+	was := map[string]string{}
+	for name, src := range before.Package {
+		if name != codegen.ContractFile {
+			maps.Copy(was, declarations(src))
+		}
+	}
+	if len(was) < 10*len(before.Lines) {
+		t.Fatalf("found %d declarations of %d queries, which are too few", len(was), len(before.Lines))
+	}
+	for query := range before.Lines {
+		g := corpus(t)
+		for i := range g.Queries {
+			g.Queries[i].Text = strings.NewReplacer("query "+query+"()", "\nquery "+query+"($more: I32?)", "query "+query+"(", "\nquery "+query+"($more: I32?, ").Replace(g.Queries[i].Text)
+		}
+		is := map[string]string{}
+		for name, src := range generate(t, g) {
+			if name != codegen.ContractFile {
+				maps.Copy(is, declarations(src))
+			}
+		}
+		if len(is) != len(was) {
+			t.Errorf("the edit of %s changed which names are declared", query)
+		}
+		stem, changed := strings.ToLower(model.GoName(query)), 0
+		for name, text := range was {
+			if is[name] == text {
+				continue
+			}
+			changed++
+			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // which has the digest of the sources
+				t.Errorf("the edit of %s changed %s", query, name)
+			}
+		}
+		if changed < 3 {
+			t.Errorf("the edit of %s changed %d declarations", query, changed)
+		}
+	}
+}
+
+// declarations cuts a Go file at its top-level declarations, by their names: comments
+// belong to them.
 func declarations(src []byte) map[string]string {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		panic(err)
+	}
 	decls := map[string]string{}
-	for block := range strings.SplitSeq(string(src), "\n\n") {
-		for line := range strings.Lines(block) {
-			if !strings.HasPrefix(line, "//") {
-				decls[line] = block
-				break
+	last := fset.Position(f.Name.End()).Offset
+	for _, d := range f.Decls {
+		end := fset.Position(d.End()).Offset
+		text := string(src[last:end])
+		last = end
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if d.Recv != nil {
+				typ := d.Recv.List[0].Type
+				if p, ok := typ.(*ast.StarExpr); ok {
+					typ = p.X
+				}
+				name = typ.(*ast.Ident).Name + "." + name
+			}
+			decls[name] = text
+		case *ast.GenDecl:
+			switch s := d.Specs[0].(type) {
+			case *ast.TypeSpec:
+				decls[s.Name.Name] = text
+			case *ast.ValueSpec:
+				decls[s.Names[0].Name] = text
 			}
 		}
 	}

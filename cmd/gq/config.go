@@ -18,12 +18,16 @@ const configFile = "gq.yaml"
 
 // config is a gq.yaml:
 //
+//	strict: true
 //	lint:
 //	  rules: { L105: off, L112: error }
 //	  max_tool_name: 40
 //	  max_description: 1024
 //	  token_budget: 10000
-type config struct{ lint lint.Config }
+type config struct {
+	strict bool // every key of a tool's arguments is required, and null where it may be left out
+	lint   lint.Config
+}
 
 // readConfig reads the gq.yaml in dir, if there is one, and reports what it finds
 // wrong with it.
@@ -48,7 +52,8 @@ func parseConfig(path string, src []byte) (config, diag.List) {
 	var cfg config
 	r := strictyaml.Read(path, src)
 	if root := r.Root(); root != nil {
-		if f, ok := root.Fields(configFile, "lint"); ok {
+		if f, ok := root.Fields(configFile, "strict", "lint"); ok {
+			cfg.strict, _ = f["strict"].Bool("strict")
 			cfg.lint = lintConfig(f["lint"])
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,11 +28,13 @@ func docsCommand() *cobra.Command {
 	check, out := false, ""
 	cmd := &cobra.Command{
 		Use:   "docs [--check] [--out DIR]",
-		Short: "Print the references of the language from the code",
-		Long: `Print the references of the language from the code: diagnostics.md, every code with
-an example and what it reports, and grammar.md, both grammars.
+		Short: "Print the references of the language and of the tools",
+		Long: `Print the references: diagnostics.md, every code with an example and what it reports,
+grammar.md, both grammars, and tools/<graph>.md, the tools of each graph of cluster.yaml
+with an example call each, which gq generate writes as well.
 
-They go to docs/reference in the module of the current directory.`,
+They go to docs/reference in the module of the current directory. Without a cluster.yaml
+there, or with --out, the references of the language are all.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
@@ -49,27 +53,77 @@ They go to docs/reference in the module of the current directory.`,
 			if err != nil {
 				return err
 			}
-			if check {
-				stale, err := files.Stale(dir)
-				if err != nil || len(stale) == 0 {
+			folders := map[string]codegen.Files{dir: files}
+			if out == "" {
+				if err := toolPages(cmd, folders); err != nil {
 					return err
 				}
-				for _, name := range stale {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s is stale\n", filepath.Join(dir, name))
-				}
-				fmt.Fprintln(cmd.ErrOrStderr(), "run gq docs, and commit what it writes")
-				return &reportedError{}
 			}
-			changed, err := files.Write(dir)
-			for _, name := range changed {
-				fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(dir, name))
-			}
-			return err
+			return placePages(cmd, folders, check)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail when what is committed is stale")
 	cmd.Flags().StringVar(&out, "out", "", "the `DIR` of the pages")
 	return cmd
+}
+
+// toolPages adds the pages of the tools of every graph of cluster.yaml, if there is one,
+// by the folder where they belong.
+func toolPages(cmd *cobra.Command, folders map[string]codegen.Files) error {
+	if _, err := findUp(clusterFile); err != nil {
+		return nil
+	}
+	g := generator{stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	jobs, err := g.clusterJobs()
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		ok, err := g.compile(j)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &reportedError{}
+		}
+		if folders[j.docs] == nil {
+			folders[j.docs] = codegen.Files{}
+		}
+		folders[j.docs][j.graph+".md"] = j.output.Reference
+	}
+	return nil
+}
+
+// placePages writes the pages and names those that changed, or, to check, names those
+// that are stale.
+func placePages(cmd *cobra.Command, folders map[string]codegen.Files, check bool) error {
+	anyStale := false
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if check {
+			stale, err := folders[dir].Stale(dir)
+			if err != nil {
+				return err
+			}
+			for _, name := range stale {
+				anyStale = true
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s is stale\n", filepath.Join(dir, name))
+			}
+			continue
+		}
+		changed, err := folders[dir].Write(dir)
+		if err != nil {
+			return err
+		}
+		for _, name := range changed {
+			fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(dir, name))
+		}
+	}
+	if anyStale {
+		fmt.Fprintln(cmd.ErrOrStderr(), "run gq docs, and commit what it writes")
+		return &reportedError{}
+	}
+	return nil
 }
 
 // referenceFolder is where the pages of the current directory's module belong.

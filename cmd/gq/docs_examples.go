@@ -171,7 +171,7 @@ func (ex *example) lint() diag.List {
 		}
 	}
 	c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
-		return toolSizes(s, c.Schema, c.Queries, queries)
+		return toolSizes(s, c.Schema, c.Queries, queries, false)
 	}
 	return gq.Lint(c).List
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
@@ -75,5 +77,61 @@ func TestDocs(t *testing.T) {
 	}
 	if code, _, _ := gqRun("docs", "more"); code != exitUsage {
 		t.Errorf("an argument: exit %d", code)
+	}
+}
+
+// TestDocsOfTools writes the pages of the graphs of a cluster.yaml too.
+func TestDocsOfTools(t *testing.T) {
+	module(t, map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",
+		"g/schema.pg":  goodSchema, "g/a.gq": goodQuery,
+	})
+	if code, stdout, stderr := gqRun("docs"); code != exitDone || !strings.Contains(stdout, "docs/reference/tools/people.md\n") {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := gqRun("docs", "--check"); code != exitDone || stdout+stderr != "" {
+		t.Errorf("check after: exit %d\n%s%s", code, stdout, stderr)
+	}
+	if err := os.WriteFile("g/a.gq", []byte(strings.Replace(goodQuery, "find", "seek", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := gqRun("docs", "--check"); code != exitFailed || !strings.Contains(stderr, "docs/reference/tools/people.md is stale") {
+		t.Errorf("check of a change: exit %d\n%s", code, stderr)
+	}
+	if err := os.WriteFile("g/a.gq", []byte("query"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := gqRun("docs"); code != exitFailed || !strings.Contains(stderr, "g/a.gq:1:") {
+		t.Errorf("with a fault: exit %d\n%s", code, stderr)
+	}
+}
+
+// TestExampleCalls decodes the example calls of the committed page as the server does.
+func TestExampleCalls(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/tools/code.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]json.RawMessage{}
+	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
+		if block[1] != "json" {
+			continue
+		}
+		var call struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(block[3]), &call); err != nil {
+			t.Errorf("%v in %s", err, block[3])
+		}
+		calls[call.Name] = call.Arguments
+	}
+	for _, q := range code.Catalog().Queries {
+		name := q.Descriptor().Name
+		if calls[name] == nil {
+			t.Errorf("the page has no example call of %s", name)
+		} else if _, err := q.Decode(calls[name]); err != nil {
+			t.Errorf("%s of %s: %v", calls[name], name, err)
+		}
 	}
 }

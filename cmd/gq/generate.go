@@ -72,6 +72,7 @@ type job struct {
 	selected map[string]string // query name -> file, or nil for all
 	out      string
 	docs     string // the folder of the reference page, or "" for none
+	strict   bool   // the profile of the schemas
 	output   *codegen.Output
 }
 
@@ -160,7 +161,7 @@ func (g *generator) compile(j *job) (bool, error) {
 		texts[name] = string(b)
 		return gq.Source{Name: name, Text: string(b)}, nil
 	}
-	in := codegen.Graph{Name: j.graph}
+	in := codegen.Graph{Name: j.graph, Strict: j.strict}
 	var err error
 	if in.Schema, err = read(j.schema); err != nil {
 		return false, err
@@ -205,7 +206,8 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out}}, nil
+	cfg, err := readConfig(".", g.stderr)
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.strict}}, err
 }
 
 func (g *generator) clusterJobs() ([]job, error) {
@@ -213,10 +215,15 @@ func (g *generator) clusterJobs() ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
+	project, err := readConfig(filepath.Dir(path), g.stderr)
+	if err != nil {
+		return nil, err
+	}
 	var jobs []job
 	for _, gr := range cfg.Graphs {
 		jobs = append(jobs, job{
-			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
+			strict: project.strict,
+			graph:  gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
 		})

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,16 +145,94 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// TestServedProfile walks the schemas of the graph that this repository serves.
+// openObjects are the named exceptions of the profile: the arguments of queries that
+// are not known before the call.
+var openObjects = map[string][]string{
+	"graph_query":      {"/params", "/queries/items/params"},
+	"graph_mutate":     {"/params"},
+	"stored_query_run": {"/params"},
+	"query_explain":    {"/params"},
+}
+
+// TestServedProfile walks every schema that a server emits: of the built-in tools, of
+// the graph that this repository serves, and of the corpus, which has every kind of
+// parameter and column.
 func TestServedProfile(t *testing.T) {
+	walked := 0
+	walk := func(name string, in, out json.RawMessage) {
+		t.Helper()
+		walked++
+		if err := jsonschema.CheckInput(in); err != nil {
+			t.Errorf("the input of %s: %v", name, err)
+		}
+		if err := jsonschema.CheckStrict(jsonschema.Strict(in)); err != nil {
+			t.Errorf("the strict input of %s: %v", name, err)
+		}
+		for _, path := range jsonschema.OpenObjects(in) {
+			if !slices.Contains(openObjects[name], path) {
+				t.Errorf("the input of %s has an open object %s, which is no named exception", name, path)
+			}
+		}
+		if out == nil {
+			return
+		}
+		if err := jsonschema.CheckOutput(out); err != nil {
+			t.Errorf("the output of %s: %v", name, err)
+		}
+	}
+	for _, b := range builtin.All("v0") {
+		walk(b.Descriptor().Name, b.Descriptor().InputSchema, b.Descriptor().OutputSchema)
+	}
 	for _, q := range code.Catalog().Queries {
 		d := q.Descriptor()
-		if err := errors.Join(jsonschema.CheckInput(d.InputSchema), jsonschema.CheckOutput(d.OutputSchema)); err != nil {
-			t.Errorf("%s: %v", d.Name, err)
-		}
+		walk(d.Name, d.InputSchema, d.OutputSchema)
 		if d.Description == "" || d.Title == "" {
 			t.Errorf("%s has no description or no title", d.Name)
 		}
+	}
+	text, err := os.ReadFile("../../generated/internal/corpus/catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, err := readContract(text, "corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range corpus.Queries {
+		walk(q.Tool, q.InputSchema, q.OutputSchema)
+	}
+	if want := len(builtin.All("v0")) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
+		t.Errorf("walked %d tools, wanted %d", walked, want)
+	}
+}
+
+// TestStrict generates the second profile.
+func TestStrict(t *testing.T) {
+	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": strings.Replace(goodQuery, "$slug: String)", "$slug: String, $name: String?)", 1), "gq.yaml": "strict: true\n"})
+	if code, _, stderr := gqRun(flags()...); code != exitDone {
+		t.Fatal(stderr)
+	}
+	text, err := os.ReadFile("generated/people/catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := readContract(text, "catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jsonschema.CheckStrict(c.Queries[0].InputSchema); err != nil {
+		t.Error(err)
+	}
+	for _, p := range c.Queries[0].Params {
+		if p.Optional != (p.Name == "name") {
+			t.Errorf("found %+v: the profile changes what may be left out", p)
+		}
+	}
+	if err := os.WriteFile("gq.yaml", []byte("strict: yes please\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := gqRun(flags()...); code != exitFailed || !strings.Contains(stderr, "strict is a string, wanted true or false") {
+		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
 

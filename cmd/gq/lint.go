@@ -151,7 +151,7 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 			}
 		}
 		c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
-			sizes := toolSizes(s, c.Schema, c.Queries, queries)
+			sizes := toolSizes(s, c.Schema, c.Queries, queries, cfg.strict)
 			list := toolList{Graph: j.graph, Tools: len(sizes)}
 			for _, n := range sizes {
 				list.Bytes += n

@@ -73,8 +73,8 @@ func colored(w io.Writer) bool {
 
 // toolSizes returns the size of each exposed query in tools/list, by query name; nil
 // when no package can be generated from them, which gq generate reports.
-func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries []*gq.Query) map[string]int {
-	pkg, diags := model.Build(model.Input{Graph: "graph", Schema: s, File: schema.Name, Sources: sources, Queries: queries})
+func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries []*gq.Query, strict bool) map[string]int {
+	pkg, diags := model.Build(model.Input{Graph: "graph", Schema: s, File: schema.Name, Sources: sources, Queries: queries, Strict: strict})
 	if diags.HasErrors() {
 		return nil
 	}

@@ -44,6 +44,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.AddCommand(lintCommand())
 	root.AddCommand(explainCommand())
 	root.AddCommand(docsCommand())
+	root.AddCommand(breakingCommand())
 	err := root.Execute()
 	var usage *usageError
 	var reported *reportedError

@@ -173,40 +173,64 @@ func bounds(p *model.Param) string {
 }
 
 func (w *writer) example(p *model.Package, q *model.Query) {
-	arguments := struct {
-		Params json.RawMessage `json:"params,omitempty"`
-	}{exampleParams(q)}
-	call := struct {
-		Name      string `json:"name"`
-		Arguments any    `json:"arguments"`
-	}{q.Tool.Name, arguments}
 	if q.Exposed {
 		w.line("```json")
-		w.line("%s", encode(call))
+		w.line(`{"name":%s,"arguments":%s}`, encode(q.Tool.Name), exampleArguments(q, p.Strict))
 		w.line("```")
 		w.line("")
 	}
 	w.line("```sh")
 	w.line(`curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \`)
-	w.line(`  -d '%s' \`, strings.ReplaceAll(encode(arguments), "'", `'\''`))
+	w.line(`  -d '%s' \`, strings.ReplaceAll(exampleArguments(q, false), "'", `'\''`))
 	w.line("  http://127.0.0.1:8080/graphs/%s/queries/%s", p.Graph, q.Name)
 	w.line("```")
 	w.line("")
 }
 
-// exampleParams returns the required parameters with made-up values of their types,
-// nil when there are none.
-func exampleParams(q *model.Query) json.RawMessage {
+// exampleArguments returns the arguments of a call with what must be given, and, as
+// the strict profile wants it, null for all else.
+func exampleArguments(q *model.Query, strict bool) string {
+	var members []string
+	if params := exampleParams(q, strict); params != "" {
+		members = append(members, `"params":`+params)
+	}
+	if strict {
+		for _, name := range required(q.Tool.InputSchema) {
+			if name != "params" || len(members) == 0 {
+				members = append(members, encode(name)+":null")
+			}
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// required returns what a schema requires at its top.
+func required(schema json.RawMessage) []string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic("codegen: read a schema: " + err.Error())
+	}
+	return s.Required
+}
+
+// exampleParams returns the required parameters with made-up values of their types, and
+// the optional ones as null if all are wanted; nothing when there are none.
+func exampleParams(q *model.Query, all bool) string {
 	var members []string
 	for _, p := range q.Params {
-		if !p.Type.Nullable {
+		switch {
+		case !p.Type.Nullable:
 			members = append(members, encode(p.Name)+":"+exampleValue(&p))
+		case all:
+			members = append(members, encode(p.Name)+":null")
 		}
 	}
 	if members == nil {
-		return nil
+		return ""
 	}
-	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 func exampleValue(p *model.Param) string {
@@ -222,6 +246,9 @@ func exampleScalar(p *model.Param) string {
 	case value.String:
 		if len(p.Type.Enum) > 0 {
 			return encode(p.Type.Enum[0])
+		}
+		if s := sampleMatch(p.Pattern); p.Pattern != "" && s != "" {
+			return encode(s)
 		}
 		return `"…"`
 	case value.Bool:
@@ -260,6 +287,6 @@ func encode(v any) string {
 }
 
 // cell makes a text fit a cell of a Markdown table.
-func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(strings.TrimSpace(s))
-}
+func cell(s string) string { return cells.Replace(strings.TrimSpace(s)) }
+
+var cells = strings.NewReplacer("|", `\|`, "\n", " ")

@@ -38,6 +38,13 @@ func catalogFile(p *model.Package) *jen.File {
 	return f
 }
 
+// multi returns a list in braces with one item a line.
+func multi(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
+}
+
+func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
+
 // readFunc writes the function that the typed reads of a package share.
 func readFunc(f *jen.File) {
 	f.Line()

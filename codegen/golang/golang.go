@@ -1,14 +1,19 @@
 // Package golang writes a graph package as Go source: per query the structs of its
 // parameters and rows, a typed function, its plan and its tool.
+//
+// All source is built and rendered by jennifer. Nested literals cost gofmt more than all
+// the rest of a generation, so the files of queries are not run through it: their
+// statements are laid out as gofmt would leave them, which tests hold against gofmt.
 package golang
 
 import (
 	"bytes"
 	"fmt"
-	"strconv"
-	"strings"
+	"runtime"
+	"sync"
 
 	"github.com/dave/jennifer/jen"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
@@ -22,33 +27,52 @@ const (
 	planPath   = module + "/gq/plan"
 	valuePath  = module + "/gq/value"
 	toolPath   = module + "/server/tool"
+	jsonPath   = "encoding/json"
 )
+
+// packageNames are the names of the packages of this module that generated code imports.
+var packageNames = map[string]string{enginePath: "engine", planPath: "plan", valuePath: "value", toolPath: "tool"}
 
 // Files returns the Go files of a package by base name. The same package yields the
 // same bytes, and what one query contributes depends on that query and the schema
-// alone.
+// alone. The files are built on all processors. An error is a fault of the generator.
 func Files(p *model.Package) (map[string][]byte, error) {
-	files := map[string]*jen.File{"catalog.go": catalogFile(p)}
-	if len(p.Enums) > 0 {
-		files["enums.go"] = enumFile(p)
+	out := map[string][]byte{}
+	var mu sync.Mutex // guards out
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	write := func(name string, file func() *jen.File) {
+		work.Go(func() error {
+			text, err := render(file())
+			if err != nil {
+				return fmt.Errorf("render %s: %w", name, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[name] = text
+			return nil
+		})
 	}
-	for _, f := range p.Files {
-		if len(f.Queries) == 0 {
+	write("catalog.go", func() *jen.File { return catalogFile(p) })
+	if len(p.Enums) > 0 {
+		write("enums.go", func() *jen.File { return enumFile(p) })
+	}
+	for _, file := range p.Files {
+		if len(file.Queries) == 0 {
 			continue
 		}
-		file := newFile(p)
-		for _, q := range f.Queries {
-			query(file, q)
-		}
-		files[f.GoFile] = file
+		write(file.GoFile, func() *jen.File {
+			f := newFile(p)
+			f.NoFormat = true
+			for _, q := range file.Queries {
+				query(f, q)
+			}
+			f.Add(blank)
+			return f
+		})
 	}
-	out := make(map[string][]byte, len(files))
-	for name, f := range files {
-		var b bytes.Buffer
-		if err := f.Render(&b); err != nil {
-			return nil, fmt.Errorf("render %s: %w", name, err)
-		}
-		out[name] = b.Bytes()
+	if err := work.Wait(); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -56,31 +80,18 @@ func Files(p *model.Package) (map[string][]byte, error) {
 func newFile(p *model.Package) *jen.File {
 	f := jen.NewFile(p.GoName)
 	f.HeaderComment(Header)
-	for path, name := range map[string]string{enginePath: "engine", planPath: "plan", valuePath: "value", toolPath: "tool"} {
-		f.ImportName(path, name)
-	}
+	f.ImportNames(packageNames)
 	return f
 }
 
-// comment writes text as line comments. A bare text of several lines is a block
-// comment to jennifer, and could be ended by what it says.
-func comment(to interface{ Comment(string) *jen.Statement }, text string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		to.Comment("// " + strings.TrimRight(line, " \t\r\n"))
+// render returns the text of a file.
+func render(f *jen.File) ([]byte, error) {
+	if f.NoFormat {
+		var w laidOut
+		err := f.Render(&w)
+		return w.text, err
 	}
+	var b bytes.Buffer
+	err := f.Render(&b)
+	return b.Bytes(), err
 }
-
-// rawString returns a string literal, raw where Go can say it so.
-func rawString(s string) *jen.Statement {
-	if strconv.CanBackquote(s) {
-		return jen.Op("`" + s + "`")
-	}
-	return jen.Lit(s)
-}
-
-// multi returns a list in braces with one item a line.
-func multi(items ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
-}
-
-func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }

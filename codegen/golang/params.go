@@ -1,7 +1,7 @@
 package golang
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
@@ -11,148 +11,130 @@ import (
 
 func paramsStruct(f *jen.File, q *model.Query) {
 	name := q.GoName + "Params"
-	f.Line()
-	comment(f, fmt.Sprintf("%s are the parameters of %s.", name, named(q)))
-	f.Type().Id(name).StructFunc(func(g *jen.Group) {
-		for _, p := range q.Params {
-			comment(g, p.Doc)
-			g.Id(p.GoName).Add(fieldType(p.Type, p.Enum)).Add(rawString(p.Tag()))
-		}
-	})
+	f.Add(blank)
+	comment(f, name+" are the parameters of "+named(q)+".")
+	members := make([]member, len(q.Params))
+	for i := range q.Params {
+		p := &q.Params[i]
+		members[i] = member{p.Doc, p.GoName, fieldType(p.Type, p.Enum), p.Tags()}
+	}
+	structType(f, name, members)
 }
+
+// What the methods of all parameters share.
+var (
+	argsMethod = fixed(words(call(id("args")), engineArgs))
+	argsVar    = id("args")
+	returnIt   = fixed(returns(argsVar))
+
+	decodeMethodRest = fixed(words(call(id("decode"), words(id("raw"), rawMessage)), errorName))
+	openParams       = fixed(define(oVar, call(qual(toolPath, "Params"), id("raw"))))
+	returnDone       = fixed(returns(call(dot(oVar, "Done"))))
+
+	oVar       = id("o")
+	pVar       = id("p")
+	eVar       = id("e")
+	notNil     = fixed(words(only(jen.Op("!=")), jen.Nil()))
+	vNotNil    = fixed(words(vVar, notNil))
+	wholeSlice = only(jen.Op("[:]"))
+	spread     = only(jen.Op("..."))
+	lenName    = id("len")
+	copyName   = id("copy")
+	int64Name  = id("int64")
+	uint64Name = id("uint64")
+	valueSlice = slice(qual(valuePath, "Value"))
+	ofList     = qual(valuePath, "OfList")
+	ofVector   = qual(valuePath, "OfVector")
+	cloneSlice = qual("slices", "Clone")
+	eachValue  = fixed(words(commas(id("i"), eVar), colonEquals, jen.Range()))
+)
 
 func paramsMethods(f *jen.File, q *model.Query) {
-	receiver := jen.Id("p").Op("*").Id(q.GoName + "Params")
-	if len(q.Params) == 0 {
-		receiver = jen.Op("*").Id(q.GoName + "Params")
+	receiver := pointer(id(q.GoName + "Params"))
+	if len(q.Params) > 0 {
+		receiver = words(pVar, receiver)
 	}
-	f.Line()
-	f.Func().Params(receiver).Id("args").Params().Qual(enginePath, "Args").BlockFunc(func(g *jen.Group) {
-		g.Id("args").Op(":=").Make(jen.Qual(enginePath, "Args"), jen.Lit(len(q.Params)))
-		for i, p := range q.Params {
-			arg(g, i, &p)
+	body := make([]jen.Code, 0, len(q.Params)+4)
+	body = append(body, define(argsVar, call(makeName, engineArgs, number(len(q.Params)))))
+	for i := range q.Params {
+		p := &q.Params[i]
+		field := dot(pVar, p.GoName)
+		if p.Type.Nullable { // an argument that is absent stays null
+			body = append(body, when(1, []jen.Code{words(field, notNil)}, arg(2, i, p, field)...))
+			continue
 		}
-		g.Return(jen.Id("args"))
-	})
-	f.Line()
-	f.Func().Params(receiver.Clone()).Id("decode").Params(jen.Id("raw").Qual("encoding/json", "RawMessage")).Error().BlockFunc(func(g *jen.Group) {
-		g.Id("o").Op(":=").Qual(toolPath, "Params").Call(jen.Id("raw"))
-		for _, p := range q.Params {
-			decode(g, &p)
-		}
-		g.Return(jen.Id("o").Dot("Done").Call())
-	})
+		body = append(body, arg(1, i, p, field)...)
+	}
+	f.Add(blank)
+	f.Func().Params(receiver).Add(argsMethod, block(0, append(body, returnIt)...))
+
+	body = make([]jen.Code, 0, len(q.Params)+2)
+	body = append(body, openParams)
+	for i := range q.Params {
+		body = append(body, decode(&q.Params[i]))
+	}
+	f.Add(blank)
+	f.Func().Params(receiver).Add(decodeMethodRest, block(0, append(body, returnDone)...))
 }
 
-// arg writes the statements that turn a field into the argument at an index. An
-// optional parameter that is absent leaves its argument null.
-func arg(g *jen.Group, i int, p *model.Param) {
-	field := jen.Id("p").Dot(p.GoName)
-	set := func(g *jen.Group) {
-		slot := jen.Id("args").Index(jen.Lit(i))
-		switch {
-		case p.Type.List:
-			elems := fmt.Sprintf("list%d", i)
-			g.Id(elems).Op(":=").Make(jen.Index().Qual(valuePath, "Value"), jen.Len(field.Clone()))
-			g.For(jen.List(jen.Id("i"), jen.Id("e")).Op(":=").Range().Add(field.Clone())).Block(
-				jen.Id(elems).Index(jen.Id("i")).Op("=").Add(ofScalar(p.Type.Kind, nil, jen.Id("e"))))
-			g.Add(slot).Op("=").Qual(valuePath, "OfList").Call(jen.Qual(valuePath, p.Type.Kind.String()), jen.Id(elems))
-		case p.Type.Kind == value.Vector:
-			g.Add(slot).Op("=").Qual(valuePath, "OfVector").Call(jen.Qual("slices", "Clone").Call(field.Clone().Index(jen.Op(":"))))
-		case p.Type.Nullable:
-			g.Add(slot).Op("=").Add(ofScalar(p.Type.Kind, p.Enum, jen.Op("*").Add(field.Clone())))
-		default:
-			g.Add(slot).Op("=").Add(ofScalar(p.Type.Kind, p.Enum, field.Clone()))
+// arg returns the statements, indented by depth tabs, that turn a field into the
+// argument at an index.
+func arg(depth, i int, p *model.Param, field jen.Code) []jen.Code {
+	slot := index(argsVar, number(i))
+	switch k := p.Type.Kind; {
+	case p.Type.List:
+		elems := id("list" + strconv.Itoa(i))
+		return []jen.Code{
+			define(elems, call(makeName, valueSlice, call(lenName, field))),
+			words(only(jen.For(words(eachValue, field))), block(depth, assign(tight(elems, rowIndex), ofScalar(k, nil, eVar)))),
+			assign(slot, call(ofList, qual(valuePath, k.String()), elems)),
 		}
-	}
-	if p.Type.Nullable {
-		g.If(field.Clone().Op("!=").Nil()).BlockFunc(set)
-	} else {
-		set(g)
+	case k == value.Vector:
+		return []jen.Code{assign(slot, call(ofVector, call(cloneSlice, tight(field, wholeSlice))))}
+	case p.Type.Nullable:
+		return []jen.Code{assign(slot, ofScalar(k, p.Enum, pointer(field)))}
+	default:
+		return []jen.Code{assign(slot, ofScalar(k, p.Enum, field))}
 	}
 }
 
 // ofScalar returns the value of a scalar whose Go value is v.
-func ofScalar(k value.Kind, enum *model.Enum, v *jen.Statement) *jen.Statement {
+func ofScalar(k value.Kind, enum *model.Enum, v jen.Code) jen.Code {
 	switch {
 	case enum != nil:
-		v = jen.String().Parens(v)
+		v = call(stringName, v)
 	case k == value.I64:
-		v = jen.Int64().Parens(v)
+		v = call(int64Name, v)
 	case k == value.U64:
-		v = jen.Uint64().Parens(v)
+		v = call(uint64Name, v)
 	}
-	return jen.Qual(valuePath, "Of"+k.String()).Call(v)
+	return call(qual(valuePath, "Of"+k.String()), v)
 }
 
-// decode writes the statements that read a field from the object of parameters.
-func decode(g *jen.Group, p *model.Param) {
-	field, name := jen.Id("p").Dot(p.GoName), jen.Lit(p.Name)
-	opt := ""
+// decode returns the statement that reads a field from the object of parameters.
+func decode(p *model.Param) jen.Code {
+	field, name, opt := dot(pVar, p.GoName), text(p.Name), ""
 	if p.Type.Nullable {
 		opt = "Opt"
 	}
-	switch {
+	switch k := p.Type.Kind; {
 	case p.Type.List:
-		g.Add(field).Op("=").Qual(toolPath, opt+"ListOf").Types(scalarType(p.Type.Kind)).
-			Call(jen.Id("o"), name, jen.Qual(valuePath, p.Type.Kind.String()))
-	case p.Type.Kind == value.Vector && p.Type.Nullable:
-		v := jen.Id("o").Dot("OptVector").Call(name, jen.Lit(p.Type.Dim))
-		g.If(jen.Id("v").Op(":=").Add(v), jen.Id("v").Op("!=").Nil()).Block(
-			field.Op("=").Parens(jen.Op("*").Index(jen.Lit(p.Type.Dim)).Float32()).Parens(jen.Id("v")))
-	case p.Type.Kind == value.Vector:
-		g.Copy(field.Index(jen.Op(":")), jen.Id("o").Dot("Vector").Call(name, jen.Lit(p.Type.Dim)))
-	case p.Enum != nil:
-		t := jen.Id(p.Enum.GoName)
-		if p.Type.Nullable {
-			t = jen.Parens(jen.Op("*").Id(p.Enum.GoName))
+		of := qual(toolPath, opt+"ListOf")
+		return assign(field, call(index(of, scalarType(k).code), oVar, name, qual(valuePath, k.String())))
+	case k == value.Vector:
+		vector := call(dot(oVar, opt+"Vector"), name, number(p.Type.Dim))
+		if !p.Type.Nullable {
+			return call(copyName, tight(field, wholeSlice), vector)
 		}
-		g.Add(field).Op("=").Add(t).Parens(jen.Id("o").Dot(opt+"Enum").Call(name, jen.Id(p.Enum.ValuesName()).Op("...")))
+		return when(1, []jen.Code{define(vVar, vector), vNotNil},
+			assign(field, call(parens(pointer(vectorType(p.Type.Dim).code)), vVar)))
+	case p.Enum != nil:
+		var typ = id(p.Enum.GoName)
+		if p.Type.Nullable {
+			typ = parens(pointer(typ))
+		}
+		return assign(field, call(typ, call(dot(oVar, opt+"Enum"), name, tight(id(p.Enum.ValuesName()), spread))))
 	default:
-		g.Add(field).Op("=").Id("o").Dot(opt + p.Type.Kind.String()).Call(name)
+		return assign(field, call(dot(oVar, opt+k.String()), name))
 	}
-}
-
-// fieldType returns the type of a field: of an optional or nullable one a pointer,
-// but a list is nil when it is null.
-func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
-	var s *jen.Statement
-	switch {
-	case t.List:
-		return jen.Index().Add(scalarType(t.Kind))
-	case t.Kind == value.Vector:
-		s = jen.Index(jen.Lit(t.Dim)).Float32()
-	case enum != nil:
-		s = jen.Id(enum.GoName)
-	default:
-		s = scalarType(t.Kind)
-	}
-	if t.Nullable {
-		return jen.Op("*").Add(s)
-	}
-	return s
-}
-
-func scalarType(k value.Kind) *jen.Statement {
-	switch k {
-	case value.String:
-		return jen.String()
-	case value.Bool:
-		return jen.Bool()
-	case value.I32:
-		return jen.Int32()
-	case value.U32:
-		return jen.Uint32()
-	case value.F32:
-		return jen.Float32()
-	case value.F64:
-		return jen.Float64()
-	case value.I64:
-		return jen.Qual(valuePath, "BigInt")
-	case value.U64:
-		return jen.Qual(valuePath, "BigUint")
-	case value.Date, value.DateTime, value.Blob:
-		return jen.Qual(valuePath, k.String()+"Value")
-	}
-	panic("codegen: no Go type for " + k.String())
 }

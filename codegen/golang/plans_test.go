@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -79,17 +78,19 @@ var everyStatement = &plan.Query{
 
 func TestPlanLiterals(t *testing.T) {
 	f := newFile(&model.Package{GoName: "plans"})
+	f.NoFormat = true
 	planVar(f, &model.Query{GoLower: "everyNode", Plan: everyNode})
 	planVar(f, &model.Query{GoLower: "everyStatement", Plan: everyStatement})
-	var b bytes.Buffer
-	if err := f.Render(&b); err != nil {
+	f.Add(blank)
+	text, err := render(f)
+	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/plans.go.golden", b.Bytes())
+	golden.Check(t, "testdata/plans.go.golden", text)
 
 	// Every type that a plan can hold stands in the literals.
 	for _, name := range planTypes(t) {
-		if !strings.Contains(b.String(), "plan."+name+"{") && !strings.Contains(b.String(), "plan."+name+" {") && !elided[name] {
+		if !strings.Contains(string(text), "plan."+name+"{") && !strings.Contains(string(text), "plan."+name+" {") && !elided[name] {
 			t.Errorf("no literal of a plan.%s: add one to the plans of this test", name)
 		}
 	}

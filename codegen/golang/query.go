@@ -1,14 +1,12 @@
 package golang
 
 import (
-	"fmt"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
-// query writes the declarations of one query.
+// query adds the declarations of one query.
 func query(f *jen.File, q *model.Query) {
 	paramsStruct(f, q)
 	if !q.Mutation() {
@@ -25,112 +23,131 @@ func query(f *jen.File, q *model.Query) {
 
 // named says which query a declaration comes from, without lines: they would change
 // with the queries before it.
-func named(q *model.Query) string { return fmt.Sprintf("the query %s in %s", q.Name, q.File) }
+func named(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
-// function writes the typed function that runs a query.
+// What the declarations of all queries share.
+var (
+	engineArgs = qual(enginePath, "Args")
+	planQuery  = pointer(qual(planPath, "Query"))
+	rawMessage = qual(jsonPath, "RawMessage")
+
+	ctxParam  = words(ctxVar, qual("context", "Context"))
+	gParam    = fixed(words(gVar, qual(enginePath, "Graph")))
+	optsParam = fixed(words(optsVar, qual(enginePath, "WriteOptions")))
+	atParam   = fixed(words(atVar, qual(enginePath, "Target")))
+
+	ctxVar       = id("ctx")
+	gVar         = id("g")
+	atVar        = id("at")
+	optsVar      = id("opts")
+	readName     = id("read")
+	mutate       = fixed(dot(gVar, "Mutate"))
+	pArgs        = fixed(call(dot(pVar, "args")))
+	changeResult = fixed(params(qual(enginePath, "Change"), errorName))
+)
+
+// function adds the typed function that runs a query.
 func function(f *jen.File, q *model.Query) {
-	f.Line()
-	comment(f, fmt.Sprintf("%s runs %s.", q.GoName, named(q)))
-	if q.Description != "" {
-		f.Comment("//")
-		comment(f, q.Description)
-	}
-	ctx := jen.Id("ctx").Qual("context", "Context")
-	g := jen.Id("g").Qual(enginePath, "Graph")
-	p := jen.Id("p").Id(q.GoName + "Params")
-	planName, args := jen.Id(q.GoLower+"Plan"), jen.Id("p").Dot("args").Call()
+	f.Add(blank)
+	doc(f, q.GoName+" runs "+named(q)+".", q.Description)
+	name, p, planName := id(q.GoName), words(pVar, id(q.GoName+"Params")), id(q.GoLower+"Plan")
 	if q.Mutation() {
-		f.Func().Id(q.GoName).Params(ctx, g, p, jen.Id("opts").Qual(enginePath, "WriteOptions")).
-			Params(jen.Qual(enginePath, "Change"), jen.Error()).Block(
-			jen.Return(jen.Id("g").Dot("Mutate").Call(jen.Id("ctx"), planName, args, jen.Id("opts"))),
-		)
+		f.Func().Add(call(name, ctxParam, gParam, p, optsParam), changeResult,
+			block(0, returns(call(mutate, ctxVar, planName, pArgs, optsVar))))
 		return
 	}
-	row := q.GoName + "Row"
-	f.Func().Id(q.GoName).Params(ctx, g, p, jen.Id("at").Qual(enginePath, "Target")).
-		Params(jen.Index().Id(row), jen.Error()).Block(
-		jen.Return(jen.Id("read").Call(jen.Id("ctx"), jen.Id("g"), planName, args, jen.Id("at"),
-			jen.Parens(jen.Op("*").Id(row)).Dot("scan"))),
-	)
+	row := id(q.GoName + "Row")
+	f.Func().Add(call(name, ctxParam, gParam, p, atParam), params(slice(row), errorName),
+		block(0, returns(call(readName, ctxVar, gVar, planName, pArgs, atVar, dot(parens(pointer(row)), "scan")))))
 }
 
-// handler writes the struct that serves a query as a tool.
+// The methods of all handlers, as far as they are the same.
+var (
+	descriptorMethod = fixed(words(call(id("Descriptor")), pointer(qual(toolPath, "Descriptor"))))
+	gatesMethod      = fixed(words(call(id("Gates")), slice(qual(toolPath, "Grant")),
+		block(0, returns(call(qual(toolPath, "Gates"), id("t"))))))
+	decodeMethod = fixed(words(call(id("Decode"), words(id("args"), rawMessage)), params(qual(toolPath, "Call"), errorName),
+		block(0, returns(call(qual(toolPath, "DecodeStored"), id("t"), id("args"))))))
+	infoMethod         = fixed(words(call(id("Info")), pointer(qual(toolPath, "QueryInfo"))))
+	planMethod         = fixed(words(call(id("Plan")), planQuery))
+	decodeParamsMethod = fixed(words(call(id("DecodeParams"), words(id("params"), rawMessage)), params(engineArgs, errorName)))
+
+	decodeParams = fixed(when(1,
+		[]jen.Code{define(jen.Err(), call(dot(pVar, "decode"), id("params"))), words(jen.Err(), notNil)},
+		returns(commas(jen.Nil(), jen.Err()))))
+	returnArgs = fixed(returns(commas(pArgs, jen.Nil())))
+)
+
+// handler adds the struct that serves a query as a tool.
 func handler(f *jen.File, q *model.Query) {
-	name, descriptor, info := q.GoLower+"Tool", q.GoLower+"Descriptor", q.GoLower+"Info"
-	f.Line()
-	comment(f, fmt.Sprintf("%s serves %s as a tool.", name, named(q)))
+	name := q.GoLower + "Tool"
+	f.Add(blank)
+	comment(f, name+" serves "+named(q)+" as a tool.")
 	f.Type().Id(name).Struct()
 
-	method := func(receiver, method string) *jen.Statement {
-		f.Line()
-		if receiver == "" {
-			return f.Func().Params(jen.Id(name)).Id(method)
-		}
-		return f.Func().Params(jen.Id(receiver).Id(name)).Id(method)
+	receiver := id(name)
+	self := words(id("t"), receiver)
+	method := func(receiver jen.Code, parts ...jen.Code) {
+		f.Add(blank)
+		f.Func().Params(receiver).Add(parts...)
 	}
-	method("", "Descriptor").Params().Op("*").Qual(toolPath, "Descriptor").Block(jen.Return(jen.Id(descriptor)))
-	method("t", "Gates").Params().Index().Qual(toolPath, "Grant").Block(
-		jen.Return(jen.Qual(toolPath, "Gates").Call(jen.Id("t"))))
-	method("t", "Decode").Params(jen.Id("args").Qual("encoding/json", "RawMessage")).
-		Params(jen.Qual(toolPath, "Call"), jen.Error()).Block(
-		jen.Return(jen.Qual(toolPath, "DecodeStored").Call(jen.Id("t"), jen.Id("args"))))
-	method("", "Info").Params().Op("*").Qual(toolPath, "QueryInfo").Block(jen.Return(jen.Id(info)))
-	method("", "Plan").Params().Op("*").Qual(planPath, "Query").Block(jen.Return(jen.Id(q.GoLower + "Plan")))
-	method("", "DecodeParams").Params(jen.Id("params").Qual("encoding/json", "RawMessage")).
-		Params(jen.Qual(enginePath, "Args"), jen.Error()).Block(
-		jen.Var().Id("p").Id(q.GoName+"Params"),
-		jen.If(jen.Err().Op(":=").Id("p").Dot("decode").Call(jen.Id("params")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("p").Dot("args").Call(), jen.Nil()),
-	)
-	descriptorVar(f, q, descriptor)
-	infoVar(f, q, info)
+	descriptor, info := q.GoLower+"Descriptor", q.GoLower+"Info"
+	method(receiver, descriptorMethod, block(0, returns(id(descriptor))))
+	method(self, gatesMethod)
+	method(self, decodeMethod)
+	method(receiver, infoMethod, block(0, returns(id(info))))
+	method(receiver, planMethod, block(0, returns(id(q.GoLower+"Plan"))))
+	method(receiver, decodeParamsMethod, block(0, jen.Var().Add(pVar, id(q.GoName+"Params")), decodeParams, returnArgs))
+	literalVar(f, descriptor, toolDescriptor, descriptorPairs(q))
+	literalVar(f, info, toolQueryInfo, infoPairs(q))
 }
 
-func descriptorVar(f *jen.File, q *model.Query, name string) {
-	raw := func(b []byte) jen.Code { return jen.Qual("encoding/json", "RawMessage").Call(rawString(string(b))) }
+var (
+	toolDescriptor = qual(toolPath, "Descriptor")
+	toolQueryInfo  = qual(toolPath, "QueryInfo")
+	yes            = id("true")
+)
+
+func descriptorPairs(q *model.Query) []pair {
 	t := q.Tool
-	items := []jen.Code{
-		key("Name", jen.Lit(t.Name)),
-		key("Title", jen.Lit(t.Title)),
-		key("Description", jen.Lit(t.Description)),
-		key("InputSchema", raw(t.InputSchema)),
-		key("OutputSchema", raw(t.OutputSchema)),
+	pairs := []pair{
+		{"Name", text(t.Name)},
+		{"Title", text(t.Title)},
+		{"Description", text(t.Description)},
+		{"InputSchema", call(rawMessage, rawString(string(t.InputSchema)))},
+		{"OutputSchema", call(rawMessage, rawString(string(t.OutputSchema)))},
 	}
 	for _, hint := range []struct {
 		name string
 		set  bool
 	}{{"ReadOnly", t.ReadOnly}, {"Destructive", t.Destructive}, {"Idempotent", t.Idempotent}} {
 		if hint.set {
-			items = append(items, key(hint.name, jen.True()))
+			pairs = append(pairs, pair{hint.name, yes})
 		}
 	}
-	f.Line()
-	f.Var().Id(name).Op("=").Op("&").Qual(toolPath, "Descriptor").Add(multi(items...))
+	return pairs
 }
 
-func infoVar(f *jen.File, q *model.Query, name string) {
-	items := []jen.Code{key("Name", jen.Lit(q.Name))}
+func infoPairs(q *model.Query) []pair {
+	pairs := []pair{{"Name", text(q.Name)}}
 	if q.Exposed {
-		items = append(items, key("Exposed", jen.True()))
+		pairs = append(pairs, pair{"Exposed", yes})
 	}
 	if q.Description != "" {
-		items = append(items, key("Description", jen.Lit(q.Description)))
+		pairs = append(pairs, pair{"Description", text(q.Description)})
 	}
 	if q.Instruction != "" {
-		items = append(items, key("Instruction", jen.Lit(q.Instruction)))
+		pairs = append(pairs, pair{"Instruction", text(q.Instruction)})
 	}
 	if q.Mutation() {
-		items = append(items, key("Mutation", jen.True()))
+		pairs = append(pairs, pair{"Mutation", yes})
 	}
 	if len(q.Params) > 0 {
-		items = append(items, key("ParamDocs", jen.Index().String().ValuesFunc(func(g *jen.Group) {
-			for _, p := range q.Params {
-				g.Lit(p.Doc)
-			}
-		})))
+		docs := make([]string, len(q.Params))
+		for i, p := range q.Params {
+			docs[i] = p.Doc
+		}
+		pairs = append(pairs, pair{"ParamDocs", list(docs)})
 	}
-	items = append(items, key("File", jen.Lit(q.File)))
-	f.Line()
-	f.Var().Id(name).Op("=").Op("&").Qual(toolPath, "QueryInfo").Add(multi(items...))
+	return append(pairs, pair{"File", text(q.File)})
 }

@@ -1,137 +1,157 @@
 package golang
 
 import (
-	"fmt"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rowStructs writes the struct of a row, and one for each whole node in it.
+// rowStructs adds the struct of a row, and one for each whole node in it.
 func rowStructs(f *jen.File, q *model.Query) {
 	name := q.GoName + "Row"
-	f.Line()
-	comment(f, fmt.Sprintf("%s is a row of %s.", name, named(q)))
+	f.Add(blank)
+	comment(f, name+" is a row of "+named(q)+".")
 	rowStruct(f, name, q.Columns)
 	for _, c := range q.Columns {
 		if c.Node != nil {
-			f.Line()
-			comment(f, fmt.Sprintf("%s is the node %s, a %s, in a row of %s.", c.Node.GoName, c.Name, c.Node.NodeType, named(q)))
+			f.Add(blank)
+			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
 			rowStruct(f, c.Node.GoName, c.Node.Fields)
 		}
 	}
 }
 
 func rowStruct(f *jen.File, name string, fields []model.Field) {
-	f.Type().Id(name).StructFunc(func(g *jen.Group) {
-		for _, c := range fields {
-			comment(g, c.Doc)
-			var t *jen.Statement
-			if c.Node != nil {
-				t = jen.Id(c.Node.GoName)
-			} else {
-				t = fieldType(c.Type, c.Enum)
-			}
-			g.Id(c.GoName).Add(t).Add(rawString(c.Tag()))
+	members := make([]member, len(fields))
+	for i := range fields {
+		c := &fields[i]
+		members[i] = member{doc: c.Doc, name: c.GoName, tag: c.Tags()}
+		if c.Node != nil {
+			members[i].typ = localType(c.Node.GoName)
+		} else {
+			members[i].typ = fieldType(c.Type, c.Enum)
 		}
-	})
+	}
+	structType(f, name, members)
 }
 
-// scanMethod writes the method that fills a row from a batch.
+// What the methods of all rows share.
+var (
+	scanMethodRest = fixed(call(id("scan"), words(id("b"), pointer(qual(enginePath, "Batch"))), words(id("i"), jen.Int())))
+
+	rVar       = id("r")
+	cVar       = id("c")
+	vVar       = id("v")
+	elemsVar   = id("elems")
+	columns    = fixed(dot(id("b"), "Columns"))
+	rowIndex   = fixed(subscript(id("i")))
+	elemIndex  = fixed(subscript(id("j")))
+	cNotNull   = fixed(tight(only(jen.Op("!")), call(dot(cVar, "IsNull"), id("i"))))
+	addressOfV = fixed(address(vVar))
+	eachElem   = fixed(only(jen.For(words(commas(id("j"), id("e")), colonEquals, jen.Range(), elemsVar))))
+	lenElems   = fixed(call(id("len"), elemsVar))
+	makeName   = id("make")
+	clone      = qual("strings", "Clone")
+	notZero    = fixed(words(only(jen.Op("!=")), number(0)))
+	listsElems = fixed(tight(dotToken, id("Lists"), rowIndex, dotToken, call(id("Elems"))))
+
+	intsAtRow    = atRow("Ints")
+	floatsAtRow  = atRow("Floats")
+	stringsAtRow = atRow("Strings")
+	vectorsAtRow = atRow("Vectors")
+)
+
+// atRow selects row i of a column.
+func atRow(slice string) jen.Code { return fixed(tight(dotToken, id(slice), rowIndex)) }
+
+// scanMethod adds the method that fills a row from a batch.
 func scanMethod(f *jen.File, q *model.Query) {
-	f.Line()
-	f.Func().Params(jen.Id("r").Op("*").Id(q.GoName+"Row")).Id("scan").Params(
-		jen.Id("b").Op("*").Qual(enginePath, "Batch"), jen.Id("i").Int(),
-	).BlockFunc(func(g *jen.Group) {
-		for i, c := range q.Columns {
-			column := jen.Id("b").Dot("Columns").Index(jen.Lit(i))
-			field := jen.Id("r").Dot(c.GoName)
-			if c.Node == nil {
-				scan(g, &c, field, column)
-				continue
-			}
-			for j, nf := range c.Node.Fields {
-				scan(g, &nf, field.Clone().Dot(nf.GoName), column.Clone().Dot("Fields").Index(jen.Lit(j)))
-			}
+	body := make([]jen.Code, 0, len(q.Columns))
+	for i := range q.Columns {
+		c := &q.Columns[i]
+		column, field := index(columns, number(i)), dot(rVar, c.GoName)
+		if c.Node == nil {
+			body = append(body, scan(c, field, column))
+			continue
 		}
-	})
+		for j := range c.Node.Fields {
+			nf := &c.Node.Fields[j]
+			body = append(body, scan(nf, dot(field, nf.GoName), index(dot(column, "Fields"), number(j))))
+		}
+	}
+	f.Add(blank)
+	f.Func().Params(words(id("r"), pointer(id(q.GoName+"Row")))).Add(scanMethodRest, block(0, body...))
 }
 
-// scan writes the statements that copy row i of a column to a field. What the engine
+// scan returns the statement that copies row i of a column to a field. What the engine
 // lends for the life of a batch is cloned.
-func scan(g *jen.Group, f *model.Field, field, column *jen.Statement) {
-	if f.Type.Nullable {
-		g.If(jen.Id("c").Op(":=").Op("&").Add(column), jen.Op("!").Id("c").Dot("IsNull").Call(jen.Id("i"))).BlockFunc(func(g *jen.Group) {
-			if f.Type.List {
-				scanList(g, f, field, jen.Id("c"))
-				return
-			}
-			g.Id("v").Op(":=").Add(cell(f, jen.Id("c")))
-			g.Add(field).Op("=").Op("&").Id("v")
-		})
-		return
+func scan(f *model.Field, field, column jen.Code) jen.Code {
+	switch {
+	case f.Type.Nullable:
+		condition := []jen.Code{define(cVar, address(column)), cNotNull}
+		if f.Type.List {
+			return when(1, condition, scanList(f, field, cVar)...)
+		}
+		return when(1, condition, define(vVar, cell(f, cVar)), assign(field, addressOfV))
+	case f.Type.List:
+		return block(1, scanList(f, field, column)...)
 	}
-	if f.Type.List {
-		g.BlockFunc(func(g *jen.Group) { scanList(g, f, field, column) })
-		return
-	}
-	g.Add(field).Op("=").Add(cell(f, column))
+	return assign(field, cell(f, column))
 }
 
-func scanList(g *jen.Group, f *model.Field, field, column *jen.Statement) {
-	elem, t := element(f.Type.Kind), scalarType(f.Type.Kind)
-	g.Id("elems").Op(":=").Add(column).Dot("Lists").Index(jen.Id("i")).Dot("Elems").Call()
-	g.Add(field.Clone()).Op("=").Make(jen.Index().Add(t), jen.Len(jen.Id("elems")))
-	g.For(jen.List(jen.Id("j"), jen.Id("e")).Op(":=").Range().Id("elems")).Block(
-		field.Clone().Index(jen.Id("j")).Op("=").Add(elem))
+func scanList(f *model.Field, field, column jen.Code) []jen.Code {
+	typ := scalarType(f.Type.Kind).code
+	return []jen.Code{
+		define(elemsVar, tight(column, listsElems)),
+		assign(field, call(makeName, slice(typ), lenElems)),
+		words(eachElem, block(2, assign(tight(field, elemIndex), element(f.Type.Kind)))),
+	}
 }
 
 // cell returns row i of a scalar or vector column as its Go type.
-func cell(f *model.Field, column *jen.Statement) *jen.Statement {
-	at := func(slice string) *jen.Statement { return column.Clone().Dot(slice).Index(jen.Id("i")) }
+func cell(f *model.Field, column jen.Code) jen.Code {
 	switch k := f.Type.Kind; k {
 	case value.String:
-		s := jen.Qual("strings", "Clone").Call(at("Strings"))
+		s := call(clone, tight(column, stringsAtRow))
 		if f.Enum != nil {
-			return jen.Id(f.Enum.GoName).Parens(s)
+			return call(id(f.Enum.GoName), s)
 		}
 		return s
 	case value.Bool:
-		return at("Ints").Op("!=").Lit(0)
+		return words(tight(column, intsAtRow), notZero)
 	case value.I32, value.I64, value.U32, value.U64, value.Date, value.DateTime:
-		return scalarType(k).Parens(at("Ints"))
+		return call(scalarType(k).code, tight(column, intsAtRow))
 	case value.F32:
-		return jen.Float32().Parens(at("Floats"))
+		return call(scalarType(k).code, tight(column, floatsAtRow))
 	case value.F64:
-		return at("Floats")
+		return tight(column, floatsAtRow)
 	case value.Blob:
-		return scalarType(k).Parens(at("Strings"))
+		return call(scalarType(k).code, tight(column, stringsAtRow))
 	case value.Vector:
-		return jen.Index(jen.Lit(f.Type.Dim)).Float32().Parens(at("Vectors"))
+		return call(vectorType(f.Type.Dim).code, tight(column, vectorsAtRow))
 	}
 	panic("codegen: no column of type " + f.Type.String())
 }
 
 // element returns the list element e as its Go type.
-func element(k value.Kind) *jen.Statement {
-	e := func(accessor string) *jen.Statement { return jen.Id("e").Dot(accessor).Call() }
+func element(k value.Kind) jen.Code {
+	e := func(accessor string) jen.Code { return call(dot(id("e"), accessor)) }
 	switch k {
 	case value.String:
-		return jen.Qual("strings", "Clone").Call(e("Str"))
+		return call(clone, e("Str"))
 	case value.Bool:
 		return e("Bool")
 	case value.I32, value.I64, value.Date, value.DateTime:
-		return scalarType(k).Parens(e("Int"))
+		return call(scalarType(k).code, e("Int"))
 	case value.U32, value.U64:
-		return scalarType(k).Parens(e("Uint"))
+		return call(scalarType(k).code, e("Uint"))
 	case value.F32:
-		return jen.Float32().Parens(e("Float"))
+		return call(scalarType(k).code, e("Float"))
 	case value.F64:
 		return e("Float")
 	case value.Blob:
-		return scalarType(k).Parens(e("Bytes"))
+		return call(scalarType(k).code, e("Bytes"))
 	}
 	panic("codegen: no list of " + k.String())
 }

@@ -53,6 +53,7 @@ type direction uint8
 const (
 	input direction = iota
 	output
+	strict // an input in the profile of Strict
 )
 
 func reflectObject(t reflect.Type, dir direction) json.RawMessage {

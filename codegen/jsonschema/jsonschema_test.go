@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,17 @@ func TestInputPanicsOnWhatItCannotSay(t *testing.T) {
 	}
 }
 
+func TestOpenObjects(t *testing.T) {
+	got := jsonschema.OpenObjects(jsonschema.Input(reflect.TypeFor[struct {
+		Closed struct{}         `json:"closed"`
+		Open   map[string]any   `json:"open"`
+		List   []map[string]any `json:"list"`
+	}]()))
+	if want := []string{"/list/items", "/open"}; !slices.Equal(got, want) {
+		t.Errorf("found %v, wanted %v", got, want)
+	}
+}
+
 func TestCheckInputFinds(t *testing.T) {
 	ok := `{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`
 	if err := jsonschema.CheckInput(json.RawMessage(ok)); err != nil {
@@ -154,6 +166,15 @@ func TestCheckInputFinds(t *testing.T) {
 		{`,"additionalProperties":false`, ``, "additionalProperties"},
 		{`{"type":"string"}`, `{"type":["string","null"]}`, "type array"},
 		{`{"type":"string"}`, `{"oneOf":[]}`, "has no type"},
+		{`{"type":"string"}`, `{"type":"string","anyOf":[{"type":"string"}]}`, "keyword anyOf"},
+		{`{"type":"string"}`, `{"type":"string","allOf":[]}`, "keyword allOf"},
+		{`{"type":"string"}`, `{"type":"string","$ref":"#/$defs/x"}`, "keyword $ref"},
+		{`{"type":"object"`, `{"$defs":{},"type":"object"`, "keyword $defs"},
+		{`{"type":"string"}`, `{"type":"string","const":"x"}`, "keyword const"},
+		{`{"type":"string"}`, `{"type":"integer","exclusiveMinimum":1}`, "keyword exclusiveMinimum"},
+		{`{"type":"string"}`, `{"type":"integer","exclusiveMaximum":1}`, "keyword exclusiveMaximum"},
+		{`{"type":"string"}`, `{"type":"array","items":{"type":"array"}}`, "schema#/a/items: is an array without items"},
+		{`"a"`, `"a23456789012345678901234567890123456789012345678901234567890123456"`, "property key"},
 		{`{"type":"string"}`, `{"type":"array"}`, "without items"},
 		{`{"type":"string"}`, `{"type":"integer","enum":[1]}`, "in an enum"},
 		{`{"type":"string"}`, `{"type":"null"}`, "null"},

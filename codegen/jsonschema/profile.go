@@ -20,6 +20,23 @@ func CheckInput(schema json.RawMessage) error { return check(schema, input) }
 // in an enum.
 func CheckOutput(schema json.RawMessage) error { return check(schema, output) }
 
+// CheckStrict is [CheckInput] for the schemas that [Strict] makes: every property is
+// required, and one that may be left out is nullable by a type array with null.
+func CheckStrict(schema json.RawMessage) error { return check(schema, strict) }
+
+// OpenObjects returns the paths of the objects in a schema that take members of any
+// name, as the faults of the checks spell them. The profile has them as exceptions that
+// are named one by one.
+func OpenObjects(schema json.RawMessage) []string {
+	var root map[string]any
+	if json.Unmarshal(schema, &root) != nil {
+		return nil
+	}
+	w := &walker{dir: output}
+	w.schema("", root)
+	return w.open
+}
+
 // keywords are all that a schema may say.
 var keywords = []string{
 	"type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "minimum",
@@ -44,6 +61,7 @@ func check(schema json.RawMessage, dir direction) error {
 type walker struct {
 	dir    direction
 	faults []error
+	open   []string // paths of open objects
 }
 
 func (w *walker) fault(path, format string, args ...any) {
@@ -64,6 +82,9 @@ func (w *walker) schema(path string, s map[string]any) {
 		if w.dir == input {
 			w.fault(path, "found a type array, wanted one type")
 		}
+		if w.dir == strict && (len(t) != 2 || t[0] == "null" || t[1] != "null") {
+			w.fault(path, "found the types %v, wanted one, or one and null", t)
+		}
 		for _, one := range t {
 			name, _ := one.(string)
 			types = append(types, name)
@@ -74,7 +95,7 @@ func (w *walker) schema(path string, s map[string]any) {
 	for _, t := range types {
 		switch t {
 		case "object":
-			if len(types) == 1 { // one of many types says nothing of its members
+			if len(types) == 1 || len(types) == 2 && types[1] == "null" { // one of many types says nothing of its members
 				w.object(path, s)
 			}
 		case "array":
@@ -89,19 +110,20 @@ func (w *walker) schema(path string, s map[string]any) {
 			w.schema(path+"/items", items)
 		case "string", "integer", "number", "boolean":
 		case "null":
-			if w.dir == input {
+			if w.dir == input || w.dir == strict && len(types) == 1 {
 				w.fault(path, "may be null")
 			}
 		default:
 			w.fault(path, "found the type %q", t)
 		}
 	}
-	w.enum(path, s)
+	w.enum(path, s, slices.Contains(types, "null"))
 }
 
 func (w *walker) object(path string, s map[string]any) {
 	if s["properties"] == nil && s["additionalProperties"] != nil && s["additionalProperties"] != false {
-		return // an open object
+		w.open = append(w.open, path)
+		return
 	}
 	if s["additionalProperties"] != false {
 		w.fault(path, "is an object without additionalProperties: false")
@@ -120,6 +142,9 @@ func (w *walker) object(path string, s map[string]any) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if w.dir == strict && !slices.Contains(required, any(name)) {
+			w.fault(path, "does not require %s", name)
+		}
 		if !propertyKey.MatchString(name) {
 			w.fault(path, "found the property key %q, wanted 1 to 64 characters out of A-Z, a-z, 0-9, _, . and -", name)
 		}
@@ -132,10 +157,13 @@ func (w *walker) object(path string, s map[string]any) {
 	}
 }
 
-func (w *walker) enum(path string, s map[string]any) {
+func (w *walker) enum(path string, s map[string]any, nullable bool) {
 	values, ok := s["enum"].([]any)
 	if !ok {
 		return
+	}
+	if w.dir == strict && nullable != slices.Contains(values, nil) {
+		w.fault(path, "is nullable by its type or its enum alone")
 	}
 	for _, v := range values {
 		if _, ok := v.(string); !ok && (w.dir == input || v != nil) {

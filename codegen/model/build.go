@@ -19,6 +19,9 @@ import (
 // maxName is the length in bytes of the tool and argument names that clients accept.
 const maxName = 64
 
+// LongTool is the length of a tool name past which it is warned of.
+const LongTool = 40
+
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Input is what a package is made from.
@@ -28,6 +31,7 @@ type Input struct {
 	File    string      // where the schema stands
 	Sources []gq.Source // in the order that the catalog keeps; names relative to the module
 	Queries []*gq.Query // compiled from Sources
+	Strict  bool        // input schemas require every key
 }
 
 // Build decides names, schemas and hints. The diagnostics have the codes of [Codes];
@@ -40,26 +44,25 @@ func Build(in Input) (*Package, diag.List) {
 			GoName:       PackageName(in.Graph),
 			SchemaDigest: catalog.Digest(in.Schema),
 			SourceDigest: sourceDigest(in.Sources),
+			Strict:       in.Strict,
 		},
-		decls: map[string]string{"Catalog": "the function Catalog of every package"},
-		tools: map[string]string{},
+		decls: map[string]owner{"Catalog": {name: "the function Catalog of every package"}},
+		tools: map[string]owner{},
 		enums: map[propKey]*Enum{},
 	}
 	for _, name := range ReservedTools {
-		b.tools[name] = "a built-in tool"
+		b.tools[name] = owner{name: "a built-in tool"}
 	}
 	b.buildEnums(top(in.File))
 	b.buildFiles(in.Sources)
 	for _, q := range in.Queries {
 		b.buildQuery(q)
 	}
-	for _, q := range b.pkg.Queries() {
-		b.fillSchemas(q)
-	}
 	b.diags.Sort()
-	if b.diags.HasErrors() {
+	if b.diags.HasErrors() { // colliding fields make no struct
 		return nil, b.diags
 	}
+	allSchemas(b.pkg.Queries(), in.Strict)
 	return b.pkg, b.diags
 }
 
@@ -72,10 +75,23 @@ type propKey struct {
 type builder struct {
 	schema *catalog.Schema
 	pkg    *Package
-	decls  map[string]string // Go name at package level -> who has it
-	tools  map[string]string // tool name -> who has it
+	decls  map[string]owner // Go name at package level -> who has it
+	tools  map[string]owner // tool name -> who has it
 	enums  map[propKey]*Enum
 	diags  diag.List
+}
+
+// owner is what has a name, and where it stands; what is in no source stands nowhere.
+type owner struct {
+	name string
+	span diag.Span
+}
+
+func (o owner) String() string {
+	if o.span.File == "" {
+		return o.name
+	}
+	return o.name + " at " + o.span.String()
 }
 
 func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args ...any) {
@@ -84,15 +100,15 @@ func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args
 	})
 }
 
-// declare notes that owner declares goName at package level. It reports false, and
+// declare notes that what is called name declares goName at package level. It reports false, and
 // the collision, when the name is taken.
-func (b *builder) declare(goName, owner string, span diag.Span) bool {
+func (b *builder) declare(goName, name string, span diag.Span) bool {
 	if other, taken := b.decls[goName]; taken {
 		b.fail(GoNameTaken, span, "rename one of the two",
-			"%s would be declared in Go as %s, which is the name of %s", owner, goName, other)
+			"%s would be declared in Go as %s, which is the name of %s", name, goName, other)
 		return false
 	}
-	b.decls[goName] = owner
+	b.decls[goName] = owner{name, span}
 	return true
 }
 
@@ -186,7 +202,14 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 		b.fail(ToolNameTaken, src.Span, `set another with @mcp(tool_name: "…")`,
 			"the tool name %s of query %s belongs to %s", t.Name, q.Name, other)
 	}
-	b.tools[t.Name] = "query " + q.Name
+	if len(t.Name) > LongTool && len(t.Name) <= maxName {
+		b.diags = append(b.diags, diag.Diagnostic{
+			Code: LongToolName, Severity: diag.Warning, Span: src.Span,
+			Message: fmt.Sprintf("the tool name %s has %d characters; clients that put the name of the server before it cut it past %d", t.Name, len(t.Name), LongTool),
+			Help:    `set a shorter one with @mcp(tool_name: "…")`,
+		})
+	}
+	b.tools[t.Name] = owner{"query " + q.Name, src.Span}
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
 	var parts []string

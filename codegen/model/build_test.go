@@ -67,10 +67,40 @@ func TestCollisionNamesBoth(t *testing.T) {
 		t.Errorf("found %d faults, wanted one for the queries and one for the properties", len(diags))
 	}
 	text := diags.Error()
-	for _, want := range []string{"find_user", "findUser", "FindUser", "first_name and firstName", "a.gq:2"} {
+	for _, want := range []string{"find_user", "findUser", "FindUser", "first_name and firstName", "a.gq:2", "query find_user at a.gq:1:"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the diagnostics do not name %s:\n%s", want, text)
 		}
+	}
+}
+
+func TestToolClashes(t *testing.T) {
+	const query = "query %s() %s { match { $p: Person } return { $p.slug } }\n"
+	long := "a" + strings.Repeat("_b", 20) // 41 characters
+	tests := []struct {
+		queries  string
+		code     diag.Code
+		severity diag.Severity
+		want     string
+	}{
+		{strings.NewReplacer("%s() %s", "one()").Replace(query) + strings.NewReplacer("%s() %s", `two() @mcp(tool_name: "one")`).Replace(query),
+			model.ToolNameTaken, diag.Error, "the tool name one of query two belongs to query one at a.gq:1:"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "schema_get")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "stored_query_run")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+long+`")`).Replace(query), model.LongToolName, diag.Warning, "has 41 characters"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+strings.Repeat("x", 65)+`")`).Replace(query), model.BadToolName, diag.Error, "1 to 64 characters"},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: tt.queries})
+		if len(diags) != 1 || diags[0].Code != tt.code || diags[0].Severity != tt.severity || !strings.Contains(diags[0].Message, tt.want) {
+			t.Errorf("found %v, wanted one %s with %q in\n%s", diags, tt.code, tt.want, tt.queries)
+		}
+		if (pkg == nil) != (tt.severity == diag.Error) {
+			t.Errorf("a %s leaves the package %v", tt.severity, pkg)
+		}
+	}
+	if _, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+long[1:]+`")`).Replace(query)}); len(diags) != 0 {
+		t.Errorf("a name of 40 characters: found %v", diags)
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	LongParamName diag.Code = "G6" // a parameter name that clients refuse
 	FileCollides  diag.Code = "G7" // two source files would have the same Go file
 	NoSuchQuery   diag.Code = "G8" // a query that the configuration lists and no source has
+	LongToolName  diag.Code = "G9" // a tool name that is long once a client puts the server's before it
 )
 
 // CodeDoc documents a code with a query that yields it against the schema
@@ -51,4 +52,7 @@ var Codes = []CodeDoc{
 	{NoSuchQuery, "no such query",
 		"The configuration lists stored queries by name, and one of them is not in its file. Correct the name, or add the query.",
 		""},
+	{LongToolName, "long tool name",
+		"A warning: clients put the name of the server before the name of a tool, and cut or refuse what is longer than 64 characters. Set a shorter one with @mcp(tool_name: …).",
+		"query everybody_whose_name_is_among_those_that_begin_so() { match { $p: Person } return { $p.slug } }"},
 }

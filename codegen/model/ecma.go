@@ -5,12 +5,18 @@ import (
 )
 
 // ecmaSafe reports whether a regular expression in RE2 syntax is one in ECMA-262 too,
-// with and without the u flag, and means the same. It knows a common subset: when in
-// doubt the answer is no, and the pattern is left out of a schema.
+// with and without the u flag, and means the same, but that . there takes no carriage
+// return and no line separator of Unicode. It knows a common subset: when in doubt the
+// answer is no, and the pattern is left out of a schema.
 func ecmaSafe(re string) bool {
 	inClass, classStart := false, 0
+	assertion := false // what came last takes no text, so that there is nothing to repeat
 	for i := 0; i < len(re); i++ {
 		c := re[i]
+		if assertion && !inClass && strings.IndexByte("*+?{", c) >= 0 {
+			return false
+		}
+		assertion = c == '^' || c == '$' || c == '\\' && i+1 < len(re) && (re[i+1] == 'b' || re[i+1] == 'B')
 		switch {
 		case c >= 0x80:
 			return false // code points there, UTF-16 units here

@@ -27,6 +27,11 @@ func TestECMASafe(t *testing.T) {
 		{`[[:alpha:]]`, false},
 		{`[]a]`, false},
 		{`[^]a]`, false},
+		{`^*a`, false}, // an assertion cannot be repeated there
+		{`a\b+`, false},
+		{`\B{2}`, false},
+		{`a$?`, false},
+		{`[$]+[a^]*\bx`, true},
 		{`a{`, false},
 		{`a{,3}`, false},
 		{`a}`, false},

@@ -15,6 +15,7 @@ type Package struct {
 	GoName       string // the package clause
 	SchemaDigest string
 	SourceDigest string
+	Strict       bool    // the profile of the input schemas
 	Enums        []*Enum // in schema order
 	Files        []*File // in source order
 }

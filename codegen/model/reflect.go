@@ -2,31 +2,52 @@ package model
 
 import (
 	"reflect"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// allSchemas fills in the schemas of queries, on all processors: reflection takes longer
+// than all else here.
+func allSchemas(queries []*Query, strict bool) {
+	var work sync.WaitGroup
+	share := len(queries)/runtime.GOMAXPROCS(0) + 1
+	for some := range slices.Chunk(queries, share) {
+		work.Go(func() {
+			for _, q := range some {
+				fillSchemas(q)
+				if strict {
+					q.Tool.InputSchema = jsonschema.Strict(q.Tool.InputSchema)
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
 // fillSchemas reflects the Go types that will be generated for a query, before there
 // are any.
-func (b *builder) fillSchemas(q *Query) {
-	if b.diags.HasErrors() { // colliding fields make no struct
-		return
-	}
+func fillSchemas(q *Query) {
 	params := paramsType(q.Params)
 	if q.Mutation() {
 		q.Tool.InputSchema = jsonschema.MutationInput(params)
-		q.Tool.OutputSchema = jsonschema.MutationOutput()
+		q.Tool.OutputSchema = mutationOutput()
 		return
 	}
 	q.Tool.InputSchema = jsonschema.ReadInput(params)
 	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 }
 
-// Tag returns the struct tag of the parameter's field.
-func (p *Param) Tag() string {
+// mutationOutput is the one output schema of all mutations.
+var mutationOutput = sync.OnceValue(jsonschema.MutationOutput)
+
+// Tags returns the struct tag of the parameter's field, by key.
+func (p *Param) Tags() map[string]string {
 	name := p.Name
 	if p.Type.Nullable {
 		name += ",omitempty"
@@ -44,11 +65,11 @@ func (p *Param) Tag() string {
 	if p.Pattern != "" {
 		keywords = append(keywords, "pattern="+strings.ReplaceAll(p.Pattern, ",", `\,`))
 	}
-	return tag(name, keywords, p.Doc)
+	return tags(name, keywords, p.Doc)
 }
 
-// Tag returns the struct tag of the field.
-func (f *Field) Tag() string {
+// Tags returns the struct tag of the field, by key.
+func (f *Field) Tags() map[string]string {
 	var keywords []string
 	for _, v := range f.Type.Enum {
 		keywords = append(keywords, "enum="+v)
@@ -56,24 +77,38 @@ func (f *Field) Tag() string {
 	if f.Type.List && f.Type.Nullable {
 		keywords = append(keywords, "nullable")
 	}
-	return tag(f.Name, keywords, "")
+	return tags(f.Name, keywords, "")
 }
 
-func tag(name string, keywords []string, doc string) string {
-	s := `json:` + strconv.Quote(name)
+func tags(name string, keywords []string, doc string) map[string]string {
+	m := map[string]string{"json": name}
 	if len(keywords) > 0 {
-		s += ` jsonschema:` + strconv.Quote(strings.Join(keywords, ","))
+		m["jsonschema"] = strings.Join(keywords, ",")
 	}
 	if doc != "" {
-		s += ` jsonschema_description:` + strconv.Quote(doc)
+		m["jsonschema_description"] = doc
 	}
-	return s
+	return m
+}
+
+// tag spells tags as a struct has them, sorted by key.
+func tag(tags map[string]string) reflect.StructTag {
+	var s string
+	for _, key := range []string{"json", "jsonschema", "jsonschema_description"} {
+		if v, ok := tags[key]; ok {
+			if s != "" {
+				s += " "
+			}
+			s += key + ":" + strconv.Quote(v)
+		}
+	}
+	return reflect.StructTag(s)
 }
 
 func paramsType(params []Param) reflect.Type {
 	fields := make([]reflect.StructField, len(params))
 	for i, p := range params {
-		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: reflect.StructTag(p.Tag())}
+		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: tag(p.Tags())}
 	}
 	return reflect.StructOf(fields)
 }
@@ -85,7 +120,7 @@ func rowType(columns []Field) reflect.Type {
 		if f.Node != nil {
 			t = rowType(f.Node.Fields)
 		}
-		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: reflect.StructTag(f.Tag())}
+		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: tag(f.Tags())}
 	}
 	return reflect.StructOf(fields)
 }

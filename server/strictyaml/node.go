@@ -257,6 +257,19 @@ func (n *Node) Int(what string, lo, hi int64) (int64, bool) {
 	return v, true
 }
 
+// Bool reads true or false.
+func (n *Node) Bool(what string) (v, ok bool) {
+	if n == nil {
+		return false, false
+	}
+	b, ok := n.n.(*ast.BoolNode)
+	if !ok {
+		n.wrongType(what, "true or false")
+		return false, false
+	}
+	return b.Value, true
+}
+
 func (n *Node) wrongType(what, wanted string) {
 	found, help := found(n.n)
 	if wanted != "a string" {

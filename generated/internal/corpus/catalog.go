@@ -24,6 +24,10 @@ func Catalog() *tool.Catalog {
 			findTextTool{},
 			nearTool{},
 			notThereTool{},
+			listsTool{},
+			edgeEndsTool{},
+			hitsTool{},
+			bestTool{},
 			putPersonTool{},
 			putSeenPersonTool{},
 			addSampleTool{},
@@ -31,9 +35,13 @@ func Catalog() *tool.Catalog {
 			ageAllTool{},
 			removePersonTool{},
 			partTool{},
+			adoptTool{},
+			setListsTool{},
+			setOptionalTool{},
+			ownTool{},
 		},
-		SchemaDigest: "sha256:e5483e4675a24a2ea6b6d7122d73b73bb557b75aa44628e75bd76aa147f264e2",
-		SourceDigest: "sha256:22113eee4cc9b98c062185d22e6b9aaa67740bd1106cddea355830969f49620c",
+		SchemaDigest: "sha256:76e5bb34a2af01ea22b99a6d9993a1fe734ecb689dc049ae82b5afaf749a541b",
+		SourceDigest: "sha256:c97d7dc72b4ee44bca12bde8a917a71a9fd806acacb4255b1a024962abcea1eb",
 	}
 }
 

@@ -28,13 +28,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// sample has a value of every kind, the integers as far out as they go. The floats
+// everyKind has a value of every kind, the integers as far out as they go. The floats
 // 0.75, 1.75 and 2.75 stand for those that JSON has no numbers for; see strange.
-const sample = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"on-leave","age":36}}
+const everyKind = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"on-leave","age":36}}
 {"type":"Sample","data":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":0.75,
 "day":"1815-12-10","instant":"2024-05-01T12:30:00.5Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],
 "counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,2.75],"doubles":[1e300,0.75,1.75,2.75],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00Z"],
-"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":1.75,"double0":2.75,"day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","raw":"base64:Af8=","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"]}}
+"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":1.75,"double0":2.75,"day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","raw":"base64:Af8=","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"],"flags0":null,"smalls0":null,"bigs0":null,"counts0":null,"wides0":null,"singles0":null,"doubles0":null,"instants0":null}}
 {"type":"Sample","data":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e100,"day":"1970-01-01","instant":"1970-01-01T00:00:00Z","vec":[0,0,0],
 "texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[]}}
 {"edge":"Owns","from":"ada","to":"full"}
@@ -43,8 +43,8 @@ const sample = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"on-
 
 // rows are those of people-and-samples as a reader of 64-bit numbers gets them. A whole
 // node comes without its blobs.
-const rows = `[{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":"NaN","day":"1815-12-10","instant":"2024-05-01T12:30:00.500Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],"counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,"-Infinity"],"doubles":[1e+300,"NaN","Infinity","-Infinity"],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00.000Z"],"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":"Infinity","double0":"-Infinity","day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"]},"user_id":"ada"},` +
-	`{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e+100,"day":"1970-01-01","instant":"1970-01-01T00:00:00.000Z","vec":[0,0,0],"texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[],"text0":null,"flag0":null,"small0":null,"big0":null,"count0":null,"wide0":null,"single0":null,"double0":null,"day0":null,"instant0":null,"vec0":null,"texts0":null,"days0":null},"user_id":"ada"}]`
+const rows = `[{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":"NaN","day":"1815-12-10","instant":"2024-05-01T12:30:00.500Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],"counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,"-Infinity"],"doubles":[1e+300,"NaN","Infinity","-Infinity"],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00.000Z"],"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":"Infinity","double0":"-Infinity","day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"],"flags0":null,"smalls0":null,"bigs0":null,"counts0":null,"wides0":null,"singles0":null,"doubles0":null,"instants0":null},"user_id":"ada"},` +
+	`{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e+100,"day":"1970-01-01","instant":"1970-01-01T00:00:00.000Z","vec":[0,0,0],"texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[],"text0":null,"flag0":null,"small0":null,"big0":null,"count0":null,"wide0":null,"single0":null,"double0":null,"day0":null,"instant0":null,"vec0":null,"texts0":null,"days0":null,"flags0":null,"smalls0":null,"bigs0":null,"counts0":null,"wides0":null,"singles0":null,"doubles0":null,"instants0":null},"user_id":"ada"}]`
 
 // forModels are the numbers that a reader of doubles would round, as models get them.
 var forModels = strings.NewReplacer(
@@ -108,7 +108,7 @@ func notFinite(f float64) float64 {
 	return f
 }
 
-// served returns the corpus as a served graph over the sample.
+// served returns the corpus as a served graph over everyKind.
 func served(t *testing.T, threshold int) *service.Graph {
 	t.Helper()
 	text, err := os.ReadFile("../../../codegen/testdata/corpus/schema.pg")
@@ -121,7 +121,7 @@ func served(t *testing.T, threshold int) *service.Graph {
 	}
 	g := naive.New(string(text), schema, naive.Sound)
 	t.Cleanup(func() { g.Close() })
-	lines := strings.ReplaceAll(sample, ",\n", ",") // an entity a line
+	lines := strings.ReplaceAll(everyKind, ",\n", ",") // an entity a line
 	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -37,6 +39,14 @@ var paramTypes = map[string]reflect.Type{
 	"age_all":             reflect.TypeFor[corpus.AgeAllParams](),
 	"remove_person":       reflect.TypeFor[corpus.RemovePersonParams](),
 	"part":                reflect.TypeFor[corpus.PartParams](),
+	"lists":               reflect.TypeFor[corpus.ListsParams](),
+	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsParams](),
+	"hits":                reflect.TypeFor[corpus.HitsParams](),
+	"best":                reflect.TypeFor[corpus.BestParams](),
+	"adopt":               reflect.TypeFor[corpus.AdoptParams](),
+	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
+	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
+	"own":                 reflect.TypeFor[corpus.OwnParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -49,6 +59,10 @@ var rowTypes = map[string]reflect.Type{
 	"find_text":           reflect.TypeFor[corpus.FindTextRow](),
 	"near":                reflect.TypeFor[corpus.NearRow](),
 	"not_there":           reflect.TypeFor[corpus.NotThereRow](),
+	"lists":               reflect.TypeFor[corpus.ListsRow](),
+	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsRow](),
+	"hits":                reflect.TypeFor[corpus.HitsRow](),
+	"best":                reflect.TypeFor[corpus.BestRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -429,5 +443,118 @@ func TestCall(t *testing.T) {
 	defer out.Read.Result.Close()
 	if g.plan != q.Plan() || g.args[0].Str() != "gone" || out.Read.Query != "whole_nodes" {
 		t.Errorf("found plan %v, arguments %v, outcome %+v", g.plan.Name, g.args, out.Read)
+	}
+}
+
+// TestStrictDecodes sends every query what its strict schema asks for: the optional
+// parameters and knobs as null. It decodes to what leaving them out does.
+func TestStrictDecodes(t *testing.T) {
+	for _, q := range corpus.Catalog().Queries {
+		loose, strict := sent(q.Descriptor().InputSchema, false), sent(jsonschema.Strict(q.Descriptor().InputSchema), true)
+		if err := jsonschema.CheckStrict(jsonschema.Strict(q.Descriptor().InputSchema)); err != nil {
+			t.Errorf("%s: %v", q.Info().Name, err)
+		}
+		a, err := q.Decode(json.RawMessage(loose))
+		if err != nil {
+			t.Errorf("%s of %s: %v", loose, q.Info().Name, err)
+			continue
+		}
+		b, err := q.Decode(json.RawMessage(strict))
+		if err != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s decodes to %+v, %v; %s to %+v", strict, b, err, loose, a)
+		}
+		if !strings.Contains(strict, "null") {
+			t.Errorf("%s has no null, so it shows nothing", strict)
+		}
+	}
+}
+
+// sent returns a value that a schema describes, with null for what may be null and
+// without what may be left out.
+func sent(schema []byte, strict bool) string {
+	var s struct {
+		Type                             any
+		Enum                             []any
+		Properties                       map[string]json.RawMessage
+		Required                         []string
+		Items                            json.RawMessage
+		MinItems                         int
+		Format, Pattern, ContentEncoding string
+		Minimum                          *float64
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic(err)
+	}
+	if types, ok := s.Type.([]any); ok {
+		if !strict || types[1] != "null" {
+			panic("a type array")
+		}
+		if types[0] != "object" {
+			return "null"
+		}
+		s.Type = types[0]
+	}
+	switch s.Type {
+	case "object":
+		var members []string
+		for _, name := range s.Required {
+			members = append(members, strconv.Quote(name)+":"+sent(s.Properties[name], strict))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	case "array":
+		elems := make([]string, max(s.MinItems, 1))
+		for i := range elems {
+			elems[i] = sent(s.Items, strict)
+		}
+		return "[" + strings.Join(elems, ",") + "]"
+	case "boolean":
+		return "true"
+	case "integer", "number":
+		if s.Minimum != nil && *s.Minimum > 0 {
+			return strconv.FormatFloat(*s.Minimum, 'g', -1, 64)
+		}
+		return "1"
+	}
+	switch {
+	case s.Enum != nil:
+		return strconv.Quote(s.Enum[0].(string))
+	case s.Format == "date":
+		return `"2024-02-29"`
+	case s.Format == "date-time":
+		return `"2024-02-29T01:02:03Z"`
+	case s.ContentEncoding != "":
+		return `"AQID"`
+	case strings.Contains(s.Pattern, "@"):
+		return `"a@b"`
+	}
+	return `"1"`
+}
+
+// TestExampleCalls decodes the example calls of the reference page.
+func TestExampleCalls(t *testing.T) {
+	page, err := os.ReadFile("../../../codegen/testdata/corpus/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindAllSubmatch(page, -1) {
+		var call struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal(block[1], &call); err != nil {
+			t.Fatalf("%v in %s", err, block[1])
+		}
+		for _, q := range corpus.Catalog().Queries {
+			if q.Descriptor().Name == call.Name {
+				found++
+				if _, err := q.Decode(call.Arguments); err != nil {
+					t.Errorf("%s: %v", block[1], err)
+				}
+			}
+		}
+	}
+	if want := len(corpus.Catalog().Queries) - 1; found != want { // one is hidden
+		t.Errorf("found %d examples, wanted %d", found, want)
 	}
 }

@@ -617,41 +617,49 @@ type WholeNodesRowP struct {
 
 // WholeNodesRowSample is the node sample, a Sample, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRowSample struct {
-	ID       string                `json:"id"`
-	Text     string                `json:"text"`
-	Flag     bool                  `json:"flag"`
-	Small    int32                 `json:"small"`
-	Big      value.BigInt          `json:"big"`
-	Count    uint32                `json:"count"`
-	Wide     value.BigUint         `json:"wide"`
-	Single   float32               `json:"single"`
-	Double   float64               `json:"double"`
-	Day      value.DateValue       `json:"day"`
-	Instant  value.DateTimeValue   `json:"instant"`
-	Vec      [3]float32            `json:"vec"`
-	Texts    []string              `json:"texts"`
-	Flags    []bool                `json:"flags"`
-	Smalls   []int32               `json:"smalls"`
-	Bigs     []value.BigInt        `json:"bigs"`
-	Counts   []uint32              `json:"counts"`
-	Wides    []value.BigUint       `json:"wides"`
-	Singles  []float32             `json:"singles"`
-	Doubles  []float64             `json:"doubles"`
-	Days     []value.DateValue     `json:"days"`
-	Instants []value.DateTimeValue `json:"instants"`
-	Text0    *string               `json:"text0"`
-	Flag0    *bool                 `json:"flag0"`
-	Small0   *int32                `json:"small0"`
-	Big0     *value.BigInt         `json:"big0"`
-	Count0   *uint32               `json:"count0"`
-	Wide0    *value.BigUint        `json:"wide0"`
-	Single0  *float32              `json:"single0"`
-	Double0  *float64              `json:"double0"`
-	Day0     *value.DateValue      `json:"day0"`
-	Instant0 *value.DateTimeValue  `json:"instant0"`
-	Vec0     *[3]float32           `json:"vec0"`
-	Texts0   []string              `json:"texts0" jsonschema:"nullable"`
-	Days0    []value.DateValue     `json:"days0" jsonschema:"nullable"`
+	ID        string                `json:"id"`
+	Text      string                `json:"text"`
+	Flag      bool                  `json:"flag"`
+	Small     int32                 `json:"small"`
+	Big       value.BigInt          `json:"big"`
+	Count     uint32                `json:"count"`
+	Wide      value.BigUint         `json:"wide"`
+	Single    float32               `json:"single"`
+	Double    float64               `json:"double"`
+	Day       value.DateValue       `json:"day"`
+	Instant   value.DateTimeValue   `json:"instant"`
+	Vec       [3]float32            `json:"vec"`
+	Texts     []string              `json:"texts"`
+	Flags     []bool                `json:"flags"`
+	Smalls    []int32               `json:"smalls"`
+	Bigs      []value.BigInt        `json:"bigs"`
+	Counts    []uint32              `json:"counts"`
+	Wides     []value.BigUint       `json:"wides"`
+	Singles   []float32             `json:"singles"`
+	Doubles   []float64             `json:"doubles"`
+	Days      []value.DateValue     `json:"days"`
+	Instants  []value.DateTimeValue `json:"instants"`
+	Text0     *string               `json:"text0"`
+	Flag0     *bool                 `json:"flag0"`
+	Small0    *int32                `json:"small0"`
+	Big0      *value.BigInt         `json:"big0"`
+	Count0    *uint32               `json:"count0"`
+	Wide0     *value.BigUint        `json:"wide0"`
+	Single0   *float32              `json:"single0"`
+	Double0   *float64              `json:"double0"`
+	Day0      *value.DateValue      `json:"day0"`
+	Instant0  *value.DateTimeValue  `json:"instant0"`
+	Vec0      *[3]float32           `json:"vec0"`
+	Texts0    []string              `json:"texts0" jsonschema:"nullable"`
+	Days0     []value.DateValue     `json:"days0" jsonschema:"nullable"`
+	Flags0    []bool                `json:"flags0" jsonschema:"nullable"`
+	Smalls0   []int32               `json:"smalls0" jsonschema:"nullable"`
+	Bigs0     []value.BigInt        `json:"bigs0" jsonschema:"nullable"`
+	Counts0   []uint32              `json:"counts0" jsonschema:"nullable"`
+	Wides0    []value.BigUint       `json:"wides0" jsonschema:"nullable"`
+	Singles0  []float32             `json:"singles0" jsonschema:"nullable"`
+	Doubles0  []float64             `json:"doubles0" jsonschema:"nullable"`
+	Instants0 []value.DateTimeValue `json:"instants0" jsonschema:"nullable"`
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -833,6 +841,62 @@ func (r *WholeNodesRow) scan(b *engine.Batch, i int) {
 			r.Sample.Days0[j] = value.DateValue(e.Int())
 		}
 	}
+	if c := &b.Columns[1].Fields[35]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Flags0 = make([]bool, len(elems))
+		for j, e := range elems {
+			r.Sample.Flags0[j] = e.Bool()
+		}
+	}
+	if c := &b.Columns[1].Fields[36]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Smalls0 = make([]int32, len(elems))
+		for j, e := range elems {
+			r.Sample.Smalls0[j] = int32(e.Int())
+		}
+	}
+	if c := &b.Columns[1].Fields[37]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Bigs0 = make([]value.BigInt, len(elems))
+		for j, e := range elems {
+			r.Sample.Bigs0[j] = value.BigInt(e.Int())
+		}
+	}
+	if c := &b.Columns[1].Fields[38]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Counts0 = make([]uint32, len(elems))
+		for j, e := range elems {
+			r.Sample.Counts0[j] = uint32(e.Uint())
+		}
+	}
+	if c := &b.Columns[1].Fields[39]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Wides0 = make([]value.BigUint, len(elems))
+		for j, e := range elems {
+			r.Sample.Wides0[j] = value.BigUint(e.Uint())
+		}
+	}
+	if c := &b.Columns[1].Fields[40]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Singles0 = make([]float32, len(elems))
+		for j, e := range elems {
+			r.Sample.Singles0[j] = float32(e.Float())
+		}
+	}
+	if c := &b.Columns[1].Fields[41]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Doubles0 = make([]float64, len(elems))
+		for j, e := range elems {
+			r.Sample.Doubles0[j] = e.Float()
+		}
+	}
+	if c := &b.Columns[1].Fields[42]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.Sample.Instants0 = make([]value.DateTimeValue, len(elems))
+		for j, e := range elems {
+			r.Sample.Instants0[j] = value.DateTimeValue(e.Int())
+		}
+	}
 	r.UserID = strings.Clone(b.Columns[2].Strings[i])
 }
 
@@ -872,7 +936,7 @@ var wholeNodesDescriptor = &tool.Descriptor{
 	Title:        "People and their samples",
 	Description:  "",
 	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":["status"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
 	ReadOnly:     true,
 	Idempotent:   true,
 }
@@ -961,6 +1025,14 @@ var wholeNodesPlan = &plan.Query{
 					{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
 					{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}},
 					{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
+					{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
+					{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
+					{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
+					{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
+					{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
+					{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
+					{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
+					{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
 				},
 			},
 			{Name: "user_id", Expr: plan.ID{Var: 0}, Type: value.Type{Kind: value.String}},
@@ -1014,6 +1086,14 @@ var wholeNodesPlan = &plan.Query{
 		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
 		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}},
 		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
 	},
 }
 
@@ -1772,5 +1852,576 @@ var notTherePlan = &plan.Query{
 		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
 		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
 		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
+	},
+}
+
+// ListsParams are the parameters of the query lists in codegen/testdata/corpus/reads.gq.
+type ListsParams struct {
+	Has string `json:"has"`
+}
+
+// ListsRow is a row of the query lists in codegen/testdata/corpus/reads.gq.
+type ListsRow struct {
+	STexts0    []string              `json:"s.texts0" jsonschema:"nullable"`
+	SFlags0    []bool                `json:"s.flags0" jsonschema:"nullable"`
+	SSmalls0   []int32               `json:"s.smalls0" jsonschema:"nullable"`
+	SBigs0     []value.BigInt        `json:"s.bigs0" jsonschema:"nullable"`
+	SCounts0   []uint32              `json:"s.counts0" jsonschema:"nullable"`
+	SWides0    []value.BigUint       `json:"s.wides0" jsonschema:"nullable"`
+	SSingles0  []float32             `json:"s.singles0" jsonschema:"nullable"`
+	SDoubles0  []float64             `json:"s.doubles0" jsonschema:"nullable"`
+	SDays0     []value.DateValue     `json:"s.days0" jsonschema:"nullable"`
+	SInstants0 []value.DateTimeValue `json:"s.instants0" jsonschema:"nullable"`
+}
+
+// Lists runs the query lists in codegen/testdata/corpus/reads.gq.
+func Lists(ctx context.Context, g engine.Graph, p ListsParams, at engine.Target) ([]ListsRow, error) {
+	return read(ctx, g, listsPlan, p.args(), at, (*ListsRow).scan)
+}
+
+func (p *ListsParams) args() engine.Args {
+	args := make(engine.Args, 1)
+	args[0] = value.OfString(p.Has)
+	return args
+}
+
+func (p *ListsParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Has = o.String("has")
+	return o.Done()
+}
+
+func (r *ListsRow) scan(b *engine.Batch, i int) {
+	if c := &b.Columns[0]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.STexts0 = make([]string, len(elems))
+		for j, e := range elems {
+			r.STexts0[j] = strings.Clone(e.Str())
+		}
+	}
+	if c := &b.Columns[1]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SFlags0 = make([]bool, len(elems))
+		for j, e := range elems {
+			r.SFlags0[j] = e.Bool()
+		}
+	}
+	if c := &b.Columns[2]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SSmalls0 = make([]int32, len(elems))
+		for j, e := range elems {
+			r.SSmalls0[j] = int32(e.Int())
+		}
+	}
+	if c := &b.Columns[3]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SBigs0 = make([]value.BigInt, len(elems))
+		for j, e := range elems {
+			r.SBigs0[j] = value.BigInt(e.Int())
+		}
+	}
+	if c := &b.Columns[4]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SCounts0 = make([]uint32, len(elems))
+		for j, e := range elems {
+			r.SCounts0[j] = uint32(e.Uint())
+		}
+	}
+	if c := &b.Columns[5]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SWides0 = make([]value.BigUint, len(elems))
+		for j, e := range elems {
+			r.SWides0[j] = value.BigUint(e.Uint())
+		}
+	}
+	if c := &b.Columns[6]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SSingles0 = make([]float32, len(elems))
+		for j, e := range elems {
+			r.SSingles0[j] = float32(e.Float())
+		}
+	}
+	if c := &b.Columns[7]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SDoubles0 = make([]float64, len(elems))
+		for j, e := range elems {
+			r.SDoubles0[j] = e.Float()
+		}
+	}
+	if c := &b.Columns[8]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SDays0 = make([]value.DateValue, len(elems))
+		for j, e := range elems {
+			r.SDays0[j] = value.DateValue(e.Int())
+		}
+	}
+	if c := &b.Columns[9]; !c.IsNull(i) {
+		elems := c.Lists[i].Elems()
+		r.SInstants0 = make([]value.DateTimeValue, len(elems))
+		for j, e := range elems {
+			r.SInstants0[j] = value.DateTimeValue(e.Int())
+		}
+	}
+}
+
+// listsTool serves the query lists in codegen/testdata/corpus/reads.gq as a tool.
+type listsTool struct{}
+
+func (listsTool) Descriptor() *tool.Descriptor {
+	return listsDescriptor
+}
+
+func (t listsTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t listsTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (listsTool) Info() *tool.QueryInfo {
+	return listsInfo
+}
+
+func (listsTool) Plan() *plan.Query {
+	return listsPlan
+}
+
+func (listsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p ListsParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var listsDescriptor = &tool.Descriptor{
+	Name:         "lists",
+	Title:        "Lists",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"has":{"type":"string"}},"additionalProperties":false,"type":"object","required":["has"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.flags0":{"items":{"type":"boolean"},"type":["array","null"]},"s.smalls0":{"items":{"type":"integer"},"type":["array","null"]},"s.bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.counts0":{"items":{"type":"integer"},"type":["array","null"]},"s.wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"s.instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.texts0","s.flags0","s.smalls0","s.bigs0","s.counts0","s.wides0","s.singles0","s.doubles0","s.days0","s.instants0"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
+	ReadOnly:     true,
+	Idempotent:   true,
+}
+
+var listsInfo = &tool.QueryInfo{
+	Name:      "lists",
+	Exposed:   true,
+	ParamDocs: []string{""},
+	File:      "codegen/testdata/corpus/reads.gq",
+}
+
+var listsPlan = &plan.Query{
+	Name: "lists",
+	Params: []plan.Param{
+		{Name: "has", Type: value.Type{Kind: value.String}},
+	},
+	Read: &plan.Read{
+		Vars: []plan.Var{
+			{Name: "s", Entity: plan.Node, Type: "Sample"},
+		},
+		Match: []plan.Clause{
+			plan.Bind{Var: 0},
+			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "texts", Type: value.Type{Kind: value.String, List: true}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
+			plan.Filter{Cond: plan.Compare{Op: plan.Lt, Left: plan.Prop{Var: 0, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Right: plan.Now{}, Unless: plan.NoParam}},
+		},
+		Columns: []plan.Column{
+			{Name: "s.texts0", Expr: plan.Prop{Var: 0, Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}}, Type: value.Type{Kind: value.String, List: true, Nullable: true}},
+			{Name: "s.flags0", Expr: plan.Prop{Var: 0, Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}}, Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
+			{Name: "s.smalls0", Expr: plan.Prop{Var: 0, Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}}, Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
+			{Name: "s.bigs0", Expr: plan.Prop{Var: 0, Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}}, Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
+			{Name: "s.counts0", Expr: plan.Prop{Var: 0, Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}}, Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
+			{Name: "s.wides0", Expr: plan.Prop{Var: 0, Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}}, Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
+			{Name: "s.singles0", Expr: plan.Prop{Var: 0, Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}}, Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
+			{Name: "s.doubles0", Expr: plan.Prop{Var: 0, Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}}, Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
+			{Name: "s.days0", Expr: plan.Prop{Var: 0, Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}}, Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
+			{Name: "s.instants0", Expr: plan.Prop{Var: 0, Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}}, Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
+		},
+		Order: []plan.Order{
+			{Expr: plan.ID{Var: 0}},
+		},
+		Ties:  []plan.VarID{0},
+		Limit: plan.NoLimit,
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Sample"},
+		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
+		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}},
+		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
+	},
+}
+
+// EdgeEndsParams are the parameters of the query edge_ends in codegen/testdata/corpus/reads.gq.
+type EdgeEndsParams struct {
+	// A short name that nobody else has.
+	From string `json:"from" jsonschema_description:"A short name that nobody else has."`
+}
+
+// EdgeEndsRow is a row of the query edge_ends in codegen/testdata/corpus/reads.gq.
+type EdgeEndsRow struct {
+	Source string               `json:"source"`
+	Target string               `json:"target"`
+	Seen   *value.DateTimeValue `json:"seen"`
+	// How it goes.
+	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+}
+
+// EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
+func EdgeEnds(ctx context.Context, g engine.Graph, p EdgeEndsParams, at engine.Target) ([]EdgeEndsRow, error) {
+	return read(ctx, g, edgeEndsPlan, p.args(), at, (*EdgeEndsRow).scan)
+}
+
+func (p *EdgeEndsParams) args() engine.Args {
+	args := make(engine.Args, 1)
+	args[0] = value.OfString(p.From)
+	return args
+}
+
+func (p *EdgeEndsParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.From = o.String("from")
+	return o.Done()
+}
+
+func (r *EdgeEndsRow) scan(b *engine.Batch, i int) {
+	r.Source = strings.Clone(b.Columns[0].Strings[i])
+	r.Target = strings.Clone(b.Columns[1].Strings[i])
+	if c := &b.Columns[2]; !c.IsNull(i) {
+		v := value.DateTimeValue(c.Ints[i])
+		r.Seen = &v
+	}
+	if c := &b.Columns[3]; !c.IsNull(i) {
+		v := PersonMood(strings.Clone(c.Strings[i]))
+		r.Mood = &v
+	}
+}
+
+// edgeEndsTool serves the query edge_ends in codegen/testdata/corpus/reads.gq as a tool.
+type edgeEndsTool struct{}
+
+func (edgeEndsTool) Descriptor() *tool.Descriptor {
+	return edgeEndsDescriptor
+}
+
+func (t edgeEndsTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t edgeEndsTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (edgeEndsTool) Info() *tool.QueryInfo {
+	return edgeEndsInfo
+}
+
+func (edgeEndsTool) Plan() *plan.Query {
+	return edgeEndsPlan
+}
+
+func (edgeEndsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p EdgeEndsParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var edgeEndsDescriptor = &tool.Descriptor{
+	Name:         "edge_ends",
+	Title:        "Edge ends",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"from":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["from"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"source":{"type":"string"},"target":{"type":"string"},"seen":{"format":"date-time","type":["string","null"]},"mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["source","target","seen","mood"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
+	ReadOnly:     true,
+	Idempotent:   true,
+}
+
+var edgeEndsInfo = &tool.QueryInfo{
+	Name:      "edge_ends",
+	Exposed:   true,
+	ParamDocs: []string{"A short name that nobody else has."},
+	File:      "codegen/testdata/corpus/reads.gq",
+}
+
+var edgeEndsPlan = &plan.Query{
+	Name: "edge_ends",
+	Params: []plan.Param{
+		{Name: "from", Type: value.Type{Kind: value.String}},
+	},
+	Read: &plan.Read{
+		Vars: []plan.Var{
+			{Name: "a", Entity: plan.Node, Type: "Person"},
+			{Name: "k", Entity: plan.Edge, Type: "Knows"},
+			{Name: "b", Entity: plan.Node, Type: "Person"},
+		},
+		Match: []plan.Clause{
+			plan.Bind{Var: 0},
+			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "slug", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
+			plan.Traverse{From: 0, To: 2, Edge: "Knows", EdgeVar: 1, Min: 1, Max: 1},
+		},
+		Columns: []plan.Column{
+			{Name: "source", Expr: plan.Endpoint{Var: 1}, Type: value.Type{Kind: value.String}},
+			{Name: "target", Expr: plan.Endpoint{Var: 1, To: true}, Type: value.Type{Kind: value.String}},
+			{Name: "seen", Expr: plan.Prop{Var: 2, Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}}, Type: value.Type{Kind: value.DateTime, Nullable: true}},
+			{Name: "mood", Expr: plan.Prop{Var: 2, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
+		},
+		Ties:  []plan.VarID{0, 2, 1},
+		Limit: plan.NoLimit,
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Person"},
+		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
+		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
+		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}},
+		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
+	},
+}
+
+// HitsParams are the parameters of the query hits in codegen/testdata/corpus/reads.gq.
+type HitsParams struct {
+	Words string `json:"words"`
+}
+
+// HitsRow is a row of the query hits in codegen/testdata/corpus/reads.gq.
+type HitsRow struct {
+	Text string `json:"text"`
+	Hit  bool   `json:"hit"`
+}
+
+// Hits runs the query hits in codegen/testdata/corpus/reads.gq.
+func Hits(ctx context.Context, g engine.Graph, p HitsParams, at engine.Target) ([]HitsRow, error) {
+	return read(ctx, g, hitsPlan, p.args(), at, (*HitsRow).scan)
+}
+
+func (p *HitsParams) args() engine.Args {
+	args := make(engine.Args, 1)
+	args[0] = value.OfString(p.Words)
+	return args
+}
+
+func (p *HitsParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Words = o.String("words")
+	return o.Done()
+}
+
+func (r *HitsRow) scan(b *engine.Batch, i int) {
+	r.Text = strings.Clone(b.Columns[0].Strings[i])
+	r.Hit = b.Columns[1].Ints[i] != 0
+}
+
+// hitsTool serves the query hits in codegen/testdata/corpus/reads.gq as a tool.
+type hitsTool struct{}
+
+func (hitsTool) Descriptor() *tool.Descriptor {
+	return hitsDescriptor
+}
+
+func (t hitsTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t hitsTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (hitsTool) Info() *tool.QueryInfo {
+	return hitsInfo
+}
+
+func (hitsTool) Plan() *plan.Query {
+	return hitsPlan
+}
+
+func (hitsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p HitsParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var hitsDescriptor = &tool.Descriptor{
+	Name:         "hits",
+	Title:        "Hits",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["words"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"text":{"type":"string"},"hit":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["text","hit"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
+	ReadOnly:     true,
+	Idempotent:   true,
+}
+
+var hitsInfo = &tool.QueryInfo{
+	Name:      "hits",
+	Exposed:   true,
+	ParamDocs: []string{""},
+	File:      "codegen/testdata/corpus/reads.gq",
+}
+
+var hitsPlan = &plan.Query{
+	Name: "hits",
+	Params: []plan.Param{
+		{Name: "words", Type: value.Type{Kind: value.String}},
+	},
+	Read: &plan.Read{
+		Vars: []plan.Var{
+			{Name: "s", Entity: plan.Node, Type: "Sample"},
+		},
+		Match: []plan.Clause{
+			plan.Bind{Var: 0},
+		},
+		Columns: []plan.Column{
+			{Name: "text", Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
+			{Name: "hit", Expr: plan.Matched{Match: plan.TextMatch{Kind: plan.Search, Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}}, Type: value.Type{Kind: value.Bool}},
+		},
+		Order: []plan.Order{
+			{Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}},
+		},
+		Ties:  []plan.VarID{0},
+		Limit: plan.NoLimit,
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Sample"},
+		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
+	},
+}
+
+// BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
+type BestParams struct {
+	// How it goes.
+	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+}
+
+// BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
+type BestRow struct {
+	// How it goes.
+	Mood   *PersonMood          `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Seen   *value.DateTimeValue `json:"seen"`
+	Age    *float64             `json:"age"`
+	People value.BigInt         `json:"people"`
+}
+
+// Best runs the query best in codegen/testdata/corpus/reads.gq.
+func Best(ctx context.Context, g engine.Graph, p BestParams, at engine.Target) ([]BestRow, error) {
+	return read(ctx, g, bestPlan, p.args(), at, (*BestRow).scan)
+}
+
+func (p *BestParams) args() engine.Args {
+	args := make(engine.Args, 1)
+	if p.Mood != nil {
+		args[0] = value.OfString(string(*p.Mood))
+	}
+	return args
+}
+
+func (p *BestParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Mood = (*PersonMood)(o.OptEnum("mood", personMoodValues...))
+	return o.Done()
+}
+
+func (r *BestRow) scan(b *engine.Batch, i int) {
+	if c := &b.Columns[0]; !c.IsNull(i) {
+		v := PersonMood(strings.Clone(c.Strings[i]))
+		r.Mood = &v
+	}
+	if c := &b.Columns[1]; !c.IsNull(i) {
+		v := value.DateTimeValue(c.Ints[i])
+		r.Seen = &v
+	}
+	if c := &b.Columns[2]; !c.IsNull(i) {
+		v := c.Floats[i]
+		r.Age = &v
+	}
+	r.People = value.BigInt(b.Columns[3].Ints[i])
+}
+
+// bestTool serves the query best in codegen/testdata/corpus/reads.gq as a tool.
+type bestTool struct{}
+
+func (bestTool) Descriptor() *tool.Descriptor {
+	return bestDescriptor
+}
+
+func (t bestTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t bestTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (bestTool) Info() *tool.QueryInfo {
+	return bestInfo
+}
+
+func (bestTool) Plan() *plan.Query {
+	return bestPlan
+}
+
+func (bestTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p BestParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var bestDescriptor = &tool.Descriptor{
+	Name:         "best",
+	Title:        "Best",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"mood":{"enum":["good","bad",null],"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]},"age":{"type":["number","string","null"]},"people":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["mood","seen","age","people"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
+	ReadOnly:     true,
+	Idempotent:   true,
+}
+
+var bestInfo = &tool.QueryInfo{
+	Name:      "best",
+	Exposed:   true,
+	ParamDocs: []string{"How it goes."},
+	File:      "codegen/testdata/corpus/reads.gq",
+}
+
+var bestPlan = &plan.Query{
+	Name: "best",
+	Params: []plan.Param{
+		{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true}},
+	},
+	Read: &plan.Read{
+		Vars: []plan.Var{
+			{Name: "p", Entity: plan.Node, Type: "Person"},
+		},
+		Match: []plan.Clause{
+			plan.Bind{Var: 0},
+			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Right: plan.ParamRef{Index: 0}, Unless: 0}},
+		},
+		Columns: []plan.Column{
+			{Name: "mood", Expr: plan.Agg{Func: plan.Max, Arg: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
+			{Name: "seen", Expr: plan.Agg{Func: plan.Min, Arg: plan.Prop{Var: 0, Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}}}, Type: value.Type{Kind: value.DateTime, Nullable: true}},
+			{Name: "age", Expr: plan.Agg{Func: plan.Avg, Arg: plan.Prop{Var: 0, Name: "age", Type: value.Type{Kind: value.I32}}}, Type: value.Type{Kind: value.F64, Nullable: true}},
+			{Name: "people", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}, Type: value.Type{Kind: value.I64}},
+		},
+		Grouped: true,
+		Ties:    []plan.VarID{0},
+		Limit:   plan.NoLimit,
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Person"},
+		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
+		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}},
+		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}},
 	},
 }

@@ -917,3 +917,610 @@ var partPlan = &plan.Query{
 		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true},
 	},
 }
+
+// AdoptParams are the parameters of the query adopt in codegen/testdata/corpus/writes.gq.
+type AdoptParams struct {
+	// A short name that nobody else has.
+	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	// The id of a Person: its slug.
+	Friend string `json:"friend" jsonschema_description:"The id of a Person: its slug."`
+}
+
+// Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
+func Adopt(ctx context.Context, g engine.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
+	return g.Mutate(ctx, adoptPlan, p.args(), opts)
+}
+
+func (p *AdoptParams) args() engine.Args {
+	args := make(engine.Args, 2)
+	args[0] = value.OfString(p.Slug)
+	args[1] = value.OfString(p.Friend)
+	return args
+}
+
+func (p *AdoptParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Slug = o.String("slug")
+	p.Friend = o.String("friend")
+	return o.Done()
+}
+
+// adoptTool serves the query adopt in codegen/testdata/corpus/writes.gq as a tool.
+type adoptTool struct{}
+
+func (adoptTool) Descriptor() *tool.Descriptor {
+	return adoptDescriptor
+}
+
+func (t adoptTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t adoptTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (adoptTool) Info() *tool.QueryInfo {
+	return adoptInfo
+}
+
+func (adoptTool) Plan() *plan.Query {
+	return adoptPlan
+}
+
+func (adoptTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p AdoptParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var adoptDescriptor = &tool.Descriptor{
+	Name:         "adopt",
+	Title:        "Adopt",
+	Description:  "Constraints: a Person with the same slug is replaced; Knows leads from an existing Person to an existing Person.",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
+	Destructive:  true,
+}
+
+var adoptInfo = &tool.QueryInfo{
+	Name:      "adopt",
+	Exposed:   true,
+	Mutation:  true,
+	ParamDocs: []string{"A short name that nobody else has.", "The id of a Person: its slug."},
+	File:      "codegen/testdata/corpus/writes.gq",
+}
+
+var adoptPlan = &plan.Query{
+	Name: "adopt",
+	Params: []plan.Param{
+		{Name: "slug", Type: value.Type{Kind: value.String}},
+		{Name: "friend", Type: value.Type{Kind: value.String}},
+	},
+	Mutation: &plan.Mutation{
+		Statements: []plan.Statement{
+			plan.Insert{
+				Entity: plan.Node,
+				Type:   "Person",
+				Set: []plan.Assign{
+					{Name: "slug", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
+					{Name: "name", Type: value.Type{Kind: value.String}, Value: plan.Lit{Value: value.OfString("Nova")}},
+					{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Value: plan.Lit{Value: value.OfString("active")}},
+					{Name: "age", Type: value.Type{Kind: value.I32}, Value: plan.Lit{Value: value.OfI32(1)}},
+				},
+			},
+			plan.Insert{
+				Entity: plan.Edge,
+				Type:   "Knows",
+				From:   plan.ParamRef{Index: 1},
+				To:     plan.ParamRef{Index: 0},
+				Set: []plan.Assign{
+					{Name: "how", Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Value: plan.Lit{Value: value.OfString("school")}},
+					{Name: "since", Type: value.Type{Kind: value.Date, Nullable: true}, Value: plan.Lit{Value: value.OfDate(19782)}},
+				},
+			},
+			plan.Update{
+				Type: "Person",
+				Set: []plan.Assign{
+					{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Value: plan.Lit{Value: value.OfString("good")}},
+				},
+				Where: plan.Pred{Name: "slug", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 1}},
+			},
+		},
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Person", Write: true},
+		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}, Write: true},
+		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}, Write: true},
+		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Write: true},
+		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}, Write: true},
+		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true},
+		{Entity: plan.Edge, Type: "Knows", Property: "how", Value: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Write: true},
+		{Entity: plan.Edge, Type: "Knows", Property: "since", Value: value.Type{Kind: value.Date, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Write: true},
+	},
+}
+
+// SetListsParams are the parameters of the query set_lists in codegen/testdata/corpus/writes.gq.
+type SetListsParams struct {
+	Text      string                `json:"text"`
+	Texts0    []string              `json:"texts0,omitempty"`
+	Flags0    []bool                `json:"flags0,omitempty"`
+	Smalls0   []int32               `json:"smalls0,omitempty"`
+	Bigs0     []value.BigInt        `json:"bigs0,omitempty"`
+	Counts0   []uint32              `json:"counts0,omitempty"`
+	Wides0    []value.BigUint       `json:"wides0,omitempty"`
+	Singles0  []float32             `json:"singles0,omitempty"`
+	Doubles0  []float64             `json:"doubles0,omitempty"`
+	Days0     []value.DateValue     `json:"days0,omitempty"`
+	Instants0 []value.DateTimeValue `json:"instants0,omitempty"`
+}
+
+// SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
+func SetLists(ctx context.Context, g engine.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
+	return g.Mutate(ctx, setListsPlan, p.args(), opts)
+}
+
+func (p *SetListsParams) args() engine.Args {
+	args := make(engine.Args, 11)
+	args[0] = value.OfString(p.Text)
+	if p.Texts0 != nil {
+		list1 := make([]value.Value, len(p.Texts0))
+		for i, e := range p.Texts0 {
+			list1[i] = value.OfString(e)
+		}
+		args[1] = value.OfList(value.String, list1)
+	}
+	if p.Flags0 != nil {
+		list2 := make([]value.Value, len(p.Flags0))
+		for i, e := range p.Flags0 {
+			list2[i] = value.OfBool(e)
+		}
+		args[2] = value.OfList(value.Bool, list2)
+	}
+	if p.Smalls0 != nil {
+		list3 := make([]value.Value, len(p.Smalls0))
+		for i, e := range p.Smalls0 {
+			list3[i] = value.OfI32(e)
+		}
+		args[3] = value.OfList(value.I32, list3)
+	}
+	if p.Bigs0 != nil {
+		list4 := make([]value.Value, len(p.Bigs0))
+		for i, e := range p.Bigs0 {
+			list4[i] = value.OfI64(int64(e))
+		}
+		args[4] = value.OfList(value.I64, list4)
+	}
+	if p.Counts0 != nil {
+		list5 := make([]value.Value, len(p.Counts0))
+		for i, e := range p.Counts0 {
+			list5[i] = value.OfU32(e)
+		}
+		args[5] = value.OfList(value.U32, list5)
+	}
+	if p.Wides0 != nil {
+		list6 := make([]value.Value, len(p.Wides0))
+		for i, e := range p.Wides0 {
+			list6[i] = value.OfU64(uint64(e))
+		}
+		args[6] = value.OfList(value.U64, list6)
+	}
+	if p.Singles0 != nil {
+		list7 := make([]value.Value, len(p.Singles0))
+		for i, e := range p.Singles0 {
+			list7[i] = value.OfF32(e)
+		}
+		args[7] = value.OfList(value.F32, list7)
+	}
+	if p.Doubles0 != nil {
+		list8 := make([]value.Value, len(p.Doubles0))
+		for i, e := range p.Doubles0 {
+			list8[i] = value.OfF64(e)
+		}
+		args[8] = value.OfList(value.F64, list8)
+	}
+	if p.Days0 != nil {
+		list9 := make([]value.Value, len(p.Days0))
+		for i, e := range p.Days0 {
+			list9[i] = value.OfDate(e)
+		}
+		args[9] = value.OfList(value.Date, list9)
+	}
+	if p.Instants0 != nil {
+		list10 := make([]value.Value, len(p.Instants0))
+		for i, e := range p.Instants0 {
+			list10[i] = value.OfDateTime(e)
+		}
+		args[10] = value.OfList(value.DateTime, list10)
+	}
+	return args
+}
+
+func (p *SetListsParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Text = o.String("text")
+	p.Texts0 = tool.OptListOf[string](o, "texts0", value.String)
+	p.Flags0 = tool.OptListOf[bool](o, "flags0", value.Bool)
+	p.Smalls0 = tool.OptListOf[int32](o, "smalls0", value.I32)
+	p.Bigs0 = tool.OptListOf[value.BigInt](o, "bigs0", value.I64)
+	p.Counts0 = tool.OptListOf[uint32](o, "counts0", value.U32)
+	p.Wides0 = tool.OptListOf[value.BigUint](o, "wides0", value.U64)
+	p.Singles0 = tool.OptListOf[float32](o, "singles0", value.F32)
+	p.Doubles0 = tool.OptListOf[float64](o, "doubles0", value.F64)
+	p.Days0 = tool.OptListOf[value.DateValue](o, "days0", value.Date)
+	p.Instants0 = tool.OptListOf[value.DateTimeValue](o, "instants0", value.DateTime)
+	return o.Done()
+}
+
+// setListsTool serves the query set_lists in codegen/testdata/corpus/writes.gq as a tool.
+type setListsTool struct{}
+
+func (setListsTool) Descriptor() *tool.Descriptor {
+	return setListsDescriptor
+}
+
+func (t setListsTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t setListsTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (setListsTool) Info() *tool.QueryInfo {
+	return setListsInfo
+}
+
+func (setListsTool) Plan() *plan.Query {
+	return setListsPlan
+}
+
+func (setListsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p SetListsParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var setListsDescriptor = &tool.Descriptor{
+	Name:         "set_lists",
+	Title:        "Set lists",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"texts0":{"items":{"type":"string"},"type":"array"},"flags0":{"items":{"type":"boolean"},"type":"array"},"smalls0":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs0":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts0":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides0":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles0":{"items":{"type":"number"},"type":"array"},"doubles0":{"items":{"type":"number"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"},"instants0":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
+	Destructive:  true,
+}
+
+var setListsInfo = &tool.QueryInfo{
+	Name:      "set_lists",
+	Exposed:   true,
+	Mutation:  true,
+	ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", ""},
+	File:      "codegen/testdata/corpus/writes.gq",
+}
+
+var setListsPlan = &plan.Query{
+	Name: "set_lists",
+	Params: []plan.Param{
+		{Name: "text", Type: value.Type{Kind: value.String}},
+		{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}},
+		{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
+		{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
+		{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
+		{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
+		{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
+		{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
+		{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
+		{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
+		{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
+	},
+	Mutation: &plan.Mutation{
+		Statements: []plan.Statement{
+			plan.Update{
+				Type: "Sample",
+				Set: []plan.Assign{
+					{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}, Value: plan.ParamRef{Index: 1}},
+					{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}, Value: plan.ParamRef{Index: 2}},
+					{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 3}},
+					{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 4}},
+					{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 5}},
+					{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 6}},
+					{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 7}},
+					{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 8}},
+					{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}, Value: plan.ParamRef{Index: 9}},
+					{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}, Value: plan.ParamRef{Index: 10}},
+				},
+				Where: plan.Pred{Name: "text", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}},
+			},
+		},
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Sample", Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
+	},
+}
+
+// SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.
+type SetOptionalParams struct {
+	Text     string               `json:"text"`
+	Text0    *string              `json:"text0,omitempty"`
+	Flag0    *bool                `json:"flag0,omitempty"`
+	Small0   *int32               `json:"small0,omitempty"`
+	Big0     *value.BigInt        `json:"big0,omitempty"`
+	Count0   *uint32              `json:"count0,omitempty"`
+	Wide0    *value.BigUint       `json:"wide0,omitempty"`
+	Single0  *float32             `json:"single0,omitempty"`
+	Double0  *float64             `json:"double0,omitempty"`
+	Day0     *value.DateValue     `json:"day0,omitempty"`
+	Instant0 *value.DateTimeValue `json:"instant0,omitempty"`
+	Vec0     *[3]float32          `json:"vec0,omitempty"`
+}
+
+// SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
+func SetOptional(ctx context.Context, g engine.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
+	return g.Mutate(ctx, setOptionalPlan, p.args(), opts)
+}
+
+func (p *SetOptionalParams) args() engine.Args {
+	args := make(engine.Args, 12)
+	args[0] = value.OfString(p.Text)
+	if p.Text0 != nil {
+		args[1] = value.OfString(*p.Text0)
+	}
+	if p.Flag0 != nil {
+		args[2] = value.OfBool(*p.Flag0)
+	}
+	if p.Small0 != nil {
+		args[3] = value.OfI32(*p.Small0)
+	}
+	if p.Big0 != nil {
+		args[4] = value.OfI64(int64(*p.Big0))
+	}
+	if p.Count0 != nil {
+		args[5] = value.OfU32(*p.Count0)
+	}
+	if p.Wide0 != nil {
+		args[6] = value.OfU64(uint64(*p.Wide0))
+	}
+	if p.Single0 != nil {
+		args[7] = value.OfF32(*p.Single0)
+	}
+	if p.Double0 != nil {
+		args[8] = value.OfF64(*p.Double0)
+	}
+	if p.Day0 != nil {
+		args[9] = value.OfDate(*p.Day0)
+	}
+	if p.Instant0 != nil {
+		args[10] = value.OfDateTime(*p.Instant0)
+	}
+	if p.Vec0 != nil {
+		args[11] = value.OfVector(slices.Clone(p.Vec0[:]))
+	}
+	return args
+}
+
+func (p *SetOptionalParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Text = o.String("text")
+	p.Text0 = o.OptString("text0")
+	p.Flag0 = o.OptBool("flag0")
+	p.Small0 = o.OptI32("small0")
+	p.Big0 = o.OptI64("big0")
+	p.Count0 = o.OptU32("count0")
+	p.Wide0 = o.OptU64("wide0")
+	p.Single0 = o.OptF32("single0")
+	p.Double0 = o.OptF64("double0")
+	p.Day0 = o.OptDate("day0")
+	p.Instant0 = o.OptDateTime("instant0")
+	if v := o.OptVector("vec0", 3); v != nil {
+		p.Vec0 = (*[3]float32)(v)
+	}
+	return o.Done()
+}
+
+// setOptionalTool serves the query set_optional in codegen/testdata/corpus/writes.gq as a tool.
+type setOptionalTool struct{}
+
+func (setOptionalTool) Descriptor() *tool.Descriptor {
+	return setOptionalDescriptor
+}
+
+func (t setOptionalTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t setOptionalTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (setOptionalTool) Info() *tool.QueryInfo {
+	return setOptionalInfo
+}
+
+func (setOptionalTool) Plan() *plan.Query {
+	return setOptionalPlan
+}
+
+func (setOptionalTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p SetOptionalParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var setOptionalDescriptor = &tool.Descriptor{
+	Name:         "set_optional",
+	Title:        "Set optional",
+	Description:  "",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"text0":{"type":"string"},"flag0":{"type":"boolean"},"small0":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big0":{"type":"string","pattern":"^-?\\d+$"},"count0":{"type":"integer","maximum":4294967295,"minimum":0},"wide0":{"type":"string","pattern":"^\\d+$"},"single0":{"type":"number"},"double0":{"type":"number"},"day0":{"type":"string","format":"date"},"instant0":{"type":"string","format":"date-time"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3}},"additionalProperties":false,"type":"object","required":["text"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
+	Destructive:  true,
+}
+
+var setOptionalInfo = &tool.QueryInfo{
+	Name:      "set_optional",
+	Exposed:   true,
+	Mutation:  true,
+	ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", "", ""},
+	File:      "codegen/testdata/corpus/writes.gq",
+}
+
+var setOptionalPlan = &plan.Query{
+	Name: "set_optional",
+	Params: []plan.Param{
+		{Name: "text", Type: value.Type{Kind: value.String}},
+		{Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}},
+		{Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}},
+		{Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}},
+		{Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}},
+		{Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}},
+		{Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}},
+		{Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}},
+		{Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}},
+		{Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}},
+		{Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}},
+		{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
+	},
+	Mutation: &plan.Mutation{
+		Statements: []plan.Statement{
+			plan.Update{
+				Type: "Sample",
+				Set: []plan.Assign{
+					{Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}, Value: plan.ParamRef{Index: 1}},
+					{Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}, Value: plan.ParamRef{Index: 2}},
+					{Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}, Value: plan.ParamRef{Index: 3}},
+					{Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}, Value: plan.ParamRef{Index: 4}},
+					{Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}, Value: plan.ParamRef{Index: 5}},
+					{Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}, Value: plan.ParamRef{Index: 6}},
+					{Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}, Value: plan.ParamRef{Index: 7}},
+					{Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}, Value: plan.ParamRef{Index: 8}},
+					{Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}, Value: plan.ParamRef{Index: 9}},
+					{Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}, Value: plan.ParamRef{Index: 10}},
+					{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Value: plan.ParamRef{Index: 11}},
+				},
+				Where: plan.Pred{Name: "text", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}},
+			},
+		},
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Node, Type: "Sample", Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "text0", Value: value.Type{Kind: value.String, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "flag0", Value: value.Type{Kind: value.Bool, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "small0", Value: value.Type{Kind: value.I32, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "big0", Value: value.Type{Kind: value.I64, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "count0", Value: value.Type{Kind: value.U32, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "wide0", Value: value.Type{Kind: value.U64, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "single0", Value: value.Type{Kind: value.F32, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "double0", Value: value.Type{Kind: value.F64, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "day0", Value: value.Type{Kind: value.Date, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "instant0", Value: value.Type{Kind: value.DateTime, Nullable: true}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Write: true},
+		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
+	},
+}
+
+// OwnParams are the parameters of the query own in codegen/testdata/corpus/writes.gq.
+type OwnParams struct {
+	// The id of a Person: its slug.
+	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	// The id of a Sample.
+	Sample string `json:"sample" jsonschema_description:"The id of a Sample."`
+}
+
+// Own runs the query own in codegen/testdata/corpus/writes.gq.
+func Own(ctx context.Context, g engine.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
+	return g.Mutate(ctx, ownPlan, p.args(), opts)
+}
+
+func (p *OwnParams) args() engine.Args {
+	args := make(engine.Args, 2)
+	args[0] = value.OfString(p.Person)
+	args[1] = value.OfString(p.Sample)
+	return args
+}
+
+func (p *OwnParams) decode(raw json.RawMessage) error {
+	o := tool.Params(raw)
+	p.Person = o.String("person")
+	p.Sample = o.String("sample")
+	return o.Done()
+}
+
+// ownTool serves the query own in codegen/testdata/corpus/writes.gq as a tool.
+type ownTool struct{}
+
+func (ownTool) Descriptor() *tool.Descriptor {
+	return ownDescriptor
+}
+
+func (t ownTool) Gates() []tool.Grant {
+	return tool.Gates(t)
+}
+
+func (t ownTool) Decode(args json.RawMessage) (tool.Call, error) {
+	return tool.DecodeStored(t, args)
+}
+
+func (ownTool) Info() *tool.QueryInfo {
+	return ownInfo
+}
+
+func (ownTool) Plan() *plan.Query {
+	return ownPlan
+}
+
+func (ownTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
+	var p OwnParams
+	if err := p.decode(params); err != nil {
+		return nil, err
+	}
+	return p.args(), nil
+}
+
+var ownDescriptor = &tool.Descriptor{
+	Name:         "own",
+	Title:        "Own",
+	Description:  "Constraints: Owns leads from an existing Person to an existing Sample; a Person has at most 5 Owns.",
+	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"sample":{"type":"string","description":"The id of a Sample."}},"additionalProperties":false,"type":"object","required":["person","sample"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
+	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
+}
+
+var ownInfo = &tool.QueryInfo{
+	Name:      "own",
+	Exposed:   true,
+	Mutation:  true,
+	ParamDocs: []string{"The id of a Person: its slug.", "The id of a Sample."},
+	File:      "codegen/testdata/corpus/writes.gq",
+}
+
+var ownPlan = &plan.Query{
+	Name: "own",
+	Params: []plan.Param{
+		{Name: "person", Type: value.Type{Kind: value.String}},
+		{Name: "sample", Type: value.Type{Kind: value.String}},
+	},
+	Mutation: &plan.Mutation{
+		Statements: []plan.Statement{
+			plan.Insert{Entity: plan.Edge, Type: "Owns", From: plan.ParamRef{Index: 0}, To: plan.ParamRef{Index: 1}},
+		},
+	},
+	Uses: []plan.Use{
+		{Entity: plan.Edge, Type: "Owns", From: "Person", To: "Sample", Write: true},
+	},
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/codegen/breaking"
+	"github.com/omnigraph-go/omnigraph/codegen/model"
+)
+
+func breakingCommand() *cobra.Command {
+	var b breaker
+	cmd := &cobra.Command{
+		Use:   "breaking --against REF|FILE [--format text|json|github]",
+		Short: "Tell which changes break those who call the tools",
+		Long: `Compare the tools that the sources of cluster.yaml make with those of a git commit,
+branch or tag, or of a catalog.json, and sort what changed into breaking and safe.
+
+The exit code is 1 when a change is breaking. Of a commit the committed
+generated/<graph>/catalog.json is read; the sources need not be generated anew.`,
+		Example: `  gq breaking --against main
+  gq breaking --against v1.2.0 --format github
+  gq breaking --against old/catalog.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b.stdout, b.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return b.run(cmd)
+		},
+	}
+	cmd.Flags().StringVar(&b.against, "against", "", "a git `REF`, or the path of a catalog.json")
+	cmd.Flags().StringVar(&b.format, "format", "text", "text, json, or github")
+	return cmd
+}
+
+type breaker struct {
+	against, format string
+	stdout, stderr  io.Writer
+}
+
+// graphChanges are the changes of one graph.
+type graphChanges struct {
+	Graph   string            `json:"graph"`
+	Added   bool              `json:"added,omitempty"`   // the graph itself
+	Removed bool              `json:"removed,omitempty"` // the graph itself
+	Changes []breaking.Change `json:"changes"`
+}
+
+func (b *breaker) run(cmd *cobra.Command) error {
+	switch {
+	case b.against == "":
+		return &usageError{cmd, errors.New("--against is missing, wanted a git ref or the path of a catalog.json")}
+	case !slices.Contains([]string{"text", "json", "github"}, b.format):
+		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json or github", b.format)}
+	}
+	after, lines, root, err := b.current(cmd)
+	if err != nil {
+		return err
+	}
+	before, err := b.earlier(root)
+	if err != nil {
+		return err
+	}
+	var all []graphChanges
+	for _, c := range after {
+		i := slices.IndexFunc(before, func(o *codegen.Contract) bool { return o.Graph == c.Graph })
+		switch {
+		case i >= 0:
+			changes := breaking.Compare(before[i], c)
+			for i := range changes {
+				changes[i].Line = lines[c.Graph][changes[i].Query]
+			}
+			all = append(all, graphChanges{Graph: c.Graph, Changes: changes})
+		case !b.file():
+			all = append(all, graphChanges{Graph: c.Graph, Added: true, Changes: []breaking.Change{}})
+		}
+	}
+	for _, c := range before {
+		if !slices.ContainsFunc(after, func(o *codegen.Contract) bool { return o.Graph == c.Graph }) {
+			if b.file() {
+				return fmt.Errorf("%s is the contract of the graph %s, which %s does not have", b.against, c.Graph, clusterFile)
+			}
+			all = append(all, graphChanges{Graph: c.Graph, Removed: true, Changes: []breaking.Change{}})
+		}
+	}
+	broken, err := b.print(all)
+	if err != nil {
+		return err
+	}
+	if broken > 0 {
+		return &reportedError{}
+	}
+	return nil
+}
+
+// current compiles the sources, and returns their contracts, the lines of the queries by
+// graph, and the folder of cluster.yaml.
+func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]map[string]int, string, error) {
+	g := generator{stdout: b.stdout, stderr: b.stderr}
+	jobs, err := g.jobs(cmd)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	var contracts []*codegen.Contract
+	lines := map[string]map[string]int{}
+	root, failed := ".", false
+	for i := range jobs {
+		ok, err := g.compile(&jobs[i])
+		if err != nil {
+			return nil, nil, "", err
+		}
+		if failed = failed || !ok; failed {
+			continue
+		}
+		c, err := readContract(jobs[i].output.Package[codegen.ContractFile], jobs[i].graph)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		contracts = append(contracts, c)
+		lines[c.Graph] = jobs[i].output.Lines
+		root = filepath.Dir(filepath.Dir(jobs[i].out))
+	}
+	if failed {
+		return nil, nil, "", &reportedError{}
+	}
+	return contracts, lines, root, nil
+}
+
+// file reports whether the comparison is with a file, not with a commit.
+func (b *breaker) file() bool {
+	info, err := os.Stat(b.against)
+	return strings.HasSuffix(b.against, ".json") || err == nil && info.Mode().IsRegular()
+}
+
+// earlier returns the contracts to compare with.
+func (b *breaker) earlier(root string) ([]*codegen.Contract, error) {
+	if b.file() {
+		text, err := os.ReadFile(b.against)
+		if err != nil {
+			return nil, err
+		}
+		c, err := readContract(text, b.against)
+		return []*codegen.Contract{c}, err
+	}
+	if strings.HasPrefix(b.against, "-") {
+		return nil, fmt.Errorf("--against is %q, which is no git ref and no file", b.against)
+	}
+	if _, err := git(root, "rev-parse", "--verify", "--quiet", b.against+"^{commit}"); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return nil, fmt.Errorf("%s is neither a commit, branch or tag of this repository nor a file; in CI, fetch it first", b.against)
+		}
+		return nil, err
+	}
+	names, err := git(root, "ls-tree", "-r", "-z", "--name-only", b.against, "--", "generated")
+	if err != nil {
+		return nil, err
+	}
+	var contracts []*codegen.Contract
+	for name := range strings.SplitSeq(string(names), "\x00") {
+		// A graph's package is a folder of generated, what lies deeper is none.
+		if ok, _ := path.Match("generated/*/"+codegen.ContractFile, name); !ok {
+			continue
+		}
+		text, err := git(root, "show", b.against+":./"+name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := readContract(text, b.against+":"+name)
+		if err != nil {
+			return nil, err
+		}
+		if model.PackageName(c.Graph) == path.Base(path.Dir(name)) {
+			contracts = append(contracts, c)
+		}
+	}
+	if len(contracts) == 0 {
+		return nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; commit what gq generate writes", b.against, codegen.ContractFile)
+	}
+	return contracts, nil
+}
+
+// git runs git in a folder and returns what it prints.
+func git(dir string, args ...string) ([]byte, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, errors.New("git is not installed; install it, or give --against the path of a catalog.json")
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.Bytes(), nil
+}
+
+func readContract(text []byte, name string) (*codegen.Contract, error) {
+	var c codegen.Contract
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("read the contract %s: %w", name, err)
+	}
+	if c.Graph == "" {
+		return nil, fmt.Errorf("read the contract %s: it names no graph; gq generate writes it", name)
+	}
+	return &c, nil
+}
+
+// print writes the report and returns the number of breaking changes.
+func (b *breaker) print(all []graphChanges) (broken int, err error) {
+	safe := 0
+	for i := range all {
+		g := &all[i]
+		if g.Changes == nil {
+			g.Changes = []breaking.Change{}
+		}
+		if g.Removed {
+			broken++
+		}
+		if g.Added {
+			safe++
+		}
+		for _, c := range g.Changes {
+			if c.Breaking {
+				broken++
+			} else {
+				safe++
+			}
+		}
+	}
+	switch b.format {
+	case "json":
+		enc := json.NewEncoder(b.stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return broken, enc.Encode(struct {
+			Against  string         `json:"against"`
+			Breaking int            `json:"breaking"`
+			Safe     int            `json:"safe"`
+			Graphs   []graphChanges `json:"graphs"`
+		}{b.against, broken, safe, all})
+	case "github":
+		return broken, b.github(all)
+	}
+	for _, g := range all {
+		if g.Removed {
+			fmt.Fprintf(b.stdout, "breaking: the graph %s is gone\n", g.Graph)
+		}
+		if g.Added {
+			fmt.Fprintf(b.stdout, "safe: the graph %s is there\n", g.Graph)
+		}
+		for _, c := range g.Changes {
+			word := "safe"
+			if c.Breaking {
+				word = "breaking"
+			}
+			place := c.File
+			if c.Line > 0 {
+				place += ":" + strconv.Itoa(c.Line)
+			}
+			fmt.Fprintf(b.stdout, "%s: %s: %s: %s: %s (%s)\n", word, place, c.Query, c.Kind, c.Message, c.Kind.Why())
+		}
+	}
+	_, err = fmt.Fprintf(b.stdout, "%d breaking, %d safe\n", broken, safe)
+	return broken, err
+}
+
+// github writes workflow commands: breaking changes as errors, the others as notices.
+func (b *breaker) github(all []graphChanges) error {
+	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, g := range all {
+		if g.Removed {
+			fmt.Fprintf(b.stdout, "::error file=%s::%s\n", clusterFile, message.Replace("the graph "+g.Graph+" is gone"))
+		}
+		for _, c := range g.Changes {
+			command := "notice"
+			if c.Breaking {
+				command = "error"
+			}
+			place := property.Replace(c.File)
+			if c.Line > 0 {
+				place += ",line=" + strconv.Itoa(c.Line)
+			}
+			if _, err := fmt.Fprintf(b.stdout, "::%s file=%s,title=%s::%s\n", command, place, property.Replace(string(c.Kind)),
+				message.Replace(c.Query+": "+c.Message)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

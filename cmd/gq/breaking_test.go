@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// contractModule makes a module of one graph that is generated and committed.
+func contractModule(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	module(t, map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",
+		"g/schema.pg":  goodSchema, "g/a.gq": goodQuery,
+	})
+	if code, _, stderr := gqRun("generate"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	commitAll(t)
+}
+
+// commitAll commits the current directory as the branch main of a repository.
+func commitAll(t *testing.T) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBreaking(t *testing.T) {
+	contractModule(t)
+	const more = "query all() { match { $p: Person } return { $p.name as name } }\n"
+	tests := []struct {
+		name, queries string
+		args          []string
+		code          int
+		want          []string // in either output
+	}{
+		{"nothing", goodQuery, nil, exitDone, []string{"0 breaking, 0 safe\n"}},
+		{"safe", goodQuery + more, nil, exitDone, []string{"safe: g/a.gq:2: all: query-added", "0 breaking, 1 safe"}},
+		{"breaking", more, nil, exitFailed, []string{"breaking: g/a.gq: find: query-removed: the query find, tool find, is gone", "1 breaking, 1 safe"}},
+		{"github", more, []string{"--format", "github"}, exitFailed, []string{"::error file=g/a.gq,title=query-removed::find: ", "::notice file=g/a.gq,line=1,title=query-added::all: "}},
+		{"fault", "query all() {", nil, exitFailed, []string{"g/a.gq:1:"}},
+		{"bad format", goodQuery, []string{"--format", "xml"}, exitUsage, []string{"xml"}},
+		{"no such ref", goodQuery, []string{"--against", "mian"}, exitFailed, []string{"mian is neither a commit"}},
+		{"an option", goodQuery, []string{"--against=--output=x"}, exitFailed, []string{"no git ref"}},
+		{"nothing given", goodQuery, []string{"--against", ""}, exitUsage, []string{"--against is missing"}},
+		{"an argument", goodQuery, []string{"main"}, exitUsage, []string{`"main"`}},
+		{"a file", more, []string{"--against", "generated/people/catalog.json"}, exitFailed, []string{"1 breaking"}},
+		{"no such file", more, []string{"--against", "gone.json"}, exitFailed, []string{"gone.json"}},
+		{"no contract", more, []string{"--against", "go.mod"}, exitFailed, []string{"read the contract go.mod"}},
+	}
+	for _, tt := range tests {
+		write(t, "g/a.gq", tt.queries)
+		code, stdout, stderr := gqRun(append([]string{"breaking", "--against", "main"}, tt.args...)...)
+		if code != tt.code {
+			t.Errorf("%s: exit %d, wanted %d\n%s%s", tt.name, code, tt.code, stdout, stderr)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(stdout+stderr, want) {
+				t.Errorf("%s: no %q in\n%s%s", tt.name, want, stdout, stderr)
+			}
+		}
+	}
+
+	write(t, "g/a.gq", goodQuery)
+	write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngraphs:\n  persons:\n    schema: g/schema.pg\n    queries: g/\n")
+	code, stdout, _ := gqRun("breaking", "--against", "HEAD", "--format", "json")
+	var report struct {
+		Breaking, Safe int
+		Graphs         []struct {
+			Graph          string
+			Added, Removed bool
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	if code != exitFailed || report.Breaking != 1 || report.Safe != 1 || len(report.Graphs) != 2 || !report.Graphs[0].Added || !report.Graphs[1].Removed {
+		t.Errorf("exit %d, %s", code, stdout)
+	}
+	if code, _, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitFailed || !strings.Contains(stderr, "the graph people") {
+		t.Errorf("the contract of a graph that is gone: exit %d, %s", code, stderr)
+	}
+
+	t.Setenv("PATH", t.TempDir())
+	if code, _, stderr := gqRun("breaking", "--against", "HEAD"); code != exitFailed || !strings.Contains(stderr, "git is not installed") {
+		t.Errorf("without git: exit %d, %s", code, stderr)
+	}
+}
+
+// TestBreakingFromAFolder runs below the root of the module.
+func TestBreakingFromAFolder(t *testing.T) {
+	contractModule(t)
+	t.Chdir("g")
+	if code, stdout, stderr := gqRun("breaking", "--against", "main"); code != exitDone || stdout != "0 breaking, 0 safe\n" {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,214 @@
+package breaking
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+)
+
+// schema is what of a JSON Schema the contract does not say elsewhere.
+type schema struct {
+	Properties map[string]*schema `json:"properties"`
+	Minimum    *json.Number       `json:"minimum"`
+	Maximum    *json.Number       `json:"maximum"`
+	Pattern    string             `json:"pattern"`
+}
+
+// parse reads a schema; one that does not parse has no properties.
+func parse(raw json.RawMessage) *schema {
+	var s schema
+	if json.Unmarshal(raw, &s) != nil {
+		return &schema{}
+	}
+	return &s
+}
+
+func (s *schema) property(name string) *schema {
+	if p := s.Properties[name]; p != nil {
+		return p
+	}
+	return &schema{}
+}
+
+func (c *comparer) params(was, is *codegen.ContractQuery) {
+	before, after := parse(was.InputSchema), parse(is.InputSchema)
+	for _, p := range was.Params {
+		i := slices.IndexFunc(is.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name })
+		if i < 0 {
+			c.note(ParamRemoved, "the parameter %s is gone", p.Name)
+			continue
+		}
+		next := &is.Params[i]
+		c.param(&p, next)
+		a, b := before.property("params").property(p.Name), after.property("params").property(p.Name)
+		switch {
+		case p.Type == next.Type:
+			c.bounds(p.Name, a, b)
+			c.pattern(p.Name, a, b)
+		case wider(p.Type, next.Type):
+			// The bounds of a type itself go with it, and its pattern comes with it.
+			inner := &comparer{query: c.query}
+			inner.bounds(p.Name, a, b)
+			for _, change := range inner.changes {
+				if change.Kind == ParamTightened {
+					c.changes = append(c.changes, change)
+				}
+			}
+		}
+	}
+	for _, p := range is.Params {
+		switch {
+		case slices.ContainsFunc(was.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name }):
+		case p.Optional:
+			c.note(ParamAdded, "the parameter %s: %s may be given", p.Name, p.Type)
+		default:
+			c.note(ParamAddedRequired, "the parameter %s: %s must be given", p.Name, p.Type)
+		}
+	}
+	if was.Mutation == is.Mutation { // reads and mutations have knobs of their own
+		c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
+	}
+}
+
+func (c *comparer) param(was, is *codegen.ContractParam) {
+	switch {
+	case was.Optional && !is.Optional:
+		c.note(ParamRequired, "the parameter %s must be given now", is.Name)
+	case !was.Optional && is.Optional:
+		c.note(ParamOptional, "the parameter %s may be left out now", is.Name)
+	}
+	if was.Description != is.Description {
+		c.note(TextChanged, "the description of the parameter %s is another", is.Name)
+	}
+	if was.Type == is.Type {
+		return
+	}
+	gone, came, both := enumChange(was.Type, is.Type)
+	switch {
+	case both && len(gone) > 0:
+		c.note(ParamTightened, "the parameter %s does not take %s any more", is.Name, strings.Join(gone, ", "))
+		if len(came) > 0 {
+			c.note(ParamLoosened, "the parameter %s takes %s now", is.Name, strings.Join(came, ", "))
+		}
+	case both && len(came) > 0:
+		c.note(ParamLoosened, "the parameter %s takes %s now", is.Name, strings.Join(came, ", "))
+	case both: // another order
+	case wider(was.Type, is.Type):
+		c.note(ParamWidened, "the parameter %s is a %s now, and was a %s", is.Name, is.Type, was.Type)
+	default:
+		c.note(ParamRetyped, "the parameter %s is a %s now, and was a %s", is.Name, is.Type, was.Type)
+	}
+}
+
+// bounds compares the bounds of a parameter.
+func (c *comparer) bounds(name string, was, is *schema) {
+	bound := func(what string, was, is *json.Number, sign float64) {
+		switch {
+		case was == nil && is == nil || was != nil && is != nil && *was == *is:
+		case was == nil:
+			c.note(ParamTightened, "the parameter %s has the %s %s now", name, what, *is)
+		case is == nil:
+			c.note(ParamLoosened, "the parameter %s has no %s any more, it was %s", name, what, *was)
+		default:
+			a, _ := was.Float64()
+			b, _ := is.Float64()
+			kind := ParamLoosened
+			if sign*b > sign*a {
+				kind = ParamTightened
+			}
+			c.note(kind, "the %s of the parameter %s is %s now, and was %s", what, name, *is, *was)
+		}
+	}
+	bound("minimum", was.Minimum, is.Minimum, 1)
+	bound("maximum", was.Maximum, is.Maximum, -1)
+}
+
+// pattern compares the pattern that a parameter must match.
+func (c *comparer) pattern(name string, was, is *schema) {
+	switch {
+	case was.Pattern == is.Pattern:
+	case is.Pattern == "":
+		c.note(ParamLoosened, "the parameter %s need not match %s any more", name, was.Pattern)
+	default:
+		c.note(ParamTightened, "the parameter %s must match %s now", name, is.Pattern)
+	}
+}
+
+// columns compares columns, or the members of a whole node, which under names.
+func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
+	for _, col := range was {
+		name := under + col.Name
+		i := slices.IndexFunc(is, func(o codegen.ContractColumn) bool { return o.Name == col.Name })
+		if i < 0 {
+			c.note(ColumnRemoved, "the column %s is gone", name)
+			continue
+		}
+		next := &is[i]
+		switch {
+		case col.Node != next.Node:
+			c.note(ColumnRetyped, "the column %s is %s now, and was %s", name, shape(next), shape(&col))
+		case col.Node != "":
+			c.columns(name+".", col.Fields, next.Fields)
+		default:
+			c.column(name, col.Type, next.Type)
+		}
+	}
+	for _, col := range is {
+		if !slices.ContainsFunc(was, func(o codegen.ContractColumn) bool { return o.Name == col.Name }) {
+			c.note(ColumnAdded, "the column %s is there", under+col.Name)
+		}
+	}
+}
+
+func shape(c *codegen.ContractColumn) string {
+	if c.Node != "" {
+		return "the node " + c.Node
+	}
+	return "a " + c.Type
+}
+
+func (c *comparer) column(name, was, is string) {
+	before, wasNull := strings.CutSuffix(was, "?")
+	after, isNull := strings.CutSuffix(is, "?")
+	switch {
+	case !wasNull && isNull:
+		c.note(ColumnNullable, "the column %s may be null now", name)
+	case wasNull && !isNull:
+		c.note(ColumnNotNullable, "the column %s is never null now", name)
+	}
+	gone, came, both := enumChange(before, after)
+	switch {
+	case before == after:
+	case both:
+		if len(came) > 0 {
+			c.note(EnumValueAdded, "the column %s may be %s now", name, strings.Join(came, ", "))
+		}
+		if len(gone) > 0 {
+			c.note(EnumValueRemoved, "the column %s is not %s any more", name, strings.Join(gone, ", "))
+		}
+	default:
+		c.note(ColumnRetyped, "the column %s is a %s now, and was a %s", name, after, before)
+	}
+}
+
+// results compares the members of the structured result.
+func (c *comparer) results(was, is *codegen.ContractQuery) {
+	c.members(parse(was.OutputSchema), parse(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
+}
+
+// members compares the members of two schemas but for those that are compared closer.
+func (c *comparer) members(was, is *schema, but []string, removed, added Kind, noun string) {
+	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
+		if is.Properties[name] == nil && !slices.Contains(but, name) {
+			c.note(removed, "the %s %s is gone", noun, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is.Properties)) {
+		if was.Properties[name] == nil && !slices.Contains(but, name) {
+			c.note(added, "the %s %s is there", noun, name)
+		}
+	}
+}

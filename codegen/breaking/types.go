@@ -1,0 +1,67 @@
+package breaking
+
+import (
+	"slices"
+	"strings"
+)
+
+// widenings are the types that take every argument of another type.
+var widenings = map[string][]string{
+	"I32": {"I64", "F64"},
+	"U32": {"I64", "U64", "F64"},
+	"F32": {"F64"},
+}
+
+// wider reports whether a parameter of type is takes every argument that one of type
+// was does. Types are spelled as in a contract.
+func wider(was, is string) bool {
+	a, listA := element(was)
+	b, listB := element(is)
+	if listA != listB {
+		return false
+	}
+	if _, enum := values(a); enum {
+		return b == "String"
+	}
+	return slices.Contains(widenings[a], b)
+}
+
+// element returns the type of a list's elements, or the type itself.
+func element(t string) (elem string, list bool) {
+	if strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") {
+		return t[1 : len(t)-1], true
+	}
+	return t, false
+}
+
+// values returns the values of an enum.
+func values(t string) ([]string, bool) {
+	inner, ok := strings.CutPrefix(t, "enum(")
+	if !ok {
+		return nil, false
+	}
+	return strings.Split(strings.TrimSuffix(inner, ")"), ", "), true
+}
+
+// enumChange returns the values that an enum lost and gained, and whether both types
+// are enums, or lists of them.
+func enumChange(was, is string) (gone, came []string, both bool) {
+	a, listA := element(was)
+	b, listB := element(is)
+	before, okA := values(a)
+	after, okB := values(b)
+	if !okA || !okB || listA != listB {
+		return nil, nil, false
+	}
+	for _, v := range before {
+		if !slices.Contains(after, v) {
+			gone = append(gone, v)
+		}
+	}
+	for _, v := range after {
+		if !slices.Contains(before, v) {
+			came = append(came, v)
+		}
+	}
+	return gone, came, true
+}

@@ -1,0 +1,48 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Strict returns an input schema in the second profile, for clients that want every key
+// required: a property that was optional is nullable instead, which a type array says,
+// and null one of its enum. Open objects stay as they are. It panics when the schema is
+// not one that [Input] returns.
+func Strict(schema json.RawMessage) json.RawMessage {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic(fmt.Sprintf("jsonschema: read the input schema %s: %v", schema, err))
+	}
+	requireAll(&s)
+	b, err := json.Marshal(&s)
+	if err != nil {
+		panic(fmt.Sprintf("jsonschema: encode the strict form of %s: %v", schema, err))
+	}
+	return unescapeHTML(b)
+}
+
+// requireAll makes every property of s, and of what s holds, required.
+func requireAll(s *jsonschema.Schema) {
+	if s.Items != nil {
+		requireAll(s.Items)
+	}
+	if s.Properties == nil {
+		return
+	}
+	was := s.Required
+	s.Required = nil
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		requireAll(p.Value)
+		if !slices.Contains(was, p.Key) {
+			orNull(p.Value)
+		}
+		s.Required = append(s.Required, p.Key)
+	}
+	if len(s.Required) == 0 {
+		extra(s, "required", []string{})
+	}
+}

@@ -34,7 +34,8 @@ build: generate ## build the three commands into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 # The race detector needs a C compiler; without one the tests run all the same. Inputs
-# of tens of megabytes have a run of their own without it: with it they take minutes.
+# of tens of megabytes, and crashes at every operation, have a run of their own without
+# it: with it they take minutes.
 test: ## regenerate and fail on a difference, then run every test
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
@@ -45,6 +46,7 @@ test: ## regenerate and fail on a difference, then run every test
 		echo "no C compiler ($$cc): the tests run without the race detector"; $(GO) test -shuffle=on ./...; \
 	fi
 	$(GO) test ./gq ./gq/syntax -run '^TestHuge$$'
+	$(GO) test ./engine/embedded -run '^Test(Crash|CrashTwice|DiskFaults|FlippedByte)$$'
 	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
 	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m

@@ -80,7 +80,7 @@ func TestCrash(t *testing.T) {
 			ops, _ := s.ops()
 			t.Logf("%d durable operations", ops)
 			for n := 0; n < ops; n++ {
-				if testing.Short() && n%5 != 0 {
+				if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
 					continue
 				}
 				mem := fs.NewMem()
@@ -102,6 +102,9 @@ func TestCrashTwice(t *testing.T) {
 			states := s.states(t)
 			ops, _ := s.ops()
 			for n := 3; n < ops; n += 7 {
+				if raced && n%11 != 0 {
+					continue
+				}
 				mem := fs.NewMem()
 				mem.CrashAfter(n)
 				acked := s.run(mem)

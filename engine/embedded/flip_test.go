@@ -154,7 +154,7 @@ func TestFlippedByte(t *testing.T) {
 			mem := fs.NewMem()
 			lived(t, mem, c.persons)
 			step := c.step
-			if testing.Short() {
+			if testing.Short() || raced {
 				step *= 17
 			}
 			flips := 0

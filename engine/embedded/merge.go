@@ -66,11 +66,12 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 	w.source = tip.snap
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx)
+		whole := tip.snap.Schema.Returned(base.Schema) || tx.Schema().Returned(base.Schema)
+		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx, whole)
 		if err != nil {
 			return err
 		}
-		merged := tx.Merge(base, source)
+		merged := tx.Merge(base, source, whole)
 		if merged.Conflicts = append(lost, merged.Conflicts...); len(merged.Conflicts) > 0 {
 			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}

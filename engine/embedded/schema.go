@@ -258,7 +258,7 @@ func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte)
 // the other's: the transaction on the target, the base and the source. lost are the
 // conflicts about what the other side changed and has no type any more. The error is a
 // *engine.SchemasDiverge.
-func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
+func align(from, to string, base, source *version.Snapshot, tx *version.Txn, whole bool) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
 	// carried brings the base to the schema of a side.
 	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
@@ -282,7 +282,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, "the source changes it, and the schema of the target has dropped its type")
+			lost = version.Uncarried(before, source, down, whole, "the source changes it, and the schema of the target has dropped its type")
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -300,7 +300,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, "the target changed it, and the schema of the source has dropped its type")
+	lost = version.Uncarried(before, target, down, whole, "the target changed it, and the schema of the source has dropped its type")
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}

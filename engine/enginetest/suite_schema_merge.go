@@ -41,6 +41,19 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
 		},
+		"a property that went comes back empty": func(s *session) {
+			s.apply("", addProperty("mail", stringType.Optional())) // the last one: order is part of a schema
+			s.mutate(s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
+			s.fork("side", "")
+			s.apply("side", dropProperty("mail"))
+			s.apply("side", addProperty("mail", stringType.Optional()))
+			res := s.merged("side", "main", engine.FastForward)
+			if res.Nodes != 1 {
+				s.Errorf("%+v, want one node", res)
+			}
+			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
+			s.merged("side", "main", engine.AlreadyUpToDate)
+		},
 		"a schema alone is brought along": func(s *session) {
 			s.fork("side", "")
 			s.apply("side", renameProperty("age", "years"))

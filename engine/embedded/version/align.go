@@ -9,7 +9,7 @@ import (
 
 // Uncarried lists what a side of a merge changed since the base of entities whose types
 // are not taken over: both states have one schema, which the way begins at.
-func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict) {
+func Uncarried(base, side *Snapshot, c *Carry, whole bool, message string) (out []engine.MergeConflict) {
 	for _, part := range []struct {
 		carries []TypeCarry
 		tables  []*Table
@@ -19,7 +19,7 @@ func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.Mer
 			if slices.ContainsFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }) {
 				continue
 			}
-			for _, id := range changedIDs(part.before[i], t) {
+			for _, id := range differing(part.before[i], t, whole) {
 				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
 				if is.there && !(was.there && was.same(&is)) {
 					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(id), Message: message})

@@ -200,6 +200,22 @@ func (s *Schema) same(o *Schema) bool {
 		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
 
+// Returned reports whether the schema descends from another one more than once, itself
+// included: between the two, values may have gone that the latest way between them, if
+// there is one at all, does not tell of.
+func (s *Schema) Returned(a *Schema) bool {
+	n := 0
+	if s.Digest == a.Digest {
+		n++
+	}
+	for _, x := range s.Ancestors {
+		if x.Digest == a.Digest {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // Since returns the way from a schema to one that is equal or descends from it; nil when
 // they are equal. ok is false when it does not. Of several ways, as when a schema came
 // back, it is the latest.

@@ -21,8 +21,11 @@ type Merged struct {
 // Merge does to the transaction what source did since base, entity by entity and
 // property by property. All conflicts are found; when there are any, the transaction
 // must be given up. The three states have one schema.
-func (tx *Txn) Merge(base, source *Snapshot) *Merged {
-	m := &merge{tx: tx, base: base, source: source}
+//
+// whole says that rows under the same numbers need not have the same values; see
+// [Schema.Returned].
+func (tx *Txn) Merge(base, source *Snapshot, whole bool) *Merged {
+	m := &merge{tx: tx, base: base, source: source, whole: whole}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
 		for _, t := range list {
 			m.decide(t)
@@ -47,6 +50,7 @@ func sortConflicts(all []engine.MergeConflict) {
 }
 
 type merge struct {
+	whole        bool // of differing
 	tx           *Txn
 	base, source *Snapshot
 	puts         []mergePut
@@ -84,7 +88,7 @@ func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format
 
 // decide looks at each entity of a type that the source changed.
 func (m *merge) decide(t *Type) {
-	for _, id := range changedIDs(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index)) {
+	for _, id := range differing(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index), m.whole) {
 		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
@@ -328,6 +332,23 @@ func describe(v value.Value) string {
 		return "another value"
 	}
 	return value.Text(v)
+}
+
+// differing lists, in order, the ids of entities that may differ: with whole all of them.
+func differing(a, b *Table, whole bool) []string {
+	if !whole {
+		return changedIDs(a, b)
+	}
+	var ids []string
+	for _, t := range []*Table{a, b} {
+		for ord := range t.next {
+			if t.Alive(ord) {
+				ids = append(ids, t.ID(ord))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // changedIDs lists, in order, the ids of entities that may differ between two tables

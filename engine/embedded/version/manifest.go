@@ -48,10 +48,9 @@ import (
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
 //
-// In format 2 there are no archive and no anchors.
-//
-// In format 2 there are no ancestors and no origins. In format 1 there is one branch besides, and the format is followed by: uvarint 1, the header
-// of its head, the schema, the number of its tables and their contents.
+// In format 2 there are no ancestors, origins, indexes, archive and anchors. In format 1
+// there is one branch besides, and the format is followed by: uvarint 1, the header of its
+// head, the schema, the number of its tables and their contents.
 const ManifestFormat = 3
 
 // Manifest is what a manifest holds: every state that has to be there without the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
 func breakingCommand() *cobra.Command {
@@ -70,11 +72,11 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	case !slices.Contains([]string{"text", "json", "github"}, b.format):
 		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json or github", b.format)}
 	}
-	after, lines, root, err := b.current(cmd)
+	after, now, root, err := b.current(cmd)
 	if err != nil {
 		return err
 	}
-	before, err := b.earlier(root)
+	before, thresholds, err := b.earlier(root)
 	if err != nil {
 		return err
 	}
@@ -85,8 +87,11 @@ func (b *breaker) run(cmd *cobra.Command) error {
 		case i >= 0:
 			changes := breaking.Compare(before[i], c)
 			for i := range changes {
-				changes[i].Line = lines[c.Graph][changes[i].Query]
+				changes[i].Line = now[c.Graph].output.Lines[changes[i].Query]
 			}
+			is := now[c.Graph].meta
+			was := cmp.Or(thresholds[c.Graph], is)
+			changes = append(breaking.CompareMode(before[i], c, was, is, clusterFile), changes...)
 			all = append(all, graphChanges{Graph: c.Graph, Changes: changes})
 		case !b.file():
 			all = append(all, graphChanges{Graph: c.Graph, Added: true, Changes: []breaking.Change{}})
@@ -110,16 +115,16 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// current compiles the sources, and returns their contracts, the lines of the queries by
-// graph, and the folder of cluster.yaml.
-func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]map[string]int, string, error) {
+// current compiles the sources, and returns their contracts, what was compiled by graph,
+// and the folder of cluster.yaml.
+func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]*job, string, error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	jobs, err := g.jobs(cmd)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	var contracts []*codegen.Contract
-	lines := map[string]map[string]int{}
+	byGraph := map[string]*job{}
 	root, failed := ".", false
 	for i := range jobs {
 		ok, err := g.compile(&jobs[i])
@@ -134,13 +139,13 @@ func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]m
 			return nil, nil, "", err
 		}
 		contracts = append(contracts, c)
-		lines[c.Graph] = jobs[i].output.Lines
+		byGraph[c.Graph] = &jobs[i]
 		root = filepath.Dir(filepath.Dir(jobs[i].out))
 	}
 	if failed {
 		return nil, nil, "", &reportedError{}
 	}
-	return contracts, lines, root, nil
+	return contracts, byGraph, root, nil
 }
 
 // file reports whether the comparison is with a file, not with a commit.
@@ -149,29 +154,30 @@ func (b *breaker) file() bool {
 	return strings.HasSuffix(b.against, ".json") || err == nil && info.Mode().IsRegular()
 }
 
-// earlier returns the contracts to compare with.
-func (b *breaker) earlier(root string) ([]*codegen.Contract, error) {
+// earlier returns the contracts to compare with, and the numbers of exposed queries from
+// which on a pair of tools served these, by graph, where they are known.
+func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, error) {
 	if b.file() {
 		text, err := os.ReadFile(b.against)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c, err := readContract(text, b.against)
-		return []*codegen.Contract{c}, err
+		return []*codegen.Contract{c}, nil, err
 	}
 	if strings.HasPrefix(b.against, "-") {
-		return nil, fmt.Errorf("--against is %q, which is no git ref and no file", b.against)
+		return nil, nil, fmt.Errorf("--against is %q, which is no git ref and no file", b.against)
 	}
 	if _, err := git(root, "rev-parse", "--verify", "--quiet", b.against+"^{commit}"); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() == 1 {
-			return nil, fmt.Errorf("%s is neither a commit, branch or tag of this repository nor a file; in CI, fetch it first", b.against)
+			return nil, nil, fmt.Errorf("%s is neither a commit, branch or tag of this repository nor a file; in CI, fetch it first", b.against)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	names, err := git(root, "ls-tree", "-r", "-z", "--name-only", b.against, "--", "generated")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var contracts []*codegen.Contract
 	for name := range strings.SplitSeq(string(names), "\x00") {
@@ -181,20 +187,24 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, error) {
 		}
 		text, err := git(root, "show", b.against+":./"+name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c, err := readContract(text, b.against+":"+name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if model.PackageName(c.Graph) == path.Base(path.Dir(name)) {
 			contracts = append(contracts, c)
 		}
 	}
 	if len(contracts) == 0 {
-		return nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; commit what gq generate writes", b.against, codegen.ContractFile)
+		return nil, nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; commit what gq generate writes", b.against, codegen.ContractFile)
 	}
-	return contracts, nil
+	text, err := git(root, "show", b.against+":./"+clusterFile)
+	if err != nil { // the commit has no such file: today's numbers stand for its own
+		text = nil
+	}
+	return contracts, cluster.MetaThresholds(text), nil
 }
 
 // git runs git in a folder and returns what it prints.
@@ -275,7 +285,10 @@ func (b *breaker) print(all []graphChanges) (broken int, err error) {
 			if c.Line > 0 {
 				place += ":" + strconv.Itoa(c.Line)
 			}
-			fmt.Fprintf(b.stdout, "%s: %s: %s: %s: %s (%s)\n", word, place, c.Query, c.Kind, c.Message, c.Kind.Why())
+			if c.Query != "" {
+				place += ": " + c.Query
+			}
+			fmt.Fprintf(b.stdout, "%s: %s: %s: %s (%s)\n", word, place, c.Kind, c.Message, c.Kind.Why())
 		}
 	}
 	_, err = fmt.Fprintf(b.stdout, "%d breaking, %d safe\n", broken, safe)
@@ -295,12 +308,15 @@ func (b *breaker) github(all []graphChanges) error {
 			if c.Breaking {
 				command = "error"
 			}
-			place := property.Replace(c.File)
+			place, text := property.Replace(c.File), c.Message
+			if c.Query != "" {
+				text = c.Query + ": " + text
+			}
 			if c.Line > 0 {
 				place += ",line=" + strconv.Itoa(c.Line)
 			}
 			if _, err := fmt.Fprintf(b.stdout, "::%s file=%s,title=%s::%s\n", command, place, property.Replace(string(c.Kind)),
-				message.Replace(c.Query+": "+c.Message)); err != nil {
+				message.Replace(text)); err != nil {
 				return err
 			}
 		}

@@ -108,6 +108,28 @@ func TestBreaking(t *testing.T) {
 	}
 }
 
+// TestBreakingMode tells of the tools that go when the queries come to be served by a pair.
+func TestBreakingMode(t *testing.T) {
+	contractModule(t)
+	cluster, err := os.ReadFile("cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "cluster.yaml", string(cluster)+"    mcp: { meta_threshold: 1 }\n")
+	code, stdout, stderr := gqRun("breaking", "--against", "main")
+	if want := "breaking: cluster.yaml: tools-paired: the number of exposed queries is 1, and from 1 on"; code != exitFailed || !strings.Contains(stdout, want) {
+		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
+	}
+	code, stdout, stderr = gqRun("breaking", "--against", "main", "--format", "github")
+	if want := "::error file=cluster.yaml,title=tools-paired::the number of exposed queries is 1"; code != exitFailed || !strings.Contains(stdout, want) {
+		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
+	}
+	// A contract alone does not say what the threshold was.
+	if code, stdout, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitDone {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
 // TestBreakingFromAFolder runs below the root of the module.
 func TestBreakingFromAFolder(t *testing.T) {
 	contractModule(t)

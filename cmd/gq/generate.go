@@ -73,6 +73,7 @@ type job struct {
 	out      string
 	docs     string // the folder of the reference page, or "" for none
 	strict   bool   // the profile of the schemas
+	meta     int    // the number of exposed queries from which on a pair of tools serves them
 	output   *codegen.Output
 }
 
@@ -222,8 +223,8 @@ func (g *generator) clusterJobs() ([]job, error) {
 	var jobs []job
 	for _, gr := range cfg.Graphs {
 		jobs = append(jobs, job{
-			strict: project.strict,
-			graph:  gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
+			strict: project.strict, meta: gr.MetaThreshold,
+			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
 		})

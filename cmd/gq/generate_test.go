@@ -154,7 +154,7 @@ var openObjects = map[string][]string{
 	"query_explain":    {"/params"},
 }
 
-// TestServedProfile walks every schema that a server emits: of the built-in tools, of
+// TestServedProfile walks the schemas that a server emits: of the built-in tools, of
 // the graph that this repository serves, and of the corpus, which has every kind of
 // parameter and column.
 func TestServedProfile(t *testing.T) {
@@ -180,7 +180,7 @@ func TestServedProfile(t *testing.T) {
 			t.Errorf("the output of %s: %v", name, err)
 		}
 	}
-	for _, b := range builtin.All("v0") {
+	for _, b := range builtin.Local("v0") {
 		walk(b.Descriptor().Name, b.Descriptor().InputSchema, b.Descriptor().OutputSchema)
 	}
 	for _, q := range code.Catalog().Queries {
@@ -201,7 +201,7 @@ func TestServedProfile(t *testing.T) {
 	for _, q := range corpus.Queries {
 		walk(q.Tool, q.InputSchema, q.OutputSchema)
 	}
-	if want := len(builtin.All("v0")) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
+	if want := len(builtin.Local("v0")) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
 		t.Errorf("walked %d tools, wanted %d", walked, want)
 	}
 }

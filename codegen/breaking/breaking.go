@@ -21,6 +21,8 @@ const (
 	ToolRenamed       Kind = "tool-renamed"
 	ToolHidden        Kind = "tool-hidden"
 	ToolExposed       Kind = "tool-exposed"
+	ToolsPaired       Kind = "tools-paired"
+	ToolsUnpaired     Kind = "tools-unpaired"
 	BecameMutation    Kind = "became-mutation"
 	BecameRead        Kind = "became-read"
 	BecameDestructive Kind = "became-destructive"
@@ -67,6 +69,8 @@ var Kinds = []KindDoc{
 	{ToolRenamed, true, "calls by the former name answer that the tool is unknown"},
 	{ToolHidden, true, "MCP and listings do not have it any more"},
 	{ToolExposed, false, "it is listed, and was not"},
+	{ToolsPaired, true, "calls by the names of queries answer that the tool is unknown"},
+	{ToolsUnpaired, true, "stored_query_list and stored_query_run are unknown tools"},
 	{BecameMutation, true, "what was safe to call writes now, and answers with counts instead of rows"},
 	{BecameRead, true, "it answers with rows instead of counts"},
 	{BecameDestructive, true, "clients that ask before they destroy did not ask"},
@@ -114,7 +118,7 @@ func (k Kind) Why() string { return docs[k].Why }
 type Change struct {
 	Kind     Kind   `json:"kind"`
 	Breaking bool   `json:"breaking"`
-	Query    string `json:"query"`
+	Query    string `json:"query"`          // empty when it is of all
 	File     string `json:"file"`           // where the query stands, or stood when it is gone
 	Line     int    `json:"line,omitempty"` // in File; 0 when it is not known, as of what is gone
 	Message  string `json:"message"`

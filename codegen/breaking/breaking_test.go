@@ -161,7 +161,7 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range envelopeKinds(t) {
+	for _, k := range slices.Concat(envelopeKinds(t), modeKinds(t)) {
 		seen[k] = true
 	}
 	for _, d := range breaking.Kinds {
@@ -172,6 +172,43 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s does not say why", d.Kind)
 		}
 	}
+}
+
+// modeKinds compares contracts on either side of the number from which on a pair of tools
+// serves the queries.
+func modeKinds(t *testing.T) []breaking.Kind {
+	t.Helper()
+	one, two := contract(t, schema, read), contract(t, schema, read+write)
+	hidden := contract(t, schema, read+replaced(t, write, "@description", "@mcp(expose: false) @description"))
+	none := contract(t, schema, replaced(t, read, "@description", "@mcp(expose: false) @description"))
+	var kinds []breaking.Kind
+	for _, tt := range []struct {
+		name          string
+		before, after *codegen.Contract
+		was, is       int
+		want          breaking.Kind
+	}{
+		{"below", one, two, 3, 3, ""},
+		{"above", one, two, 1, 1, ""},
+		{"a query more", one, two, 2, 2, breaking.ToolsPaired},
+		{"a query less", two, one, 2, 2, breaking.ToolsUnpaired},
+		{"one that is hidden", one, hidden, 2, 2, ""},
+		{"another threshold", two, two, 3, 2, breaking.ToolsPaired},
+		{"none before", none, two, 2, 2, ""},
+		{"none after", two, none, 2, 2, ""},
+	} {
+		var got breaking.Kind
+		for _, c := range breaking.CompareMode(tt.before, tt.after, tt.was, tt.is, "cluster.yaml") {
+			if got = c.Kind; !c.Breaking || c.File != "cluster.yaml" || c.Message == "" {
+				t.Errorf("%s: found %+v", tt.name, c)
+			}
+			kinds = append(kinds, c.Kind)
+		}
+		if got != tt.want {
+			t.Errorf("%s: found %q, wanted %q", tt.name, got, tt.want)
+		}
+	}
+	return kinds
 }
 
 // envelopeKinds compares contracts that differ beside parameters and columns, which no

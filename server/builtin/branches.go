@@ -3,9 +3,9 @@ package builtin
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -23,9 +23,9 @@ type BranchAnswer struct {
 
 // HeadAnswer is the commit at the head of a branch.
 type HeadAnswer struct {
-	Commit    string    `json:"commit" jsonschema_description:"The commit's id."`
-	ActorID   *string   `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
-	CreatedAt time.Time `json:"created_at"`
+	Commit    string              `json:"commit" jsonschema_description:"The commit's id."`
+	ActorID   *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	CreatedAt value.DateTimeValue `json:"created_at"`
 }
 
 func branchList() tool.Tool {
@@ -60,7 +60,7 @@ func branchList() tool.Tool {
 }
 
 func headAnswer(c engine.Commit) HeadAnswer {
-	h := HeadAnswer{Commit: c.ID, CreatedAt: c.Time.UTC()}
+	h := HeadAnswer{Commit: c.ID, CreatedAt: value.DateTimeOf(c.Time)}
 	if c.Actor != "" {
 		h.ActorID = &c.Actor
 	}

@@ -4,28 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // CommitAnswer is one commit.
 type CommitAnswer struct {
-	Commit       string    `json:"commit" jsonschema_description:"The commit's id."`
-	Seq          int64     `json:"seq" jsonschema_description:"Its number on its branch, from 1."`
-	Branch       string    `json:"branch" jsonschema_description:"The branch that it was made on."`
-	Parents      []string  `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
-	ActorID      *string   `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
-	CreatedAt    time.Time `json:"created_at"`
-	SchemaDigest string    `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
+	Commit       string              `json:"commit" jsonschema_description:"The commit's id."`
+	Seq          int64               `json:"seq" jsonschema_description:"Its number on its branch, from 1."`
+	Branch       string              `json:"branch" jsonschema_description:"The branch that it was made on."`
+	Parents      []string            `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
+	ActorID      *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	CreatedAt    value.DateTimeValue `json:"created_at"`
+	SchemaDigest string              `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
 }
 
 func commitAnswer(c engine.Commit) CommitAnswer {
 	a := CommitAnswer{
 		Commit: c.ID, Seq: int64(c.Seq), Branch: c.Branch, Parents: append([]string{}, c.Parents...),
-		CreatedAt: c.Time.UTC(), SchemaDigest: c.Schema,
+		CreatedAt: value.DateTimeOf(c.Time), SchemaDigest: c.Schema,
 	}
 	if c.Actor != "" {
 		a.ActorID = &c.Actor

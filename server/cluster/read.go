@@ -28,6 +28,20 @@ func Read(path string) (*Config, error) {
 	return parse(path, src)
 }
 
+// MetaThresholds returns the MetaThreshold of each graph of a cluster.yaml as it once was.
+// Faults do not matter: the files that it names may be gone.
+func MetaThresholds(src []byte) map[string]int {
+	p := &reader{dir: ".", cfg: &Config{}}
+	if root := strictyaml.Read("cluster.yaml", src).Root(); root != nil {
+		p.top(root)
+	}
+	thresholds := map[string]int{}
+	for _, g := range p.cfg.Graphs {
+		thresholds[g.ID] = g.MetaThreshold
+	}
+	return thresholds
+}
+
 func parse(path string, src []byte) (*Config, error) {
 	r := strictyaml.Read(path, src)
 	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}

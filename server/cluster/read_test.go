@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,4 +122,16 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMetaThresholds reads files that name what is not there, and what no file has.
+func TestMetaThresholds(t *testing.T) {
+	for src, want := range map[string]map[string]int{
+		"": {}, "x: [": {}, "graphs: 1": {},
+		"version: 1\nstorage: ./data\ngraphs:\n  a: { schema: gone.pg, queries: gone/, mcp: { meta_threshold: 7 } }\n  b: { schema: gone.pg, colour: red }\n": {"a": 7, "b": DefaultMetaThreshold},
+	} {
+		if got := MetaThresholds([]byte(src)); !maps.Equal(got, want) {
+			t.Errorf("%q: found %v, wanted %v", src, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -42,7 +43,7 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	}
 	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
 	if err != nil {
-		return nil, err
+		return nil, asArgument("name", err)
 	}
 	return &tool.Outcome{
 		Value:  &BranchCreated{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: orNil(env.Actor)},
@@ -103,7 +104,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	opts.Actor = env.Actor
 	r, err := env.Graph.Merge(ctx, source, target, opts)
 	if err != nil {
-		return nil, err
+		return nil, asArgument("source", err)
 	}
 	out := &tool.Outcome{
 		Value: &BranchMerged{
@@ -118,18 +119,32 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	return out, nil
 }
 
+// asArgument makes a fault of the caller's argument of what the engine finds wrong with
+// it: no query, and so no $parameter, is in sight of who makes or merges branches.
+func asArgument(path string, err error) error {
+	var bad *engine.BadArgument
+	if errors.As(err, &bad) {
+		return &tool.ArgumentError{Path: path, Detail: bad.Detail}
+	}
+	return err
+}
+
 // OnLine returns an *engine.NotFound unless the commit was made on the branch, or is one
 // of those that lead to its head. Whoever may read a branch may read these; a commit id
-// alone says nothing of who may read it.
+// alone says nothing of who may read it. The error names the branch, and is the same for
+// a commit of another branch as for one that does not exist.
 func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
 	c, err := g.Commit(ctx, commit)
-	if err != nil {
-		return err
+	if err == nil {
+		if c.Branch == orMain(branch) {
+			return nil
+		}
+		_, err = g.Schema(ctx, engine.Target{Branch: branch, AtLeast: commit})
 	}
-	if c.Branch == orMain(branch) {
-		return nil
+	var missing *engine.NotFound
+	if errors.As(err, &missing) && missing.Name == commit {
+		return &engine.NotFound{What: "on branch " + orMain(branch) + ", commit", Name: commit}
 	}
-	_, err = g.Schema(ctx, engine.Target{Branch: branch, AtLeast: commit})
 	return err
 }
 

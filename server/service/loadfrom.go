@@ -31,7 +31,7 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		return c.Load.Run(ctx, env)
 	}
 	if err != nil {
-		return nil, err
+		return nil, asArgument("branch", err)
 	}
 	out, err := c.Load.Run(ctx, env)
 	if err != nil {

@@ -228,11 +228,14 @@ func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
 func (g *Graph) keepPast(c *cut) {
 	g.lines.Lock()
 	p := &g.past
+	was := map[string]string{} // the segments of those that were stored, by commit
 	for id, a := range p.anchors {
 		if a.Name == "" && a.lsn > c.lsn {
 			continue
 		}
-		delete(p.anchors, id)
+		if delete(p.anchors, id); a.Name != "" {
+			was[id] = a.Name
+		}
 	}
 	for _, list := range [][]*anchor{c.past.stored, c.past.anchors} {
 		for _, a := range list {
@@ -255,6 +258,10 @@ func (g *Graph) keepPast(c *cut) {
 	all := c.past.live != nil || c.past.whole
 	if all {
 		p.removed = false
+	}
+	for id, name := range was {
+		// What was made of an anchor that is gone, or has another layout, lies in its segments.
+		all = all || p.anchors[id] == nil || p.anchors[id].Name != name
 	}
 	g.lines.Unlock()
 	p.forget(all)

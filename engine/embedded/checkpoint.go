@@ -237,6 +237,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	if err != nil {
 		return err
 	}
+	g.disown(after)
 	indexes, err := g.storeIndexes(ctx, cut, after)
 	stored = append(stored, indexes.ids...)
 	if err == nil {
@@ -340,6 +341,21 @@ type storedIndexes struct {
 func (s *storedIndexes) forget() {
 	for _, ix := range s.what {
 		ix.Named("")
+	}
+}
+
+// disown takes the names of segments that are gone from the indexes of states.
+func (g *Graph) disown(after map[*version.Snapshot]*version.Snapshot) {
+	sizes := g.store.Sizes()
+	there := func(name string) bool {
+		id, err := segmentID(name)
+		_, ok := sizes[id]
+		return ok && err == nil
+	}
+	for _, s := range after {
+		for _, t := range s.Tables() {
+			t.Disown(there)
+		}
 	}
 }
 

@@ -425,9 +425,19 @@ func (g *Graph) storedAnchors() (all []version.Anchor) {
 	return all
 }
 
-// verifyAnchor reads an anchor and checks its state, unless it was removed meanwhile.
+// verifyAnchor reads an anchor and checks its state, unless it was removed meanwhile. What
+// is open stays readable: a checkpoint waits for the opening alone.
 func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version.Anchor) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
+	s, err := g.keptAnchor(ctx, &a)
+	if s == nil || err != nil {
+		return err
+	}
+	return v.Verify(ctx, s)
+}
+
+// keptAnchor is readAnchor of an anchor that may have been removed: then the state is nil.
+func (g *Graph) keptAnchor(ctx context.Context, a *version.Anchor) (*version.Snapshot, error) {
 	g.past.files.RLock()
 	defer g.past.files.RUnlock()
 	g.lines.Lock()
@@ -435,11 +445,7 @@ func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version
 	kept := now != nil && now.Name == a.Name
 	g.lines.Unlock()
 	if !kept {
-		return nil
+		return nil, nil
 	}
-	s, err := g.readAnchor(ctx, &a)
-	if err != nil {
-		return err
-	}
-	return v.Verify(ctx, s)
+	return g.readAnchor(ctx, a)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,35 +38,67 @@ func Verify(ctx context.Context, fsys fs.FS, dir string) error {
 }
 
 // Verify reads the manifest in force, every segment and every durable record. The error
-// joins an *engine.Corrupt for each fault. It may run beside any other call; what a
-// checkpoint removes meanwhile is left out.
+// joins an *engine.Corrupt for each fault. It may run beside any other call; what is
+// removed meanwhile is left out. A checkpoint waits for one file at the most.
 func (s *Store) Verify(ctx context.Context) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	// With no checkpoint under way, no file goes away.
-	s.checkpointing.Lock()
-	defer s.checkpointing.Unlock()
-	s.mu.Lock()
-	number := s.manifest.number
-	segments := map[SegmentID]segmentState{}
-	for id, state := range s.segments {
-		segments[id] = *state
-	}
-	s.mu.Unlock()
 	faults := &faultList{}
-	if _, err := readManifest(s.fsys, s.dir, number); err != nil {
-		faults.add(err)
-	}
-	for id, state := range segments {
-		if err := faults.segment(ctx, s.fsys, s.dir, id, state); err != nil {
+	for _, id := range s.verifyManifest(faults) {
+		if err := s.verifySegment(ctx, faults, id); err != nil {
 			return err
 		}
 	}
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
 	if err := s.log.verify(ctx, faults); err != nil {
 		return err
 	}
 	return faults.join()
+}
+
+// verifyManifest reads the manifest in force, and lists the segments that there are.
+func (s *Store) verifyManifest(faults *faultList) []SegmentID {
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
+	s.mu.Lock()
+	number := s.manifest.number
+	ids := slices.Sorted(maps.Keys(s.segments))
+	s.mu.Unlock()
+	if _, err := readManifest(s.fsys, s.dir, number); err != nil {
+		faults.add(err)
+	}
+	return ids
+}
+
+// verifySegment reads a segment, unless it is removed before it is open. The error is the
+// context's alone.
+func (s *Store) verifySegment(ctx context.Context, faults *faultList, id SegmentID) error {
+	// With no checkpoint under way, no file goes away that anything names.
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
+	state, there := s.segmentState(id)
+	if !there {
+		return nil
+	}
+	found := &faultList{}
+	err := found.segment(ctx, s.fsys, s.dir, id, state)
+	if _, there = s.segmentState(id); there {
+		for _, fault := range found.errs {
+			faults.add(fault)
+		}
+	}
+	return err
+}
+
+func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.segments[id]; known != nil {
+		return *known, true
+	}
+	return segmentState{}, false
 }
 
 func (s *Store) verifyAll(ctx context.Context) error {

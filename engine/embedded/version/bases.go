@@ -78,6 +78,17 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
+// Disown takes the names of segments that are gone from the indexes of a table, which are
+// not stored then. A table that no manifest named for a while has such names: it shares
+// indexes with those that were named, until these got others. It is for the one who makes
+// manifests.
+func (t *Table) Disown(there func(name string) bool) {
+	if t.based != nil && t.based.name != "" && !there(t.based.name) {
+		t.based.name = ""
+	}
+	t.disownTexts(there)
+}
+
 // basesOf are the bases of a table's indexes.
 type basesOf struct{ t *Table }
 

@@ -2,6 +2,7 @@ package version
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -77,6 +78,7 @@ func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 // Page returns the changes behind a position, at most limit unless that is 0, and whether
 // there are more. The error is a *engine.BadArgument.
 func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine.EntityChange, more bool, err error) {
+	defer runtime.KeepAlive(d) // its values are copied after the last look at the states
 	from := 0
 	if after.Entity != "" {
 		from = slices.IndexFunc(d.types, func(t typeDifference) bool {

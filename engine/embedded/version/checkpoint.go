@@ -36,8 +36,9 @@ func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 		return Flush{}, false, nil
 	}
 	for of := range c.flushes {
-		// The tails of one line begin alike.
-		if of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
+		// The tails of one line begin alike; those of no line, as of tables that were
+		// carried to another schema, need not.
+		if t.line != nil && of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
 			then, n := c.table(of), *t
 			n.Segs, n.base, n.tail = then.Segs, then.base, nil
 			c.tables[t] = &n

@@ -56,6 +56,32 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 	return parts
 }
 
+// disownTexts is Disown of the text indexes. One that would have to be read from a segment
+// which is gone is built anew when it is asked for.
+func (t *Table) disownTexts(there func(name string) bool) {
+	if t.texts == nil {
+		return
+	}
+	gone := func(name string) bool { return !there(name) }
+	for _, p := range t.texts.known() {
+		view := t.texts.latest(p)
+		if view == nil {
+			continue
+		}
+		parts, _, unread := view.Unread()
+		if unread && slices.ContainsFunc(parts, func(x index.TextPart) bool { return gone(x.Name) }) {
+			t.texts.drop(p)
+		}
+		for _, x := range view.Parts() {
+			if x.Name() != "" && gone(x.Name()) {
+				x.Named("")
+			}
+		}
+	}
+	// Nor is what was to be stored with a manifest that failed.
+	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
+}
+
 // TextsToStore reports whether there is a text index of at least floor texts that has
 // been built and is not stored.
 func (t *Table) TextsToStore(floor uint32) bool {

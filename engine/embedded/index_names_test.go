@@ -1,0 +1,125 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+// TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its
+// indexes with later heads: they were stored after the anchor, and removed when the head
+// got others.
+func TestIndexOfThePast(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	opts := Options{InlineBytes: 4000, quiet: true, indexed: 200}
+	g := create(t, fsys, opts)
+	if err := loadText(g, engine.Merge, manyPeople(0, 100)); err != nil {
+		t.Fatal(err)
+	}
+	first := g.main.tip.snap
+	was := remembered{}
+	was.note(g)
+	checkpoint := func(what string) {
+		t.Helper()
+		if err := g.checkpoint(ctx); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	checkpoint("the anchor")
+	people := 100
+	grow := func(to int) {
+		t.Helper()
+		for ; people < to; people += 20 {
+			if err := loadText(g, engine.Merge, manyPeople(people, 20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stored := func() string {
+		names := g.main.tip.snap.Nodes(0).Stored()
+		if rows := len(g.main.tip.snap.Nodes(0).Segs); len(names) > rows {
+			return names[rows]
+		}
+		return ""
+	}
+	grow(300)
+	checkpoint("enough people for an index")
+	before := stored()
+	grow(1700)
+	checkpoint("another index")
+	if after := stored(); before == "" || after == before {
+		t.Fatalf("the index is in segment %q, then %q", before, after)
+	}
+	id, err := segmentID(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := g.store.Sizes()[id]; there {
+		t.Fatalf("segment %s is still there", before)
+	}
+	if _, err := g.CreateBranch(ctx, "side", engine.Target{Commit: first.Commit.ID}); err != nil {
+		t.Fatal(err)
+	}
+	checkpoint("the branch")
+	was.note(g)
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g, err = Open(ctx, fsys, dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	was.check(t, g, "opened again", nil)
+	if err := g.Verify(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTextIndexOfAFailedManifest keeps a state of the past whose text index was to be
+// stored with a manifest that failed: it is read without one.
+func TestTextIndexOfAFailedManifest(t *testing.T) {
+	ctx := context.Background()
+	mem := fs.NewMem()
+	failing := false
+	opts := Options{InlineBytes: 400, quiet: true, indexed: 1}
+	g := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
+			return &fs.Fault{Err: errors.New("lost")}
+		}
+		return nil
+	}), opts)
+	note := func(text string) {
+		t.Helper()
+		must(t, loadText(g, engine.Merge, `{"type":"Note","data":{"id":"`+text+`","text":"hello `+text+`"}}`))
+		_, err := search(g, "hello")
+		must(t, err)
+	}
+	note("one")
+	failing = true
+	if err := g.checkpoint(ctx); err == nil {
+		t.Fatal("the manifest did not fail")
+	}
+	failing = false
+	must(t, loadText(g, engine.Merge, manyPeople(0, 20))) // too much for a record: an anchor
+	was := remembered{}
+	was.note(g)
+	id := g.main.tip.snap.Commit.ID
+	if !g.anchored(id) {
+		t.Fatal("the load is no anchor")
+	}
+	note("two")
+	note("three")
+	must(t, g.checkpoint(ctx))
+	must(t, g.Close())
+	g, err := Open(ctx, mem, dir, opts)
+	must(t, err)
+	defer g.Close()
+	was.check(t, g, "opened again", nil)
+	must(t, g.Verify(ctx))
+}

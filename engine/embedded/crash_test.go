@@ -86,9 +86,8 @@ func TestCrash(t *testing.T) {
 				mem := fs.NewMem()
 				mem.CrashAfter(n)
 				acked := s.run(mem)
-				for seed := range uint64(3) {
-					checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
-				}
+				seed := uint64(n % 3) // says what of the unsynced is lost
+				checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
 			}
 		})
 	}

@@ -4,7 +4,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,12 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
-	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -108,7 +105,7 @@ func newMatrix(t *testing.T, graph string) *matrix {
 // modes are the settings of a graph for the ways in which stored queries are shown.
 var modes = map[string]string{"per query": "", "meta": ", mcp: { meta_threshold: 1 }"}
 
-// eachMode runs a test in every mode that the server has.
+// eachMode runs a test in every mode.
 func eachMode(t *testing.T, test func(t *testing.T, m *matrix, perQuery bool)) {
 	for mode, graph := range modes {
 		t.Run(mode, func(t *testing.T) { test(t, newMatrix(t, graph), graph == "") })
@@ -128,10 +125,6 @@ func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 		}
 	}
 	config, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
-	var faults diag.List
-	if errors.As(err, &faults) && faults[0].Code == strictyaml.Unsupported {
-		t.Skipf("the server has no such mode: %v", err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

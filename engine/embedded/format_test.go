@@ -15,19 +15,7 @@ import (
 // changes of schema. It goes on with one, and is opened once more.
 func TestFormat2(t *testing.T) {
 	ctx := context.Background()
-	home := filepath.Join(t.TempDir(), "graph")
-	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format2"))); err != nil {
-		t.Fatal(err)
-	}
-	open := func() *Graph {
-		t.Helper()
-		g, err := Open(ctx, fs.OS(), home, crashOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	g := open()
+	g, home := openFixture(t, "format2")
 	golden.Check(t, filepath.Join("testdata", "format2.golden"), []byte(dumpAll(g)+"\n"))
 	again := engine.WriteOptions{IdempotencyKey: "k", Actor: "tester"}
 	before := g.main.head.Load().snap.Commit.ID
@@ -40,40 +28,14 @@ func TestFormat2(t *testing.T) {
 	if _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
-		t.Fatal(err)
-	}
-	want := dumpAll(g)
-	if err := g.Verify(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	g = open()
-	defer g.Close()
-	if got := dumpAll(g); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
-	}
+	staysTheSame(t, g, home, dumpAll)
 }
 
 // TestFormat1 opens a graph whose manifest and records are of format 1: those before
 // branches, history and receipts. It goes on with branches, and is opened once more.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
-	home := filepath.Join(t.TempDir(), "graph")
-	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format1"))); err != nil {
-		t.Fatal(err)
-	}
-	open := func() *Graph {
-		t.Helper()
-		g, err := Open(ctx, fs.OS(), home, crashOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	g := open()
+	g, home := openFixture(t, "format1")
 	golden.Check(t, filepath.Join("testdata", "format1.golden"), []byte(dump(g.main.head.Load().snap)+"\n"))
 	commits, err := g.Commits(ctx, "", engine.CommitRange{})
 	if err != nil || len(commits) != 3 || commits[0].Seq != 10 || commits[2].Seq != 8 {
@@ -88,46 +50,46 @@ func TestFormat1(t *testing.T) {
 	if _, err := g.Merge(ctx, "side", "main", engine.MergeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
-		t.Fatal(err)
-	}
-	want := dumpAll(g)
-	if err := g.Verify(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	g = open()
-	defer g.Close()
-	if got := dumpAll(g); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
-	}
+	staysTheSame(t, g, home, dumpAll)
 }
 
 // TestFormat3 opens a graph of format 3, with stored indexes, history, and branches of two
 // schemas. It goes on, and is opened once more.
 func TestFormat3(t *testing.T) {
 	ctx := context.Background()
-	home := filepath.Join(t.TempDir(), "graph")
-	must(t, os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format3"))))
 	whole := script{past: true}
-	g, err := Open(ctx, fs.OS(), home, crashOptions)
-	must(t, err)
+	g, home := openFixture(t, "format3")
 	must(t, g.Verify(ctx))
 	golden.Check(t, filepath.Join("testdata", "format3.golden"), []byte(whole.dump(g)+"\n"))
-	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
+	_, err := g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	must(t, err)
 	_, err = search(g, "hello")
 	must(t, err)
+	staysTheSame(t, g, home, whole.dump)
+}
+
+// openFixture opens a copy of a graph that is kept under testdata, in a folder of its own.
+func openFixture(t *testing.T, name string) (g *Graph, home string) {
+	t.Helper()
+	home = filepath.Join(t.TempDir(), "graph")
+	must(t, os.CopyFS(home, os.DirFS(filepath.Join("testdata", name))))
+	g, err := Open(t.Context(), fs.OS(), home, crashOptions)
+	must(t, err)
+	return g, home
+}
+
+// staysTheSame makes a checkpoint, opens the graph again, and wants it whole and unchanged.
+func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string) {
+	t.Helper()
+	ctx := context.Background()
 	must(t, g.checkpoint(ctx))
-	want := whole.dump(g)
+	want := dump(g)
 	must(t, g.Verify(ctx))
 	must(t, g.Close())
-	g, err = Open(ctx, fs.OS(), home, crashOptions)
+	g, err := Open(ctx, fs.OS(), home, crashOptions)
 	must(t, err)
 	defer g.Close()
-	if got := whole.dump(g); got != want {
+	if got := dump(g); got != want {
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 	must(t, g.Verify(ctx))

@@ -52,8 +52,6 @@ func isList(t value.Type) bool  { return t.List }
 func isNumber(t value.Type) bool { return t.Kind.IsNumeric() && !t.List }
 func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
 
-func isNullable(t value.Type) bool { return t.Nullable && isPlain(t) }
-
 func isOrdered(t value.Type) bool {
 	return !t.List && (t.Kind.IsNumeric() || t.Kind == value.Date || t.Kind == value.DateTime)
 }

@@ -257,33 +257,3 @@ func (o *orders) follow(before *orders) {
 		}
 	}
 }
-
-// SortedBase returns the ordinals of an index that is there already, in order, for a
-// store to keep; nil if there is none, or entities have come or changed since its base.
-func (t *Table) SortedBase(p int) []uint32 {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
-	o, _ := t.texts.orders.of(p)
-	select {
-	case <-o.set:
-		return o.view.Base()
-	default:
-		return nil
-	}
-}
-
-// SetSortedBase gives the index of property p the ordinals that SortedBase returned for
-// the same state. A table that has one already keeps it.
-func (t *Table) SetSortedBase(p int, ords []uint32) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return
-	}
-	o, _ := t.texts.orders.of(p)
-	o.turn <- struct{}{}
-	defer func() { <-o.turn }()
-	if o.view == nil {
-		o.view = index.NewSorted(ords, t.rows, t.next)
-		close(o.set)
-	}
-}

@@ -27,15 +27,6 @@ func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
 	return &Sorted{base: ords, was: rows, rows: rows, next: next, fresh: true}
 }
 
-// Base returns the ordinals that NewSorted makes the same index of, if no entity has come
-// or changed since; else nil.
-func (s *Sorted) Base() []uint32 {
-	if !s.fresh {
-		return nil
-	}
-	return s.base
-}
-
 // Len returns an upper bound of how many entities there are.
 func (s *Sorted) Len() int { return len(s.base) + len(s.later) }
 

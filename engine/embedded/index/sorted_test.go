@@ -80,7 +80,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 			s.put(new(Owner), ord, r.IntN(500))
 		}
 		x := s.build()
-		if size > 0 && !slices.Equal(x.Base(), s.alive(-1<<60, 1<<60)) {
+		if size > 0 && !slices.Equal(x.base, s.alive(-1<<60, 1<<60)) {
 			t.Fatal("the base is not what it was made of")
 		}
 		rebased := 0
@@ -95,7 +95,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 				}
 			}
 			x = x.Update(s.next, s.rows, s.compare)
-			if x.Base() != nil {
+			if x.fresh {
 				rebased++
 			}
 			low := r.IntN(500)

@@ -46,13 +46,15 @@ var imports = []struct {
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
 	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/page", "server/rank", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
-	{"server/mcp", []string{"engine", "gq/**", "server/service", "server/tool"}},
-	{"server/rest", []string{"engine", "gq/**", "server/service", "server/tool"}},
+	{"server/envelope", []string{"server/service"}},
+	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
-	{"server/guard", nil},
-	{"server/auth", []string{"server/guard", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/guard", []string{"server/envelope", "server/service"}},
+	{"server/auth", []string{"server/envelope", "server/guard", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
+	{"server/launch", []string{"gq/diag", "server", "server/**"}}, // the command, for any module
 	{"server", []string{"engine/**", "gq/**", "server/**"}},
 
 	// Commands wire everything; nobody imports them.

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -60,12 +61,7 @@ func recovered(next http.Handler, log *slog.Logger) http.Handler {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			f := service.Report(r.Context(), log, &service.Panic{Value: p, Stack: debug.Stack()})
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(f.Status)
-			// Two strings always marshal, and a failed write is the client's going away.
-			b, _ := service.JSON(f.Body)
-			_, _ = w.Write(b)
+			envelope.Write(w, service.Report(r.Context(), log, &service.Panic{Value: p, Stack: debug.Stack()}))
 		}()
 		next.ServeHTTP(w, r)
 	})

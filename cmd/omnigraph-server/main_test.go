@@ -22,7 +22,7 @@ func TestDev(t *testing.T) {
 			t.Errorf("the server did not print %q:\n%s", want, p.output())
 		}
 	}
-	info, err := os.Stat(filepath.Join(dir, "data", devTokenFile))
+	info, err := os.Stat(filepath.Join(dir, "data", "dev-token"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,11 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -49,7 +49,7 @@ func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Ha
 			actor, err := v.Verify(r.Context(), token)
 			if err != nil {
 				log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
-				answer(w, http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later")
+				envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
 				return
 			}
 			if actor != nil {
@@ -81,19 +81,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *serv
 func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, header, why string) {
 	log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
 	w.Header().Set("WWW-Authenticate", header)
-	answer(w, http.StatusUnauthorized, service.Unauthorized, why)
-}
-
-// answer writes the error envelope.
-func answer(w http.ResponseWriter, status int, code service.Code, message string) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)                                      // the answer is no HTML, and messages hold <token>
-	_ = enc.Encode(service.WireError{Error: message, Code: code}) // fails only when the client is gone
+	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
 }
 
 // bearer takes the token out of the Authorization header, or says why there is none.

@@ -1,9 +1,10 @@
 package guard
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 // The headers that browsers may send and read across origins: those of the REST and
@@ -15,23 +16,9 @@ const (
 	exposedHeaders = "ETag, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges"
 )
 
-// refuse answers a request with the error envelope of the REST surface.
+// refuse answers that a request may not come this way.
 func refuse(w http.ResponseWriter, message string) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false) // the answer is no HTML, and messages hold <token>
-	if err := enc.Encode(struct {
-		Error string `json:"error"`
-		Code  string `json:"code"`
-	}{message, "forbidden"}); err != nil {
-		panic(err) // two strings always marshal
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusForbidden)
-	_, _ = w.Write(body.Bytes()) // the client is gone if this fails
+	envelope.Write(w, envelope.New(http.StatusForbidden, service.Denied, message))
 }
 
 // preflight answers a browser's question whether it may send a request. It comes

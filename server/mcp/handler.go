@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -184,12 +185,8 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 // refuseMethod answers in the envelope of the other transports: whoever sends anything
 // but POST speaks another protocol.
 func refuseMethod(w http.ResponseWriter, method string) {
-	b, err := service.JSON(service.WireError{Error: "found " + method + ", wanted POST", Code: service.MethodNotAllowed})
-	if err != nil {
-		panic(err) // strings
-	}
 	w.Header().Set("Allow", http.MethodPost)
-	write(w, http.StatusMethodNotAllowed, b)
+	envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+method+", wanted POST"))
 }
 
 // checkEnvelope holds a POST against the rules of the transport.

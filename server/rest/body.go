@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -30,7 +31,7 @@ func (s *server) object(w http.ResponseWriter, r *http.Request) (*tool.Object, e
 // wantContent holds a request to the media type of its body, which comes as it is.
 func wantContent(r *http.Request, want string) error {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return &httpError{fault(http.StatusUnsupportedMediaType, service.BadRequest,
+		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", coding))}
 	}
 	got := r.Header.Get("Content-Type")
@@ -38,7 +39,7 @@ func wantContent(r *http.Request, want string) error {
 	if err == nil && media == want {
 		return nil
 	}
-	return &httpError{fault(http.StatusUnsupportedMediaType, service.BadRequest,
+	return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 		fmt.Sprintf("found content type %q, wanted %s", got, want))}
 }
 
@@ -46,10 +47,10 @@ func wantContent(r *http.Request, want string) error {
 func unreadable(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return &httpError{fault(http.StatusRequestEntityTooLarge, service.BadRequest,
+		return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
 			fmt.Sprintf("the request body is larger than the %d bytes that it may have", tooBig.Limit))}
 	}
-	return &httpError{fault(http.StatusBadRequest, service.BadRequest, "the request body could not be read")}
+	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, "the request body could not be read")}
 }
 
 // limited reads a body up to its limit and remembers that the limit was passed, also

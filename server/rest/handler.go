@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -86,7 +87,7 @@ func (s *server) route(m methods) http.Handler {
 		}
 		defer func() {
 			if p := recover(); p != nil {
-				refuse(w, report(&service.Panic{Value: p, Stack: debug.Stack()}))
+				envelope.Write(w, report(&service.Panic{Value: p, Stack: debug.Stack()}))
 			}
 		}()
 		method := r.Method
@@ -96,11 +97,11 @@ func (s *server) route(m methods) http.Handler {
 		h := m[method]
 		switch {
 		case len(m) == 0:
-			refuse(w, notFound("path", r.URL.Path))
+			envelope.Write(w, notFound("path", r.URL.Path))
 			return
 		case h == nil:
 			w.Header().Set("Allow", allow)
-			refuse(w, fault(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
+			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
 			return
 		}
 		r, cancel, err := deadline(r)
@@ -110,10 +111,10 @@ func (s *server) route(m methods) http.Handler {
 		}
 		if err != nil {
 			if f, ok := err.(*httpError); ok {
-				refuse(w, f.fault)
+				envelope.Write(w, f.fault)
 				return
 			}
-			refuse(w, report(err))
+			envelope.Write(w, report(err))
 		}
 	})
 }
@@ -126,7 +127,7 @@ func deadline(r *http.Request) (*http.Request, context.CancelFunc, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || ms < 1 {
-		return r, func() {}, &httpError{fault(http.StatusBadRequest, service.BadRequest,
+		return r, func() {}, &httpError{envelope.New(http.StatusBadRequest, service.BadRequest,
 			"header X-Timeout-Ms: found \""+text+"\", wanted a number of milliseconds, 1 or more")}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
@@ -154,7 +155,7 @@ func (s *server) onGraph(h func(context.Context, *service.Graph, http.ResponseWr
 func checkParams(r *http.Request, known []string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &httpError{fault(http.StatusBadRequest, service.BadRequest,
+		return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest,
 			"the query part of the url is malformed: "+err.Error()+"; escape & ; % and = in values")}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -178,19 +179,7 @@ type httpError struct{ fault *service.Fault }
 func (e *httpError) Error() string { return e.fault.Body.Error }
 
 func notFound(what, name string) *service.Fault {
-	return fault(http.StatusNotFound, service.NotFound, what+" \""+name+"\" not found")
-}
-
-func fault(status int, code service.Code, message string) *service.Fault {
-	return &service.Fault{Status: status, Body: service.WireError{Error: message, Code: code}}
-}
-
-func refuse(w http.ResponseWriter, f *service.Fault) {
-	b, err := service.JSON(f.Body)
-	if err != nil {
-		panic(err) // the envelope is strings and numbers
-	}
-	send(w, f.Status, b)
+	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+name+"\" not found")
 }
 
 // reply writes v as JSON.

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -24,11 +24,7 @@ import (
 const (
 	devActor     = "act-dev"
 	devTokenFile = "dev-token"
-
-	// The call that --dev shows.
-	devGraph = "code"
-	devQuery = "heaviest_packages"
-	devRows  = 8
+	devRows      = 8 // shown of the sample's answer
 )
 
 // devToken reads the development token of a data folder, or makes one. Only its owner
@@ -54,24 +50,24 @@ func devToken(storage string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// showCall prints how to connect, and the rows of one stored query, asked for over MCP
+// showCall prints how to connect, and the rows of the sample query, asked for over MCP
 // as any client would.
-func showCall(ctx context.Context, w io.Writer, addr string, config *cluster.Config, token string) error {
+func showCall(ctx context.Context, w io.Writer, addr string, config *cluster.Config, sample Sample, token string) error {
 	for _, g := range config.Graphs {
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", addr, g.ID)
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
-		if g.ID != devGraph {
+		if g.ID != sample.Graph {
 			continue
 		}
-		if err := showQuery(ctx, w, url, token); err != nil {
-			return fmt.Errorf("calling %s over MCP: %w", devQuery, err)
+		if err := showQuery(ctx, w, url, sample.Query, token); err != nil {
+			return fmt.Errorf("calling %s over MCP: %w", sample.Query, err)
 		}
 	}
 	fmt.Fprintln(w, "\nServing; Ctrl-C stops.")
 	return nil
 }
 
-func showQuery(ctx context.Context, w io.Writer, url, token string) error {
+func showQuery(ctx context.Context, w io.Writer, url, query, token string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
@@ -86,9 +82,9 @@ func showQuery(ctx context.Context, w io.Writer, url, token string) error {
 	if err != nil {
 		return err
 	}
-	call := &mcp.CallToolParams{Name: devQuery}
+	call := &mcp.CallToolParams{Name: query}
 	if slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == service.RunQuery }) {
-		call = &mcp.CallToolParams{Name: service.RunQuery, Arguments: map[string]any{"name": devQuery}}
+		call = &mcp.CallToolParams{Name: service.RunQuery, Arguments: map[string]any{"name": query}}
 	}
 	res, err := session.CallTool(ctx, call)
 	if err != nil {

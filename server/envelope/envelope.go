@@ -1,0 +1,29 @@
+// Package envelope writes faults as the JSON error envelope that every answer over HTTP
+// has outside of JSON-RPC.
+package envelope
+
+import (
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// New returns a fault of the request itself, before anything was asked of a graph.
+func New(status int, code service.Code, message string) *service.Fault {
+	return &service.Fault{Status: status, Body: service.WireError{Error: message, Code: code}}
+}
+
+// Write answers with the fault, which nothing on the way may keep. Headers that are set
+// already, such as Allow, go with it.
+func Write(w http.ResponseWriter, f *service.Fault) {
+	b, err := service.JSON(f.Body)
+	if err != nil {
+		panic(err) // the envelope is strings and numbers
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(b) // fails only when the client is gone
+}

@@ -1,0 +1,176 @@
+// Package launch is the command omnigraph-server for any set of generated packages: a
+// module that has stored queries of its own builds its server by calling [Main].
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Program is what a server binary is made of.
+type Program struct {
+	Catalogs []*tool.Catalog // of the generated packages
+	Sample   Sample          // what --dev calls; the zero value for nothing
+}
+
+// Sample names a stored query that takes no arguments.
+type Sample struct{ Graph, Query string }
+
+type usageError struct{ error }
+
+// Main runs the command with the arguments of the process, and ends the process with
+// status 1 when it fails, and 2 when its command line has a fault.
+func Main(p Program) {
+	// A signal stops the server; a second one, a server that takes too long over it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	err := newCommand(p).ExecuteContext(ctx)
+	if err == nil {
+		return
+	}
+	var faults diag.List
+	if errors.As(err, &faults) {
+		diag.Render(os.Stderr, faults, sources(faults), false)
+	} else {
+		fmt.Fprintf(os.Stderr, "omnigraph-server: %v\n", err)
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+type options struct {
+	cluster, bind   string
+	unauthenticated bool
+	dev             bool
+	verbose         bool
+}
+
+func newCommand(p Program) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "omnigraph-server",
+		Short: "Serve the graphs of a cluster.yaml over MCP and REST",
+		Long: `Serve the graphs of a cluster.yaml over MCP and REST.
+
+Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE and from variables
+OMNIGRAPH_TOKEN_<ACTOR>. The address that is listened on is printed as
+OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
+		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("omnigraph-server takes no argument %q; see --help", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return serve(cmd, p, o) },
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
+	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
+	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
+	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
+	return cmd
+}
+
+func serve(cmd *cobra.Command, p Program, o options) (err error) {
+	level := slog.LevelInfo
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+
+	config, err := cluster.Read(filepath.Join(o.cluster, "cluster.yaml"))
+	if err != nil {
+		return err
+	}
+	tokens, err := auth.Load(os.Environ())
+	if err != nil {
+		return err
+	}
+	var token string
+	if o.dev {
+		if token, err = devToken(config.Storage); err != nil {
+			return err
+		}
+		if err := tokens.Add(token, devActor); err != nil {
+			return fmt.Errorf("the development token in %s: %w", config.Storage, err)
+		}
+	}
+	ln, err := net.Listen("tcp", o.bind)
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	s, err := server.Open(cmd.Context(), server.Options{
+		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
+		Unauthenticated: o.unauthenticated, Version: version(), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+
+	fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_LISTEN_ADDR=%s\n", ln.Addr())
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	shown := make(chan error, 1)
+	if o.dev {
+		fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_DEV_TOKEN=%s\n", token)
+		go func() {
+			err := showCall(ctx, cmd.OutOrStdout(), ln.Addr().String(), config, p.Sample, token)
+			if err != nil {
+				cancel() // a server that cannot answer its own call is not worth running
+			}
+			shown <- err
+		}()
+	} else {
+		shown <- nil
+	}
+	err = s.Serve(ctx, ln)
+	cancel()
+	if showErr := <-shown; showErr != nil && cmd.Context().Err() == nil {
+		err = errors.Join(err, showErr)
+	}
+	return err
+}
+
+// sources reads the files that diagnostics are about, for their lines to be shown.
+func sources(faults diag.List) map[string]string {
+	texts := map[string]string{}
+	for _, d := range faults {
+		if b, err := os.ReadFile(d.Span.File); err == nil {
+			texts[d.Span.File] = string(b)
+		}
+	}
+	return texts
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

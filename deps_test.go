@@ -53,6 +53,7 @@ var imports = []struct {
 	{"server/guard", []string{"server/envelope", "server/service"}},
 	{"server/auth", []string{"server/envelope", "server/guard", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "server", "server/**"}}, // the command, for any module
 	{"server", []string{"engine/**", "gq/**", "server/**"}},

@@ -65,6 +65,9 @@ type Server struct {
 	BrowserOrigins []string // scheme://host[:port]
 }
 
+// IsGraphID reports whether a graph may be called name.
+func IsGraphID(name string) bool { return name != reserved && graphID.MatchString(name) }
+
 // Graph returns the graph of that id, nil if there is none.
 func (c *Config) Graph(id string) *Graph {
 	for i := range c.Graphs {

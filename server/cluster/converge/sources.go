@@ -1,0 +1,153 @@
+package converge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+)
+
+// Sources is what the files of a cluster say, compiled.
+type Sources struct {
+	Graphs   []*Source // in the order of cluster.yaml
+	Policies []string  // the files, each once
+}
+
+// Source is what the files of one graph say.
+type Source struct {
+	ID      string
+	File    string // of the schema
+	Text    string // of the schema
+	Schema  *catalog.Schema
+	Digest  string   // of the schema
+	Queries []string // the stored queries, in the order of their files
+}
+
+// Compile compiles the schemas, queries and policies of a cluster. It returns all that
+// was found, warnings too; the sources are nil when there is an error among it. The error
+// is that of reading a file.
+func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
+	s := &Sources{}
+	found := slices.Clone(cfg.Notes)
+	faulty := map[string]bool{}
+	for i := range cfg.Graphs {
+		g, list, err := compileGraph(&cfg.Graphs[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		faulty[g.ID] = list.HasErrors()
+		s.Graphs, found = append(s.Graphs, g), append(found, list...)
+	}
+	for _, p := range policies(cfg) {
+		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file)}
+		if p.graph == "" {
+			o.Graphs = nil
+		}
+		for _, id := range o.Graphs {
+			// Without its queries a graph would have the policy's faults beside its own.
+			o.AnyQuery = o.AnyQuery || faulty[id]
+			o.Queries = append(o.Queries, s.graph(id).Queries...)
+		}
+		list, err := compilePolicy(p.file, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, list...)
+		if !slices.Contains(s.Policies, p.file) {
+			s.Policies = append(s.Policies, p.file)
+		}
+	}
+	if found.HasErrors() {
+		return nil, found, nil
+	}
+	return s, found, nil
+}
+
+func (s *Sources) graph(id string) *Source {
+	for _, g := range s.Graphs {
+		if g.ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// compileGraph compiles a schema and the queries over it. Only the id is sure to be set
+// when the list has errors.
+func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
+	g := &Source{ID: c.ID, File: c.Schema}
+	text, err := os.ReadFile(c.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	g.Text = string(text)
+	schema, found := gq.CompileSchema(gq.Source{Name: c.Schema, Text: g.Text})
+	if found.HasErrors() {
+		return g, found, nil
+	}
+	g.Schema, g.Digest = schema, catalog.Digest(schema)
+	var texts []gq.Source
+	for _, file := range c.QueryFiles {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts = append(texts, gq.Source{Name: file, Text: string(text)})
+	}
+	queries, more := gq.CompileQueries(schema, texts...)
+	found = append(found, more...)
+	missing := maps.Clone(c.Selected)
+	for _, q := range queries {
+		if c.Selected == nil || c.Selected[q.Plan.Name] == q.File {
+			g.Queries = append(g.Queries, q.Plan.Name)
+			delete(missing, q.Plan.Name)
+		}
+	}
+	if found.HasErrors() {
+		return g, found, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		start := diag.Pos{Line: 1, Column: 1}
+		found = append(found, diag.Diagnostic{
+			Code: strictyaml.UnknownName, Span: diag.Span{File: missing[name], Start: start, End: start},
+			Message: fmt.Sprintf("cluster.yaml lists a query %s of graph %s, which the file does not have", name, c.ID),
+			Help:    "correct the name there, or add the query",
+		})
+	}
+	return g, found, nil
+}
+
+// bound is a policy file with a graph that it applies to, or with the server.
+type bound struct{ file, graph string }
+
+// policies lists the policy files, each once, and the server's for the server.
+func policies(cfg *cluster.Config) []bound {
+	var all []bound
+	for _, g := range cfg.Graphs {
+		if g.Policy != "" && cfg.PolicyGraphs(g.Policy)[0] == g.ID {
+			all = append(all, bound{g.Policy, g.ID})
+		}
+	}
+	if cfg.ServerPolicy != "" {
+		all = append(all, bound{cfg.ServerPolicy, ""})
+	}
+	return all
+}
+
+// compilePolicy returns the faults of a policy file.
+func compilePolicy(file string, o policy.Options) (diag.List, error) {
+	_, err := policy.Read(file, o)
+	var list diag.List
+	if errors.As(err, &list) {
+		return list, nil
+	}
+	return nil, err
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -25,7 +26,7 @@ const (
 	exitFailed       = 1
 	exitUsage        = 2
 	exitDenied       = 3 // by the policy, or for want of a token
-	exitPrecondition = 4 // --if-commit names another commit than the head, or a merge conflicts
+	exitPrecondition = 4 // --if-commit names another commit than the head, a merge conflicts, or an approval is missing
 )
 
 // usageError marks an error of the command line itself.
@@ -81,13 +82,15 @@ func exitCode(err error) int {
 		stale     *engine.PreconditionFailed
 		conflicts *engine.MergeConflicts
 		refused   *serverError
+
+		unapproved *converge.Unapproved
 	)
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &forbidden):
 		return exitDenied
-	case errors.As(err, &stale), errors.As(err, &conflicts):
+	case errors.As(err, &stale), errors.As(err, &conflicts), errors.As(err, &unapproved), errors.Is(err, errPending):
 		return exitPrecondition
 	case errors.As(err, &refused):
 		switch refused.Status {
@@ -114,7 +117,8 @@ func newRoot() *cobra.Command {
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the
 policy or the server denies it, and 4 when the graph is in another state than the
-command wants: its head is not the commit of --if-commit, or a merge conflicts.`,
+command wants: its head is not the commit of --if-commit, a merge conflicts, or what
+cluster apply would destroy is not approved.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("unknown command %q; see omnigraph --help", args[0])}
@@ -129,7 +133,7 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
+	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
 	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
 		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
 	return root

@@ -29,6 +29,7 @@ import (
 //	                     times, which differ from run to run, are replaced
 //	golden -stderr NAME  the same of standard error
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
+//	approval GRAPH       set APPROVAL to the digest that cluster plan prints for the graph
 //	flip FILE [TEXT]     change a byte of TEXT where a file has it, or of its middle
 //	serve STORE [POLICY] serve a store as graph people at $URL until the script ends: token
 //	                     t-ada is act-ada, and so on
@@ -82,6 +83,16 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 			ts.Check(ts.Exec("omnigraph", "commit", "list", "--store", "g", "--branch", args[0], "--limit", "1", "--format", "csv"))
 			id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 			ts.Setenv(args[1], id)
+		},
+		"approval": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(ts.Exec("omnigraph", "cluster", "plan", "--format", "csv"))
+			for line := range strings.Lines(ts.ReadFile("stdout")) {
+				if digest, ok := strings.CutPrefix(strings.TrimSpace(line), args[0]+",approve,--approve "); ok {
+					ts.Setenv("APPROVAL", digest)
+					return
+				}
+			}
+			ts.Fatalf("the plan has nothing to approve for %s", args[0])
 		},
 		"flip": func(ts *testscript.TestScript, _ bool, args []string) {
 			path := ts.MkAbs(args[0])

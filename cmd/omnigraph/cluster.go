@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+)
+
+// noPolicy is said in the help of every verb that works on the storage folder.
+const noPolicy = `It works on the files of the storage folder, as whoever runs it: no policy is asked.`
+
+func newCluster() *cobra.Command {
+	return group("cluster", "Check a cluster.yaml, and bring its storage to what it says", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
+}
+
+// clusterFlags say which cluster a verb is about.
+type clusterFlags struct {
+	formatFlags
+	dir string
+}
+
+func (f *clusterFlags) flags(cmd *cobra.Command) {
+	f.formatFlags.flags(cmd)
+	cmd.Flags().StringVar(&f.dir, "cluster", ".", "the `DIR` that holds cluster.yaml")
+}
+
+// read reads cluster.yaml.
+func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	cfg, err := cluster.Read(filepath.Join(f.dir, "cluster.yaml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w; name the folder that holds it with --cluster", err)
+	}
+	return cfg, err
+}
+
+// compile reads cluster.yaml and compiles what it names. Faults are shown.
+func (f *clusterFlags) compile(cmd *cobra.Command) (*converge.Cluster, *converge.Sources, error) {
+	cfg, err := f.read(cmd)
+	if err != nil {
+		return nil, nil, reported(cmd, err)
+	}
+	s, found, err := converge.Compile(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	showFaults(cmd, found)
+	if found.HasErrors() {
+		return nil, nil, fmt.Errorf("the sources of %s have errors; nothing was done", cfg.File)
+	}
+	return storageOf(cfg), s, nil
+}
+
+// storageOf is the storage folder of a cluster, with embedded graphs in it.
+func storageOf(cfg *cluster.Config) *converge.Cluster {
+	return &converge.Cluster{
+		FS: fs.OS(), Storage: cfg.Storage,
+		Open: func(ctx context.Context, dir string) (engine.Graph, error) {
+			return opened(embedded.Open(ctx, fs.OS(), dir, embedded.Options{}))
+		},
+		Create: func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error) {
+			return opened(embedded.Create(ctx, fs.OS(), dir, source, schema, embedded.Options{}))
+		},
+	}
+}
+
+// opened keeps a nil graph nil.
+func opened(g *embedded.Graph, err error) (engine.Graph, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// showFaults shows diagnostics with the lines that they are about.
+func showFaults(cmd *cobra.Command, list diag.List) {
+	texts := map[string]string{}
+	for _, d := range list {
+		if b, err := os.ReadFile(d.Span.File); err == nil {
+			texts[d.Span.File] = string(b)
+		}
+	}
+	_ = diag.Render(cmd.ErrOrStderr(), list, texts, isTerminal(cmd.ErrOrStderr()))
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+)
+
+func newClusterApply() *cobra.Command {
+	var f clusterFlags
+	var o converge.Options
+	cmd := &cobra.Command{
+		Use:   "apply",
+		Short: "Create graphs and change schemas as cluster.yaml says, and record the revision",
+		Long: `Create graphs and change the schemas of main as cluster.yaml says, and record that as
+the revision that servers boot from. Stop the server first. A second apply does nothing;
+after one that was cut short, apply again.
+
+Steps that take values from a graph are refused with exit code 4 until each change is
+approved by the digest that cluster plan prints. Graphs that cluster.yaml does not name
+are kept.
+` + noPolicy,
+		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, s, err := f.compile(cmd)
+			if err != nil {
+				return err
+			}
+			out, err := c.Apply(cmd.Context(), s, o)
+			if out == nil || err != nil && len(out.Applied) == 0 {
+				return err
+			}
+			for _, a := range out.Unneeded {
+				fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
+			}
+			return errors.Join(f.print(cmd, applyReport(out)), err)
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, as plan prints it, to take values from its graph; once for each change")
+	cmd.Flags().StringVar(&o.Actor, "as", localActor, "the actor that is recorded in commits and in the revision")
+	return cmd
+}
+
+// appliedAnswer is what cluster apply did to a graph.
+type appliedAnswer struct {
+	GraphID string  `json:"graph_id"`
+	Change  string  `json:"change"` // created, changed or none
+	Commit  *string `json:"commit"`
+}
+
+func applyReport(out *converge.Outcome) *report {
+	graphs := []appliedAnswer{}
+	for _, g := range out.Plan.Graphs {
+		a := appliedAnswer{GraphID: g.ID, Change: "none"}
+		for _, done := range out.Applied {
+			switch {
+			case done.ID != g.ID:
+			case done.Created:
+				a.Change, a.Commit = "created", &done.Commit
+			default:
+				a.Change, a.Commit = "changed", &done.Commit
+			}
+		}
+		graphs = append(graphs, a)
+	}
+	doc := struct {
+		Revision *revisionAnswer `json:"revision"`
+		Recorded bool            `json:"recorded"`
+		Graphs   []appliedAnswer `json:"graphs"`
+	}{revisionOf(out.Revision), out.Recorded, graphs}
+	note := "no revision is recorded"
+	switch {
+	case out.Recorded:
+		note = fmt.Sprintf("revision %d is recorded", out.Revision.Number)
+	case out.Revision != nil && len(out.Applied) == 0:
+		note = fmt.Sprintf("nothing was to be done; revision %d is in force", out.Revision.Number)
+	case out.Revision != nil:
+		note = fmt.Sprintf("the graphs are again as revision %d says", out.Revision.Number)
+	}
+	return &report{doc: doc, columns: columns("graph_id", "change", "commit"), rows: rowsOf(graphs), note: note}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// errPending is the outcome of plan --check when an apply would do something.
+var errPending = errors.New("the storage is not what cluster.yaml says; omnigraph cluster apply makes it so")
+
+func newClusterPlan() *cobra.Command {
+	var f clusterFlags
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Say what cluster apply would do",
+		Long: `Say what cluster apply would do: graphs to create, the steps from each live schema to
+the one of its file, and graphs that cluster.yaml does not name, which are kept. Nothing
+is changed. Steps that take values from a graph come with the digest to approve them by.
+
+A graph that a server has open is planned from the recorded revision, without a look at
+its data. The exit code is 1 when a graph cannot be brought to its schema, and with
+--check 4 when there is anything to apply.
+` + noPolicy,
+		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, s, err := f.compile(cmd)
+			if err != nil {
+				return err
+			}
+			p, err := c.Plan(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			r := &report{doc: planDoc(p), columns: columns("graph", "change", "detail"), rows: rowsOf(planRows(p)), note: planNote(p)}
+			switch blocked := blockedIn(p); {
+			case blocked != "":
+				err = fmt.Errorf("cluster apply would be refused: graph %s cannot be brought to its schema", blocked)
+			case check && p.Pending():
+				err = errPending
+			}
+			return errors.Join(f.print(cmd, r), err)
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 when there is anything to apply")
+	return cmd
+}
+
+// planAnswer is a plan on the wire.
+type planAnswer struct {
+	Revision *revisionAnswer   `json:"revision"`
+	Pending  bool              `json:"pending"`
+	Graphs   []graphPlanAnswer `json:"graphs"`
+	Kept     []keptAnswer      `json:"kept"`
+}
+
+type revisionAnswer struct {
+	Revision     uint64 `json:"revision"`
+	ConfigDigest string `json:"config_digest"`
+	AppliedAt    int64  `json:"applied_at"` // Unix microseconds
+	Actor        string `json:"actor"`
+}
+
+type graphPlanAnswer struct {
+	GraphID        string               `json:"graph_id"`
+	State          converge.State       `json:"state"`
+	Drift          bool                 `json:"drift"`
+	RecordedDigest *string              `json:"recorded_digest"`
+	LiveDigest     *string              `json:"live_digest"`
+	WantedDigest   string               `json:"wanted_digest"`
+	Commit         *string              `json:"commit"`
+	Destructive    bool                 `json:"destructive"`
+	Approve        *string              `json:"approve"`
+	Steps          []service.SchemaStep `json:"steps"`
+	Problem        *string              `json:"problem"`
+}
+
+type keptAnswer struct {
+	GraphID    string  `json:"graph_id"`
+	LiveDigest *string `json:"live_digest"`
+	Missing    bool    `json:"missing"`
+	Problem    *string `json:"problem"`
+}
+
+func planDoc(p *converge.Plan) *planAnswer {
+	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
+	for _, g := range p.Graphs {
+		x := graphPlanAnswer{
+			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: orNull(g.Recorded), LiveDigest: orNull(g.Live), WantedDigest: g.Digest,
+			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []service.SchemaStep{}, Problem: orNull(problem(g)),
+		}
+		if g.Change != nil {
+			x.Destructive = g.Change.Destructive
+			for _, s := range g.Change.Steps {
+				x.Steps = append(x.Steps, service.SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason})
+			}
+		}
+		a.Graphs = append(a.Graphs, x)
+	}
+	for _, k := range p.Kept {
+		x := keptAnswer{GraphID: k.ID, LiveDigest: orNull(k.Live), Missing: k.Missing}
+		if k.Err != nil {
+			x.Problem = orNull(k.Err.Error())
+		}
+		a.Kept = append(a.Kept, x)
+	}
+	return a
+}
+
+func revisionOf(r *converge.Revision) *revisionAnswer {
+	if r == nil {
+		return nil
+	}
+	return &revisionAnswer{r.Number, r.Config, r.Applied, r.Actor}
+}
+
+// problem says why nothing can be done to a graph now, or is empty.
+func problem(g *converge.GraphPlan) string {
+	switch {
+	case g.InUse != nil:
+		return g.InUse.Reason
+	case g.Blocked != nil:
+		return g.Blocked.Error()
+	}
+	return ""
+}
+
+func blockedIn(p *converge.Plan) (graph string) {
+	for _, g := range p.Graphs {
+		if g.State() == converge.Blocked {
+			return g.ID
+		}
+	}
+	return ""
+}
+
+// planRow is a line of a plan.
+type planRow struct {
+	Graph  string `json:"graph"`
+	Change string `json:"change"`
+	Detail string `json:"detail"`
+}
+
+func planRows(p *converge.Plan) (rows []planRow) {
+	for _, g := range p.Graphs {
+		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }
+		if g.Drifted() {
+			detail := "the live schema " + g.Live + " is not the one that was applied, " + g.Recorded
+			if g.Live == g.Digest {
+				detail += ", but the one that cluster.yaml wants: an apply was cut short, or somebody else applied it"
+			}
+			add("drift", detail)
+		}
+		switch g.State() {
+		case converge.InUse:
+			add("in_use", g.InUse.Reason)
+		case converge.Blocked:
+			for line := range strings.Lines(g.Blocked.Error()) {
+				add("blocked", strings.TrimSpace(line))
+			}
+			continue
+		case converge.Create:
+			add("create", plural(int64(len(g.Schema.Nodes)), "node type")+", "+plural(int64(len(g.Schema.Edges)), "edge type"))
+		case converge.Record:
+			add("record", "the graph has its schema, and the revision is to say so")
+		case converge.UpToDate:
+			add("up_to_date", "")
+		case converge.Change:
+		}
+		if g.Change == nil {
+			continue
+		}
+		for _, s := range g.Change.Steps {
+			add("step", s.String())
+		}
+		if len(g.Change.Steps) == 0 {
+			add("text", "the schema differs in layout or comments only")
+		}
+		if a := g.Approval(); a != "" {
+			add("approve", "--approve "+a)
+		}
+	}
+	for _, k := range p.Kept {
+		detail := "cluster.yaml does not name it; its data stays where it is"
+		switch {
+		case k.Missing:
+			detail = "cluster.yaml does not name it, and its folder is gone"
+		case k.Err != nil:
+			detail += " (" + k.Err.Error() + ")"
+		}
+		rows = append(rows, planRow{k.ID, "kept", detail})
+	}
+	return rows
+}
+
+func planNote(p *converge.Plan) string {
+	recorded := "no revision is recorded"
+	if p.Revision != nil {
+		recorded = fmt.Sprintf("revision %d is recorded", p.Revision.Number)
+	}
+	switch {
+	case blockedIn(p) != "":
+		return recorded + "; apply would be refused"
+	case p.Next != nil:
+		return fmt.Sprintf("%s; apply records revision %d", recorded, p.Next.Number)
+	case p.Pending():
+		return recorded + "; apply brings the graphs to it"
+	}
+	return recorded + "; there is nothing to do"
+}

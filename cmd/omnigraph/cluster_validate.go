@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+)
+
+func newClusterValidate() *cobra.Command {
+	var f clusterFlags
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check cluster.yaml, and the schemas, queries and policies that it names",
+		Long: `Check cluster.yaml, and the schemas, queries and policies that it names: every fault
+with its place. The storage folder is not looked at. With --format json the faults are
+in the report.`,
+		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// sourceAnswer is what cluster validate says of a graph.
+type sourceAnswer struct {
+	GraphID      string `json:"graph_id"`
+	Schema       string `json:"schema"`
+	SchemaDigest string `json:"schema_digest"`
+	NodeTypes    int    `json:"node_types"`
+	EdgeTypes    int    `json:"edge_types"`
+	Queries      int    `json:"queries"`
+}
+
+func (f *clusterFlags) validate(cmd *cobra.Command) error {
+	cfg, err := f.read(cmd)
+	var s *converge.Sources
+	var found diag.List
+	if err == nil {
+		s, found, err = converge.Compile(cfg)
+	}
+	if err != nil && !errors.As(err, &found) {
+		return err
+	}
+	graphs := []sourceAnswer{}
+	note := ""
+	if s != nil {
+		for _, g := range s.Graphs {
+			graphs = append(graphs, sourceAnswer{g.ID, g.File, g.Digest, len(g.Schema.Nodes), len(g.Schema.Edges), len(g.Queries)})
+		}
+		note = plural(int64(len(s.Policies)), "policy") + "; everything is valid"
+	}
+	doc := struct {
+		Valid       bool           `json:"valid"`
+		Graphs      []sourceAnswer `json:"graphs"`
+		diag.Report                // its fields are members of this one
+	}{!found.HasErrors(), graphs, diag.NewReport(found, nil)}
+	r := &report{doc: doc, columns: columns("graph_id", "schema", "node_types", "edge_types", "queries"), rows: rowsOf(graphs), note: note}
+	showFaults(cmd, found)
+	if !found.HasErrors() {
+		return f.print(cmd, r)
+	}
+	err = fmt.Errorf("%s and what it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
+	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !isTerminal(cmd.OutOrStdout()); asJSON {
+		return errors.Join(f.print(cmd, r), err)
+	}
+	return err // the other formats have no place for faults
+}

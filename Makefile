@@ -12,17 +12,18 @@ FUZZTIME ?= 60s
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: build $(GRAPH).loaded ## generate, build, index this repository, load it, serve it
+run: build applied $(GRAPH).loaded ## generate, build, index this repository, load it, serve it
 	@exec bin/omnigraph-server --cluster . --bind $(BIND) --dev
 
 reindex: build ## read this repository's code again (stop the server first)
 	@rm -f $(GRAPH).loaded
 	@$(MAKE) --no-print-directory $(GRAPH).loaded
 
+applied: build
+	@bin/omnigraph cluster apply --format table
+
 # The stamp stands for "indexed and loaded"; the graph itself is kept between runs.
-$(GRAPH).loaded:
-	@mkdir -p $(DATA)
-	@test -d $(GRAPH) || bin/omnigraph init --schema queries/code/schema.pg --store $(GRAPH)
+$(GRAPH).loaded: | applied
 	@bin/omnigraph index go ./... --out $(GRAPH).ndjson
 	@bin/omnigraph load --store $(GRAPH) --data $(GRAPH).ndjson --mode overwrite
 	@touch $@
@@ -119,4 +120,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

@@ -13,11 +13,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// routes puts authentication in front of both transports; /healthz alone is open.
-func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service.Authorizer) http.Handler {
-	byID := make(map[string]*service.Graph, len(graphs))
-	overMCP := make(map[string]http.Handler, len(graphs))
-	for _, g := range graphs {
+// routes puts authentication in front of both transports. /healthz is open, and /readyz
+// to whoever presents nothing.
+func routes(o *Options, mode auth.Mode, b *boot, overall service.Authorizer) http.Handler {
+	byID := make(map[string]*service.Graph, len(b.served))
+	overMCP := make(map[string]http.Handler, len(b.served))
+	for _, g := range b.served {
 		byID[g.ID()] = g
 		var surface mcp.Options
 		if o.Surface != nil {
@@ -26,6 +27,7 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
+	ready := rest.Ready(b.readiness(), overall)
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +35,13 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 			h.ServeHTTP(w, r)
 			return
 		}
+		if r.URL.Path == readyPath {
+			ready.ServeHTTP(w, r)
+			return
+		}
 		overREST.ServeHTTP(w, r)
 	})
+	known = b.refuse(known)
 	if mode == auth.Unauthenticated {
 		known = auth.Open(known)
 	} else {
@@ -43,6 +50,10 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
 			overREST.ServeHTTP(w, r)
+			return
+		}
+		if r.URL.Path == readyPath && mode != auth.Unauthenticated && r.Header.Get("Authorization") == "" {
+			ready.ServeHTTP(w, r)
 			return
 		}
 		known.ServeHTTP(w, r)

@@ -37,6 +37,10 @@ type Options struct {
 	// Unauthenticated lets anyone do anything. It is refused beside tokens or policies.
 	Unauthenticated bool
 
+	// RequireAll makes Open fail when a graph cannot be opened, instead of serving the
+	// others without it.
+	RequireAll bool
+
 	// Surface adds to what a graph offers over MCP; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
@@ -49,6 +53,7 @@ type Server struct {
 	log     *slog.Logger
 	handler http.Handler
 	engines []engine.Graph
+	booted  *boot
 	pageKey []byte // of page tokens
 }
 
@@ -68,8 +73,9 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Open opens the graphs and compiles their policies. The error of a policy is a
-// diag.List.
+// Open opens the graphs of the applied revision and compiles their policies. A graph that
+// cannot be opened is quarantined, if there is another and RequireAll is not set; a fault
+// of the configuration is an error. That of a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{log: o.Log}
 	defer func() {
@@ -93,13 +99,8 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
-	graphs := make([]*service.Graph, 0, len(o.Cluster.Graphs))
-	for i := range o.Cluster.Graphs {
-		g, err := s.open(ctx, &o, &o.Cluster.Graphs[i], mode)
-		if err != nil {
-			return nil, fmt.Errorf("graph %s: %w", o.Cluster.Graphs[i].ID, err)
-		}
-		graphs = append(graphs, g)
+	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
+		return nil, err
 	}
 	for _, c := range o.Catalogs {
 		if o.Cluster.Graph(c.Graph) == nil {
@@ -110,7 +111,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = recovered(door.Wrap(routes(&o, mode, graphs, overall)), o.Log)
+	s.handler = recovered(door.Wrap(routes(&o, mode, s.booted, overall)), o.Log)
 	return s, nil
 }
 
@@ -134,12 +135,20 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
-			return nil, fmt.Errorf("%w; make it with: omnigraph init --schema %s --store %s", err, c.Schema, dir)
+			err = fmt.Errorf("%w; make it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, c.Schema, dir)
 		}
-		return nil, err
+		return nil, unopened{err}
+	}
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey)
+	if err != nil {
+		var data engine.Error
+		if errors.As(err, &data) {
+			err = unopened{err}
+		}
+		return nil, errors.Join(err, g.Close()) // so that omnigraph verify can look at it
 	}
 	s.engines = append(s.engines, g)
-	return serve(ctx, o, c, g, authorizer, s.pageKey)
+	return served, nil
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
@@ -196,6 +205,11 @@ func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 		}
 	}
 	return nil
+}
+
+// Serves reports whether the server has a graph, and not in quarantine.
+func (s *Server) Serves(graph string) bool {
+	return slices.ContainsFunc(s.booted.served, func(g *service.Graph) bool { return g.ID() == graph })
 }
 
 // Handler returns the whole of the server as one handler.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
@@ -52,8 +53,11 @@ func devToken(storage string) (string, error) {
 
 // showCall prints how to connect, and the rows of the sample query, asked for over MCP
 // as any client would.
-func showCall(ctx context.Context, w io.Writer, addr string, config *cluster.Config, sample Sample, token string) error {
+func showCall(ctx context.Context, w io.Writer, addr string, s *server.Server, config *cluster.Config, sample Sample, token string) error {
 	for _, g := range config.Graphs {
+		if !s.Serves(g.ID) {
+			continue
+		}
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", addr, g.ID)
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
 		if g.ID != sample.Graph {

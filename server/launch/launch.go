@@ -60,6 +60,7 @@ func Main(p Program) {
 type options struct {
 	cluster, bind   string
 	unauthenticated bool
+	requireAll      bool
 	dev             bool
 	verbose         bool
 }
@@ -70,6 +71,10 @@ func newCommand(p Program) *cobra.Command {
 		Use:   "omnigraph-server",
 		Short: "Serve the graphs of a cluster.yaml over MCP and REST",
 		Long: `Serve the graphs of a cluster.yaml over MCP and REST.
+
+The graphs are those of the revision that omnigraph cluster apply has recorded, with the
+settings of cluster.yaml. A graph that cannot be opened is quarantined: requests to it
+answer 503 until the server is started again, and /readyz says so.
 
 Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE and from variables
 OMNIGRAPH_TOKEN_<ACTOR>. The address that is listened on is printed as
@@ -90,6 +95,7 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
 	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
+	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "refuse to start when a graph cannot be opened, instead of serving the others")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	return cmd
@@ -126,7 +132,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, Version: version(), Log: log,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log,
 	})
 	if err != nil {
 		return err
@@ -140,7 +146,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if o.dev {
 		fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_DEV_TOKEN=%s\n", token)
 		go func() {
-			err := showCall(ctx, cmd.OutOrStdout(), ln.Addr().String(), config, p.Sample, token)
+			err := showCall(ctx, cmd.OutOrStdout(), ln.Addr().String(), s, config, p.Sample, token)
 			if err != nil {
 				cancel() // a server that cannot answer its own call is not worth running
 			}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+// readyPath is open to anyone; what it tells depends on who asks.
+const readyPath = "/readyz"
+
+// boot is which graphs a server came up with, and which not. It does not change.
+type boot struct {
+	revision    *converge.Revision // nil for none
+	pending     []string
+	served      []*service.Graph
+	quarantined []quarantined
+}
+
+// quarantined is a graph that could not be opened. It is served again after a restart.
+type quarantined struct {
+	id  string
+	err error
+}
+
+// unopened is the error of a graph whose stored data is the reason that it is not served.
+// Every other error is one of the configuration, and keeps the server from starting.
+type unopened struct{ error }
+
+func (e unopened) Unwrap() error { return e.error }
+
+// boot opens the graphs of the applied revision, with the settings of cluster.yaml. A
+// graph that cannot be opened is quarantined if others can.
+func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (*boot, error) {
+	b, graphs, err := applied(o)
+	if err != nil {
+		return nil, err
+	}
+	var failures []error
+	for _, c := range graphs {
+		g, err := s.open(ctx, o, c, mode)
+		var data unopened
+		switch {
+		case err == nil:
+			b.served = append(b.served, g)
+			b.compare(ctx, o, g)
+			continue
+		case ctx.Err() != nil, o.RequireAll, !errors.As(err, &data):
+			return nil, fmt.Errorf("graph %s: %w", c.ID, err)
+		}
+		failures = append(failures, fmt.Errorf("graph %s: %w", c.ID, err))
+		b.quarantined = append(b.quarantined, quarantined{c.ID, err})
+	}
+	if len(b.served) == 0 {
+		if failures == nil {
+			failures = append(failures, errors.New("no graph of cluster.yaml is applied; run omnigraph cluster apply"))
+		}
+		return nil, fmt.Errorf("there is no graph to serve: %w", errors.Join(failures...))
+	}
+	for _, q := range b.quarantined {
+		o.Log.Error("the graph is quarantined: requests to it answer 503 until the server is started again", "graph", q.id, "reason", q.err.Error())
+	}
+	return b, nil
+}
+
+// applied finds the graphs to serve: those that cluster.yaml names and the revision has.
+// Without a revision these are all that cluster.yaml names.
+func applied(o *Options) (*boot, []*cluster.Graph, error) {
+	revision, err := converge.ReadRevision(fs.OS(), o.Cluster.Storage)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &boot{revision: revision}
+	var graphs []*cluster.Graph
+	for i := range o.Cluster.Graphs {
+		c := &o.Cluster.Graphs[i]
+		if revision == nil {
+			graphs = append(graphs, c)
+			continue
+		}
+		was := revision.Graph(c.ID)
+		if was == nil {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is not applied, and not served", c.ID))
+			continue
+		}
+		graphs = append(graphs, c)
+		text, err := os.ReadFile(c.Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		if string(text) != was.Source {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s is not the schema that is applied, which is served", c.ID, c.Schema))
+		}
+	}
+	if revision == nil {
+		o.Log.Info("no revision is recorded, so the graphs are served that cluster.yaml names; omnigraph cluster apply records one")
+		return b, graphs, nil
+	}
+	for _, g := range revision.Graphs {
+		if o.Cluster.Graph(g.ID) == nil {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is applied, and not served, because cluster.yaml does not name it", g.ID))
+		}
+	}
+	o.Log.Info("booting from the applied revision", "revision", revision.Number, "config", revision.Config)
+	for _, p := range b.pending {
+		o.Log.Warn("cluster.yaml says what is not applied: "+p, "apply", "omnigraph cluster apply")
+	}
+	return b, graphs, nil
+}
+
+// compare warns when a graph has another schema than the one that was applied to it.
+func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
+	was := b.revision.Graph(g.ID())
+	if was == nil {
+		return
+	}
+	if live, err := g.SchemaDigest(ctx); err == nil && live != was.Schema {
+		b.pending = append(b.pending, fmt.Sprintf("graph %s has another schema than the revision says was applied, and is served with it", g.ID()))
+		o.Log.Warn("the schema of the graph is not the one that was applied; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
+	}
+}
+
+// readiness is what /readyz tells.
+func (b *boot) readiness() rest.Readiness {
+	detail := &rest.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []rest.GraphReadiness{}}
+	if b.revision != nil {
+		detail.Revision = &b.revision.Number
+	}
+	r := rest.Readiness{Status: rest.StatusReady, Graphs: len(b.served), Quarantined: len(b.quarantined), Detail: detail}
+	for _, g := range b.served {
+		x := rest.GraphReadiness{GraphID: g.ID(), Status: rest.StatusServing, LeftOut: []rest.LeftOutQuery{}}
+		for _, q := range g.LeftOut() {
+			x.LeftOut = append(x.LeftOut, rest.LeftOutQuery{Name: q.Query, Reason: q.Reason})
+		}
+		r.LeftOut += len(x.LeftOut)
+		detail.Graphs = append(detail.Graphs, x)
+	}
+	for _, q := range b.quarantined {
+		r.Status = rest.StatusNotReady
+		detail.Graphs = append(detail.Graphs, rest.GraphReadiness{GraphID: q.id, Status: rest.StatusQuarantined, Reason: q.err.Error(), LeftOut: []rest.LeftOutQuery{}})
+	}
+	return r
+}
+
+// refuse answers for what is quarantined, and hands the rest on to next. An actor learns
+// no more than that the graph is unavailable.
+func (b *boot) refuse(next http.Handler) http.Handler {
+	if len(b.quarantined) == 0 {
+		return next
+	}
+	closed := map[string]bool{}
+	for _, q := range b.quarantined {
+		closed[q.id] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), "/graphs/"); ok {
+			id, _, _ := strings.Cut(rest, "/")
+			if name, err := url.PathUnescape(id); err == nil && closed[name] {
+				envelope.Write(w, service.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,78 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Readiness is the answer of /readyz: whether the server serves everything that it is
+// to serve.
+type Readiness struct {
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined."`
+	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
+	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
+	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`
+
+	Detail *ReadinessDetail `json:"detail,omitempty" jsonschema_description:"Only for an actor with graph_list."`
+}
+
+// ReadinessDetail says which graphs and queries a Readiness counts, and why.
+type ReadinessDetail struct {
+	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
+	Pending  []string         `json:"pending" jsonschema_description:"What cluster.yaml says and nobody has applied."`
+	Graphs   []GraphReadiness `json:"graphs"`
+}
+
+// GraphReadiness is the state of one graph.
+type GraphReadiness struct {
+	GraphID string         `json:"graph_id"`
+	Status  string         `json:"status" jsonschema:"enum=serving,enum=quarantined"`
+	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is quarantined."`
+	LeftOut []LeftOutQuery `json:"left_out"`
+}
+
+// LeftOutQuery is a stored query that is not served.
+type LeftOutQuery struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// The values of the Status of a Readiness, and of a GraphReadiness.
+const (
+	StatusReady       = "ready"
+	StatusNotReady    = "not_ready"
+	StatusServing     = "serving"
+	StatusQuarantined = "quarantined"
+)
+
+// Ready serves a readiness, which does not change: 200 when it is ready, 503 when not.
+// Only an actor to whom server grants graph_list sees its detail.
+func Ready(r Readiness, server service.Authorizer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodGet && req.Method != http.MethodHead {
+			w.Header().Set("Allow", http.MethodGet)
+			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
+			return
+		}
+		answer, status := r, http.StatusOK
+		if actor := service.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+			answer.Detail = nil
+		}
+		if answer.Status != StatusReady {
+			status = http.StatusServiceUnavailable
+		}
+		b, err := service.JSON(answer)
+		if err != nil {
+			panic(err) // it is strings and numbers
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_, _ = w.Write(b) // fails only when the client is gone
+	})
+}

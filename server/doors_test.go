@@ -50,6 +50,7 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		open    bool // needs no token
 	}{
 		{request: "GET /healthz", open: true},
+		{request: "GET /readyz", open: true},
 		{request: "GET /graphs"},
 		{request: "GET /nowhere"},
 		{request: "GET //graphs"},

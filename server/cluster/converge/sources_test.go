@@ -1,0 +1,75 @@
+package converge
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+)
+
+// TestCompileFaults compiles a cluster with a fault of every kind: each is reported once,
+// where it stands, and none makes another.
+func TestCompileFaults(t *testing.T) {
+	cfg, err := cluster.Read("testdata/faulty/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, found, err := Compile(cfg)
+	if err != nil || s != nil {
+		t.Fatalf("compiled %+v, %v", s, err)
+	}
+	texts := map[string]string{}
+	for _, d := range found {
+		b, err := os.ReadFile(d.Span.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[d.Span.File] = string(b)
+	}
+	var b strings.Builder
+	if err := diag.Render(&b, found, texts, false); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/faulty/faults.golden", []byte(b.String()))
+}
+
+// TestCompileRepository holds that the cluster of the repository itself is valid, and
+// finds the queries of its files.
+func TestCompileRepository(t *testing.T) {
+	cfg, err := cluster.Read("../../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, found, err := Compile(cfg)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if g := s.graph("code"); g == nil || len(g.Queries) < 10 || len(g.Schema.Nodes) == 0 || len(s.Policies) != 1 {
+		t.Errorf("compiled %+v", s)
+	}
+}
+
+// TestCompileUnreadable holds that a file that vanished after cluster.yaml was read is
+// reported as such.
+func TestCompileUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/faulty")); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"base.yaml", "good.gq", "good.pg"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Compile(cfg); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func routes(o *Options, mode auth.Mode, b *boot, overall service.Authorizer) htt
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
-	ready := rest.Ready(b.readiness(), overall)
+	ready := rest.Ready(b.readiness, overall)
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -48,16 +48,16 @@ const (
 	StatusQuarantined = "quarantined"
 )
 
-// Ready serves a readiness, which does not change: 200 when it is ready, 503 when not.
-// Only an actor to whom server grants graph_list sees its detail.
-func Ready(r Readiness, server service.Authorizer) http.Handler {
+// Ready serves the readiness that now returns: with 200 when it is ready, with 503 when
+// not. Only an actor to whom server grants graph_list sees its detail.
+func Ready(now func() Readiness, server service.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
 			w.Header().Set("Allow", http.MethodGet)
 			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
 			return
 		}
-		answer, status := r, http.StatusOK
+		answer, status := now(), http.StatusOK
 		if actor := service.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
 			answer.Detail = nil
 		}

@@ -26,6 +26,7 @@ const readyPath = "/readyz"
 type boot struct {
 	revision    *converge.Revision // nil for none
 	pending     []string
+	drifted     map[string]bool // by id
 	served      []*service.Graph
 	quarantined []quarantined
 }
@@ -44,7 +45,12 @@ func (e unopened) Unwrap() error { return e.error }
 
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. A
 // graph that cannot be opened is quarantined if others can.
-func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (*boot, error) {
+func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
+	lock, err := converge.Lock(fs.OS(), o.Cluster.Storage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	b, graphs, err := applied(o)
 	if err != nil {
 		return nil, err
@@ -83,7 +89,7 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &boot{revision: revision}
+	b := &boot{revision: revision, drifted: map[string]bool{}}
 	var graphs []*cluster.Graph
 	for i := range o.Cluster.Graphs {
 		c := &o.Cluster.Graphs[i]
@@ -128,8 +134,8 @@ func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
 		return
 	}
 	if live, err := g.SchemaDigest(ctx); err == nil && live != was.Schema {
-		b.pending = append(b.pending, fmt.Sprintf("graph %s has another schema than the revision says was applied, and is served with it", g.ID()))
-		o.Log.Warn("the schema of the graph is not the one that was applied; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
+		b.drifted[g.ID()] = true
+		o.Log.Warn("the schema of the graph is not the one that was applied, and is served all the same; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
 	}
 }
 
@@ -141,7 +147,7 @@ func (b *boot) readiness() rest.Readiness {
 	}
 	r := rest.Readiness{Status: rest.StatusReady, Graphs: len(b.served), Quarantined: len(b.quarantined), Detail: detail}
 	for _, g := range b.served {
-		x := rest.GraphReadiness{GraphID: g.ID(), Status: rest.StatusServing, LeftOut: []rest.LeftOutQuery{}}
+		x := rest.GraphReadiness{GraphID: g.ID(), Status: rest.StatusServing, Drift: b.drifted[g.ID()], LeftOut: []rest.LeftOutQuery{}}
 		for _, q := range g.LeftOut() {
 			x.LeftOut = append(x.LeftOut, rest.LeftOutQuery{Name: q.Query, Reason: q.Reason})
 		}

@@ -34,10 +34,11 @@ are kept.
 			if out == nil || err != nil && len(out.Applied) == 0 {
 				return err
 			}
+			// What was done is told, also when it was cut short.
 			for _, a := range out.Unneeded {
 				fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
 			}
-			return errors.Join(f.print(cmd, applyReport(out)), err)
+			return errors.Join(f.print(cmd, applyReport(out, err != nil)), err)
 		},
 	}
 	f.flags(cmd)
@@ -53,7 +54,8 @@ type appliedAnswer struct {
 	Commit  *string `json:"commit"`
 }
 
-func applyReport(out *converge.Outcome) *report {
+// applyReport reports an apply, or what one has done that was cut short.
+func applyReport(out *converge.Outcome, short bool) *report {
 	graphs := []appliedAnswer{}
 	for _, g := range out.Plan.Graphs {
 		a := appliedAnswer{GraphID: g.ID, Change: "none"}
@@ -73,13 +75,15 @@ func applyReport(out *converge.Outcome) *report {
 		Recorded bool            `json:"recorded"`
 		Graphs   []appliedAnswer `json:"graphs"`
 	}{revisionOf(out.Revision), out.Recorded, graphs}
-	note := "no revision is recorded"
+	note := ""
 	switch {
+	case short:
+		note = "cut short; apply again to do what is left"
 	case out.Recorded:
 		note = fmt.Sprintf("revision %d is recorded", out.Revision.Number)
-	case out.Revision != nil && len(out.Applied) == 0:
+	case len(out.Applied) == 0:
 		note = fmt.Sprintf("nothing was to be done; revision %d is in force", out.Revision.Number)
-	case out.Revision != nil:
+	default:
 		note = fmt.Sprintf("the graphs are again as revision %d says", out.Revision.Number)
 	}
 	return &report{doc: doc, columns: columns("graph_id", "change", "commit"), rows: rowsOf(graphs), note: note}

@@ -31,6 +31,7 @@ type GraphReadiness struct {
 	GraphID string         `json:"graph_id"`
 	Status  string         `json:"status" jsonschema:"enum=serving,enum=quarantined"`
 	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is quarantined."`
+	Drift   bool           `json:"drift" jsonschema_description:"Its live schema is not the one that the revision says was applied."`
 	LeftOut []LeftOutQuery `json:"left_out"`
 }
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
 // Options say as whom to apply, and what may be destroyed.
@@ -112,18 +110,14 @@ func lines(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 // records the revision. It is not atomic over graphs, but can be repeated: whatever cut
 // it short, the next one does what is left. What is refused is refused before anything is
 // done: the error is then a *GraphsInUse, a *CannotApply, an *Unapproved, or a
-// *engine.Unavailable while another apply is under way.
+// *engine.Unavailable while another apply, or the start of a server, is under way.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
 	if err := c.FS.MkdirAll(c.Storage); err != nil {
 		return nil, fmt.Errorf("making the storage folder: %w", err)
 	}
-	lock, err := c.FS.Lock(filepath.Join(c.Storage, lockName))
-	var held *fs.LockedError
-	switch {
-	case errors.As(err, &held):
-		return nil, &engine.Unavailable{Reason: held.Error() + ": another cluster apply is under way; wait until it has ended"}
-	case err != nil:
-		return nil, fmt.Errorf("locking the storage folder: %w", err)
+	lock, err := Lock(c.FS, c.Storage)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	plan, open, err := c.survey(ctx, s)

@@ -5,6 +5,8 @@ package converge
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	iofs "io/fs"
 	"path/filepath"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
 // Cluster is the storage folder of a cluster. Which engine keeps its graphs, only whoever
@@ -30,8 +33,23 @@ type Cluster struct {
 	Now func() time.Time // of revisions; nil for time.Now
 }
 
-// lockName is held for as long as an apply takes.
+// lockName is held for as long as an apply takes, or the start of a server.
 const lockName = "cluster.lock"
+
+// Lock keeps applies away from a storage folder, which must exist, until the Closer is
+// closed: a server holds it while it opens the graphs, so that it finds all of them as one
+// apply left them. The error is a *engine.Unavailable while another holds it.
+func Lock(fsys fs.FS, storage string) (io.Closer, error) {
+	lock, err := fsys.Lock(filepath.Join(storage, lockName))
+	var held *fs.LockedError
+	switch {
+	case errors.As(err, &held):
+		return nil, &engine.Unavailable{Reason: held.Error() + ": a cluster apply or the start of a server is under way; try again when it has ended"}
+	case err != nil:
+		return nil, fmt.Errorf("locking the storage folder: %w", err)
+	}
+	return lock, nil
+}
 
 // Revision returns the revision that is recorded, nil for none. The error is a
 // *engine.Corrupt or a *FormatError, or that of reading the file.
@@ -48,7 +66,7 @@ func (c *Cluster) now() time.Time {
 
 // folders lists what may be graphs in the storage folder, which need not exist: folders
 // by the names that graphs can have.
-func (c *Cluster) folders(isGraphID func(string) bool) ([]string, error) {
+func (c *Cluster) folders() ([]string, error) {
 	names, err := c.FS.List(c.Storage)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
@@ -58,7 +76,7 @@ func (c *Cluster) folders(isGraphID func(string) bool) ([]string, error) {
 	}
 	var found []string
 	for _, name := range names {
-		if !isGraphID(name) {
+		if !cluster.IsGraphID(name) {
 			continue
 		}
 		if _, err := c.FS.List(c.dir(name)); err == nil { // not so of a file

@@ -342,11 +342,11 @@ func TestInUse(t *testing.T) {
 		t.Errorf("the refused apply left %s", got)
 	}
 
-	lock, err := c.FS.Lock(filepath.Join(c.Storage, lockName))
+	lock, err := Lock(c.FS, c.Storage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Apply(t.Context(), less, Options{}); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "another cluster apply") {
+	if _, err := c.Apply(t.Context(), less, Options{}); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "a cluster apply or the start of a server is under way") {
 		t.Errorf("beside another apply: %v", err)
 	}
 	if err := lock.Close(); err != nil {

@@ -115,6 +115,46 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestCanceled ends the context at every operation of an apply, as Ctrl-C does. The next
+// apply ends as an undisturbed one does.
+func TestCanceled(t *testing.T) {
+	before, wanted, approved := begun(t)
+	c := clusterOn(before.Crash(1), storage)
+	c.mustApply(t, wanted, approved...)
+	want := dumpAll(t, c)
+	stopped := 0
+	for n, hit := 1, true; hit; n++ {
+		mem := before.Crash(1)
+		ctx, cancel := context.WithCancel(context.Background())
+		hit = false
+		faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+			if op.N == n {
+				hit = true
+				cancel()
+			}
+			return nil
+		})
+		_, err := clusterOn(faulty, storage).Apply(ctx, wanted, Options{Actor: "ada", Approved: approved})
+		cancel()
+		c := clusterOn(mem, storage)
+		switch got := dumpAll(t, c); {
+		case err == nil && got != want:
+			t.Fatalf("canceled at operation %d: the apply reports nothing, and left\n%s", n, got)
+		case err != nil && !errors.Is(err, context.Canceled):
+			t.Fatalf("canceled at operation %d: %v", n, err)
+		case err != nil:
+			stopped++
+		}
+		c.mustApply(t, wanted, approved...)
+		if got := dumpAll(t, c); got != want {
+			t.Fatalf("canceled at operation %d; the next apply ends with\n%s\nwant\n%s", n, got, want)
+		}
+	}
+	if stopped < 20 {
+		t.Errorf("only %d applies were stopped", stopped)
+	}
+}
+
 // TestTwoAtOnce starts applies at the same time: one does it all, and the others are
 // refused or find nothing to do.
 func TestTwoAtOnce(t *testing.T) {

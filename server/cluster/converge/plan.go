@@ -10,7 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
 // Plan is what leads from what is in the storage folder to what the sources say.
@@ -236,7 +235,7 @@ func unsupported(steps []catalog.Step) error {
 
 // kept finds the graphs that the sources do not name.
 func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]Kept, error) {
-	names, err := c.folders(cluster.IsGraphID)
+	names, err := c.folders()
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// routes puts authentication in front of both transports; /healthz alone is open.
-func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service.Authorizer) http.Handler {
+// routes puts authentication in front of both transports; /healthz and what tells of
+// the issuer of tokens are open. A nil gate is none.
+func routes(o *Options, gate *auth.Gate, graphs []*service.Graph, overall service.Authorizer) http.Handler {
 	byID := make(map[string]*service.Graph, len(graphs))
 	overMCP := make(map[string]http.Handler, len(graphs))
 	for _, g := range graphs {
@@ -35,10 +36,13 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	if mode == auth.Unauthenticated {
+	if gate == nil {
 		known = auth.Open(known)
 	} else {
-		known = auth.Require(known, o.Log, o.Tokens)
+		known = gate.Require(known)
+		if gate.Metadata != nil {
+			known = gate.Metadata.Wrap(known)
+		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {

@@ -168,7 +168,7 @@ func sameFile(a, b string) bool {
 // optionsOf gathers what a policy may speak of: the stored queries of every graph that
 // its file applies to, from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
-	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file)}
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {
 		queries, err := storedQueries(cmd, cfg.Graph(id))
 		if err != nil {

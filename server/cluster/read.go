@@ -15,6 +15,9 @@ import (
 // graphID is what a graph may be called: it stands in URLs and names a Go package.
 var graphID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
+// IsGraphID reports whether a text has the form of a graph's id.
+func IsGraphID(id string) bool { return id != reserved && graphID.MatchString(id) }
+
 // reserved is what policies call the server itself.
 const reserved = "cluster"
 

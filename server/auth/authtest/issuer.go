@@ -69,6 +69,7 @@ type Issuer struct {
 	down     bool
 	wait     chan struct{} // closed when answers may go on; nil for at once
 	fetches  int
+	token    string // of its token endpoint
 }
 
 // New starts an issuer that publishes keys.
@@ -95,6 +96,9 @@ func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 
 // Hold keeps answers back until the channel is closed.
 func (i *Issuer) Hold(until chan struct{}) { i.set(func() { i.wait = until }) }
+
+// Grant lets the issuer give a token to whoever comes with a code.
+func (i *Issuer) Grant(token string) { i.set(func() { i.token = token }) }
 
 // Fetches is how often the discovery document was asked for.
 func (i *Issuer) Fetches() int {
@@ -142,6 +146,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 			set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.Private.Public(), KeyID: k.ID, Algorithm: k.PublishedAlg, Use: k.Use})
 		}
 		answer(w, set)
+	case r.URL.Path == "/token" && r.Method == http.MethodPost && i.token != "":
+		answer(w, map[string]any{"access_token": i.token, "token_type": "Bearer", "expires_in": 3600})
 	default:
 		http.NotFound(w, r)
 	}

@@ -50,7 +50,7 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	oidc    *auth.OIDC // nil for none
-	pageKey []byte // of page tokens
+	pageKey []byte     // of page tokens
 }
 
 const (

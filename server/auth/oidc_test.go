@@ -305,7 +305,10 @@ func TestIssuerDown(t *testing.T) {
 		{"no JSON", func() { i.PublishText(`<html>`); c.pass(keysCooldown) }, first, "unreachable", 9},
 		{"huge", func() { i.PublishText(`{"keys":["` + strings.Repeat("a", maxDocument) + `"]}`); c.pass(keysCooldown) }, first, "unreachable", 10},
 		{"many keys", func() { i.PublishText(`{"keys":[` + strings.Repeat("1,", maxKeys) + `1]}`); c.pass(keysCooldown) }, first, "unreachable", 11},
-		{"keys of unknown kinds", func() { i.PublishText(`{"keys":[7,{"kty":"NEW"},{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`); c.pass(keysCooldown) }, first, "rejected: is signed with a key that the issuer does not publish for it", 12},
+		{"keys of unknown kinds", func() {
+			i.PublishText(`{"keys":[7,{"kty":"NEW"},{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`)
+			c.pass(keysCooldown)
+		}, first, "rejected: is signed with a key that the issuer does not publish for it", 12},
 	}
 	for _, s := range steps {
 		if s.before != nil {

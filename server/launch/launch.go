@@ -140,7 +140,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if o.dev {
 		fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_DEV_TOKEN=%s\n", token)
 		go func() {
-			err := showCall(ctx, cmd.OutOrStdout(), ln.Addr().String(), config, p.Sample, token)
+			err := showCall(ctx, cmd.OutOrStdout(), o.bind, ln.Addr(), config, p.Sample, token)
 			if err != nil {
 				cancel() // a server that cannot answer its own call is not worth running
 			}

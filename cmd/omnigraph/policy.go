@@ -34,7 +34,7 @@ func newPolicy() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicySchema())
+	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicyCedar(), newPolicySchema())
 	return cmd
 }
 
@@ -231,6 +231,11 @@ func format(value string) error {
 		return usageError{fmt.Errorf("--format is %q, wanted text or json", value)}
 	}
 	return nil
+}
+
+// tokenGroupsFlag lets an actor be asked about as a token of the issuer would name it.
+func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringSliceVar(to, "token-groups", nil, "`GROUPS` that the actor's token claims, as the issuer calls them")
 }
 
 func formatFlag(cmd *cobra.Command, to *string) {

@@ -60,6 +60,7 @@ type Policy struct {
 	all         policies
 	byAction    map[tool.Action]policies
 	contexts    contexts
+	source      *resolved // nil for one that was written in Cedar
 }
 
 // nativeExt ends the name of a file in Cedar's own language.
@@ -126,7 +127,7 @@ func compileRules(res *resolved, graph string) *Policy {
 	}
 	p := newPolicy(all, res.groupsOf, target)
 	p.protected, p.named = res.protected, res.protected
-	p.groups = slices.Sorted(slices.Values(res.groups))
+	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
 	return p
 }
 

@@ -264,6 +264,9 @@ func TestPolicyGuide(t *testing.T) {
 		case language == "yaml": // a part of cluster.yaml
 			inShop(t, "policy.yaml", shopPolicy)
 			write(t, "server.policy.yaml", "version: 1\nrules: []\n")
+			if !strings.Contains(body, "policies:") {
+				body = "policies:\n  base: { file: policy.yaml, applies_to: [shop] }\n" + body
+			}
 			write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngraphs:\n  shop: { schema: schema.pg, queries: [shop.gq] }\n"+body)
 		case language == "sh":
 			for _, line := range strings.Split(strings.TrimSpace(body), "\n") {

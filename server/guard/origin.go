@@ -65,8 +65,12 @@ func ParseOrigin(s string) (string, error) {
 // ParseSecureURL checks the URL of something that the server is to trust: https, or http
 // on this machine, without user and fragment.
 func ParseSecureURL(s string) (*url.URL, error) {
+	shown := strconv.Quote(clip(s))
+	if strings.Contains(s, "@") {
+		shown = "what stands there" // a password may
+	}
 	fault := func(why string) (*url.URL, error) {
-		return nil, fmt.Errorf("%q is no address to trust: %s; wanted one such as https://login.example.com", clip(s), why)
+		return nil, fmt.Errorf("%s is no address to trust: %s; wanted one such as https://login.example.com", shown, why)
 	}
 	u, err := url.Parse(s)
 	if err != nil {

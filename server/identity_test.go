@@ -387,6 +387,16 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	if a := i.send("act-reader", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+denied+`}}`, header); !strings.Contains(a.body, "unknown tool") {
 		t.Errorf("_meta lets a reader write: %s", a.body)
 	}
+	// The version whose requests stand for themselves says in _meta who the client is.
+	meta := `"_meta":{"actor":"act-admin","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"act-admin","version":"0"},"io.modelcontextprotocol/clientCapabilities":{"actor":"act-admin"}}`
+	for actor, want := range map[string]string{"act-reader": "unknown tool", "act-writer": `\"actor_id\":\"act-writer\"`} {
+		h := maps.Clone(header)
+		h["Mcp-Protocol-Version"], h["Mcp-Method"], h["Mcp-Name"] = []string{versions[1]}, []string{"tools/call"}, []string{"graph_mutate"}
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_mutate","arguments":{"query":%q,"branch":"feature"},%s}}`, addByHand, meta)
+		if a := i.send(actor, "POST", "/mcp", body, h); !strings.Contains(a.body, want) || strings.Contains(a.body, "act-admin") {
+			t.Errorf("%s with _meta of another: %d %s, want %s", actor, a.status, a.body, want)
+		}
+	}
 	start := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"actor":"act-admin"},"clientInfo":{"name":"act-admin","version":"0"},` + everywhere + `}}`
 	header.Del("Mcp-Protocol-Version")
 	a := i.send("act-reader", "POST", "/mcp", start, header)

@@ -152,6 +152,9 @@ cases:
 		{name: "validate with an issuer", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
 		{name: "validate groups of no policy", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: raeders")}, exit: 1,
 			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy names it`, "did you mean readers?", "cluster.yaml has faults"}},
+		{name: "a group of tokens in Cedar", args: "explain --actor somebody --token-groups idp --action read", files: map[string]string{
+			"policy.cedar": "permit (principal in Group::\"readers\", action == Action::\"read\", resource);\n", "cluster.yaml": strings.Replace(withIssuer("idp: readers"), "policy.yaml", "policy.cedar", 1)},
+			stdout: []string{"allowed by rule policy0 (policy.cedar:1:1)\n"}},
 		{name: "explain a token's group", args: "explain --actor somebody --token-groups other,idp --action read", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},
 		{name: "explain a token's group without a mapping", args: "explain --actor somebody --token-groups readers --action invoke_query --query add_order", stdout: []string{"denied: no rule allows it\n  rule readers-read (policy.yaml:5:9) allows it, but wants principal in Group::\"readers\"\n  rule writers-work (policy.yaml:7:9) allows it, but wants principal in Group::\"writers\"\n"}},
 

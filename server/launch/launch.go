@@ -71,8 +71,9 @@ func newCommand(p Program) *cobra.Command {
 		Short: "Serve the graphs of a cluster.yaml over MCP and REST",
 		Long: `Serve the graphs of a cluster.yaml over MCP and REST.
 
-Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE and from variables
-OMNIGRAPH_TOKEN_<ACTOR>. The address that is listened on is printed as
+Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE, from variables
+OMNIGRAPH_TOKEN_<ACTOR>, and from the issuer that cluster.yaml names under server.oidc.
+The address that is listened on is printed as
 OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       version(),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -323,6 +324,16 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
+// asked waits until the issuer was asked so often.
+func asked(t *testing.T, i *authtest.Issuer, times int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the issuer was asked %d times, want %d", i.Fetches(), times)
+		}
+	}
+}
+
 // TestOldKeys renews keys beside the request that notices: it is not kept waiting.
 func TestOldKeys(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
@@ -335,13 +346,16 @@ func TestOldKeys(t *testing.T) {
 		t.Fatal(got)
 	}
 	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
 	i.Hold(hold)
 	i.Publish(second)
 	c.pass(keysAge + time.Second)
 	if got := decided(t, v, token(first)); got != "oidc ada" {
 		t.Errorf("while the keys are fetched: %s", got)
 	}
-	close(hold)
+	asked(t, i, 2) // beside the request
+	release()
 	// An unknown key waits for the fetch under way.
 	if got := decided(t, v, token(second)); got != "oidc ada" {
 		t.Errorf("the new key: %s", got)
@@ -351,6 +365,63 @@ func TestOldKeys(t *testing.T) {
 	}
 	if n := i.Fetches(); n != 2 {
 		t.Errorf("the issuer was asked %d times", n)
+	}
+}
+
+// TestIssuerIsAsked holds for whose tokens, and where, the issuer's keys are asked for.
+func TestIssuerIsAsked(t *testing.T) {
+	key, next := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i, other := authtest.New(t, key), authtest.New(t, key, next)
+	v, c, log := verifier(t, i)
+	token := func(k *authtest.Key, header map[string]any) string {
+		return authtest.Sign(t, k.Private, k.Alg, header, i.Claims("ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil}))
+	}
+	const noKey = "rejected: is signed with a key that the issuer does not publish for it"
+	for _, s := range []struct {
+		name    string
+		before  func()
+		token   func() string
+		want    string
+		fetches int
+	}{
+		{"a token of another issuer", nil, func() string { return other.Token(t, key, "ada", nil) }, "rejected: is of another issuer", 0},
+		{"a token without kid", nil, func() string { return token(key, nil) }, "oidc ada", 1},
+		{"and of a new key", func() { i.Publish(next); c.pass(keysCooldown) }, func() string { return token(next, nil) }, "oidc ada", 2},
+		{"and of none", func() { c.pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that does not hold", 3},
+		{"keys that it is not to be trusted for", func() { i.KeysAt("http://keys.example/"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "unreachable", 4},
+		{"keys elsewhere", func() { i.KeysAt(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "oidc ada", 5},
+		{"being sent elsewhere for them", func() { i.Publish(); i.KeysAt(""); i.SendTo(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, "unreachable", 6},
+		{"no keys at all", func() { i.SendTo(""); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, noKey, 7},
+		{"so that none holds", nil, func() string { return token(key, map[string]any{"kid": "k1"}) }, noKey, 7},
+	} {
+		if s.before != nil {
+			s.before()
+		}
+		if got := decided(t, v, s.token()); got != s.want {
+			t.Errorf("%s: %s, want %s", s.name, got, s.want)
+		}
+		if n := i.Fetches(); n != s.fetches {
+			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, n, s.fetches)
+		}
+	}
+	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is no address to trust`, "answered status 302"} {
+		if !bytes.Contains(log.Bytes(), []byte(want)) {
+			t.Errorf("the log does not say %s:\n%s", want, log.Bytes())
+		}
+	}
+}
+
+// TestShortRSAKey leaves a key out that is too short, though it is published.
+func TestShortRSAKey(t *testing.T) {
+	private, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &authtest.Key{ID: "short", Private: private, Alg: jose.RS256, PublishedAlg: "RS256", Use: "sig"}
+	i := authtest.New(t, short)
+	v, _, _ := verifier(t, i)
+	if got := decided(t, v, i.Token(t, short, "ada", nil)); got != "rejected: is signed with a key that the issuer does not publish for it" {
+		t.Error(got)
 	}
 }
 
@@ -409,9 +480,7 @@ func TestCloseEndsFetch(t *testing.T) {
 	v, _, _ := verifier(t, i)
 	done := make(chan string, 1)
 	go func() { done <- decided(t, v, i.Token(t, key, "ada", nil)) }()
-	for i.Fetches() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	asked(t, i, 1)
 	if err := v.Close(); err != nil {
 		t.Error(err)
 	}

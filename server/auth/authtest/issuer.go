@@ -3,6 +3,7 @@ package authtest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -66,6 +67,8 @@ type Issuer struct {
 	keys     []*Key
 	document []byte // in place of the keys
 	named    string // in place of URL
+	keysAt   string // in place of where the keys are
+	sentTo   string // in place of the keys
 	down     bool
 	wait     chan struct{} // closed when answers may go on; nil for at once
 	fetches  int
@@ -90,6 +93,12 @@ func (i *Issuer) PublishText(document string) { i.set(func() { i.document = []by
 
 // CallItself replaces the issuer's name in its discovery document.
 func (i *Issuer) CallItself(name string) { i.set(func() { i.named = name }) }
+
+// KeysAt replaces where the discovery document says that the keys are.
+func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
+
+// SendTo sends whoever asks for the keys elsewhere.
+func (i *Issuer) SendTo(url string) { i.set(func() { i.sentTo = url }) }
 
 // Down lets the issuer answer nothing but status 503, or brings it back.
 func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
@@ -129,19 +138,18 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	case i.down:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/.well-known/openid-configuration":
-		name := i.URL
-		if i.named != "" {
-			name = i.named
-		}
+		name, keysAt := cmp.Or(i.named, i.URL), cmp.Or(i.keysAt, i.URL+"/keys")
 		// Beside what keys are found by, what clients of an authorization server want.
 		answer(w, map[string]any{
-			"issuer": name, "jwks_uri": i.URL + "/keys", "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
 		})
+	case r.URL.Path == "/keys" && i.sentTo != "":
+		http.Redirect(w, r, i.sentTo, http.StatusFound)
 	case r.URL.Path == "/keys" && i.document != nil:
 		_, _ = w.Write(i.document)
 	case r.URL.Path == "/keys":
-		var set jose.JSONWebKeySet
+		set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 		for _, k := range i.keys {
 			set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.Private.Public(), KeyID: k.ID, Algorithm: k.PublishedAlg, Use: k.Use})
 		}

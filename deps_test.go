@@ -51,6 +51,7 @@ var imports = []struct {
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},
+	{"server/auth/authtest", nil}, // for tests alone
 	{"server/auth", []string{"server/envelope", "server/guard", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O

@@ -10,6 +10,7 @@ require (
 	github.com/cedar-policy/cedar-go v1.9.0
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/dave/jennifer v1.7.1
+	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0

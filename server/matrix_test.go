@@ -62,6 +62,7 @@ type matrix struct {
 	url      string
 	universe []string // every name of a tool or a stored query, and some of neither
 	stored   map[string]string
+	token    func(actor string) string // nil for the static tokens
 }
 
 func newMatrix(t *testing.T, graph string) *matrix {
@@ -159,8 +160,14 @@ func (m *matrix) send(actor, method, path, body string, header http.Header) answ
 		m.t.Fatal(err)
 	}
 	maps.Copy(r.Header, header)
-	r.Header.Set("Authorization", "Bearer the-token-of-"+actor)
-	r.Header.Set("Content-Type", "application/json")
+	token := "the-token-of-" + actor
+	if m.token != nil {
+		token = m.token(actor)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// routes puts authentication in front of both transports. /healthz is open, and /readyz
-// to whoever presents nothing.
-func routes(o *Options, mode auth.Mode, b *boot, overall service.Authorizer) http.Handler {
+// routes puts authentication in front of both transports. /healthz, and what tells of
+// the issuer of tokens, are open, and /readyz is to whoever presents nothing. A nil gate
+// is none.
+func routes(o *Options, gate *auth.Gate, b *boot, overall service.Authorizer) http.Handler {
 	byID := make(map[string]*service.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))
 	for _, g := range b.served {
@@ -42,17 +43,20 @@ func routes(o *Options, mode auth.Mode, b *boot, overall service.Authorizer) htt
 		overREST.ServeHTTP(w, r)
 	})
 	known = b.refuse(known)
-	if mode == auth.Unauthenticated {
+	if gate == nil {
 		known = auth.Open(known)
 	} else {
-		known = auth.Require(known, o.Log, o.Tokens)
+		known = gate.Require(known)
+		if gate.Metadata != nil {
+			known = gate.Metadata.Wrap(known)
+		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
 			overREST.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == readyPath && mode != auth.Unauthenticated && r.Header.Get("Authorization") == "" {
+		if r.URL.Path == readyPath && gate != nil && r.Header.Get("Authorization") == "" {
 			ready.ServeHTTP(w, r)
 			return
 		}

@@ -54,7 +54,8 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	booted  *boot
-	pageKey []byte // of page tokens
+	oidc    *auth.OIDC // nil for none
+	pageKey []byte     // of page tokens
 }
 
 const (
@@ -83,7 +84,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	mode, err := auth.Start(o.Tokens.Len() > 0, governed(&o), o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0 || o.Cluster.Server.OIDC != nil, governed(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = recovered(door.Wrap(routes(&o, mode, s.booted, overall)), o.Log)
+	gate, err := s.identity(&o, mode)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = recovered(door.Wrap(routes(&o, gate, s.booted, overall)), o.Log)
 	return s, nil
 }
 
@@ -174,7 +179,7 @@ func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return policy.Read(o.Cluster.ServerPolicy, policy.Options{})
+	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true})
 }
 
 func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authorizer, error) {
@@ -195,7 +200,10 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authoriz
 			}
 		}
 	}
-	return policy.Read(c.Policy, policy.Options{Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries})
+	return policy.Read(c.Policy, policy.Options{
+		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
+		TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true,
+	})
 }
 
 func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
@@ -241,9 +249,12 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// Close closes the graphs.
+// Close closes the graphs, and ends what still asks the issuer of tokens for its keys.
 func (s *Server) Close() error {
 	var errs []error
+	if s.oidc != nil {
+		errs = append(errs, s.oidc.Close())
+	}
 	for _, g := range s.engines {
 		errs = append(errs, g.Close())
 	}

@@ -54,6 +54,22 @@ func TestDev(t *testing.T) {
 	again.stop()
 }
 
+// TestDevOnEveryInterface lets the server call itself where its own guard wants a
+// public host, and prints an address by which it takes calls.
+func TestDevOnEveryInterface(t *testing.T) {
+	dir := clusterDir(t)
+	for hosts, host := range map[string]string{"[]": "localhost", "[graph.example.com]": "graph.example.com"} {
+		replace(t, filepath.Join(dir, "cluster.yaml"), "public_hosts: []", "public_hosts: "+hosts)
+		p := startWith(t, dir, "Serving", "--dev", "--bind", "0.0.0.0:0")
+		port := p.addr[strings.LastIndexByte(p.addr, ':')+1:]
+		if !strings.Contains(p.output(), "MCP     http://"+host+":"+port+"/graphs/code/mcp") || !strings.Contains(p.output(), "heaviest_packages answers 1 rows") {
+			t.Errorf("public hosts %s:\n%s", hosts, p.output())
+		}
+		p.stop()
+		replace(t, filepath.Join(dir, "cluster.yaml"), "public_hosts: "+hosts, "public_hosts: []")
+	}
+}
+
 func TestRefusesWithoutToken(t *testing.T) {
 	p := start(t, clusterDir(t))
 	defer p.stop()

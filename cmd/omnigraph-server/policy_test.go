@@ -57,13 +57,23 @@ func compact(t *testing.T, b []byte) string {
 // has the graph open and after it has ended.
 func TestPolicyToolsIsToolsList(t *testing.T) {
 	dir := clusterDir(t)
+	// A bundle with groups, a protected branch, rules that deny, and bots with two queries.
+	replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "groups:\n", "groups:\n  bots: [act-bot, act-rex]\n  keepers: [act-kay]\n")
 	replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "rules:\n", `rules:
-  - id: bot-runs-two-queries
-    allow: { actors: { ids: [act-bot] }, actions: [invoke_query], queries: [callers, add_note] }
+  - id: bots-run-two-queries
+    allow: { actors: { group: bots }, actions: [invoke_query], queries: [callers, add_note] }
+  - id: and-nothing-else
+    allow: { actors: { group: bots }, actions: [read], via: stored }
+  - id: one-bot-writes-no-notes
+    deny: { actors: { ids: [act-rex] }, actions: [invoke_query], queries: [add_note] }
+  - id: keepers-merge
+    allow: { actors: { group: keepers }, actions: [read, branch_merge] }
+  - id: keepers-keep-their-hands-off
+    deny: { actors: { group: keepers }, actions: [branch_merge], target_branch_scope: unprotected }
   - id: dev-not-on-main
     deny: { actors: { ids: [act-dev] }, actions: [change], branch_scope: protected }
 `)
-	actors := []string{"act-ada", "act-ci", "act-bot", "act-eve"}
+	actors := []string{"act-ada", "act-ci", "act-bot", "act-rex", "act-kay", "act-eve"}
 	for _, a := range actors {
 		t.Setenv("OMNIGRAPH_TOKEN_"+strings.ToUpper(strings.ReplaceAll(a, "-", "_")), "the-token-of-"+a)
 	}
@@ -95,6 +105,12 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 	}
 	if served["act-eve"] == served["act-bot"] || served["act-bot"] == served["act-ada"] || served["act-ada"] == served["act-ci"] {
 		t.Error("the actors see the same tools: the comparison says nothing")
+	}
+	for actor, want := range map[string][2]bool{"act-bot": {true, false}, "act-rex": {false, false}, "act-kay": {false, true}, "act-dev": {true, true}} {
+		got := [2]bool{strings.Contains(served[actor], `"name":"add_note"`), strings.Contains(served[actor], `"name":"branch_merge"`)}
+		if got != want || strings.Contains(served[actor], `"name":"callers"`) == (actor == "act-kay") {
+			t.Errorf("%s: writes notes and merges: %v, want %v", actor, got, want)
+		}
 	}
 	// add_note's own text speaks of remove_note, which the bot may not see.
 	if !strings.Contains(served["act-ada"], "remove_note frees it") || strings.Contains(served["act-bot"], "remove_note") {

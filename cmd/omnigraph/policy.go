@@ -34,7 +34,7 @@ func newPolicy() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicySchema())
+	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicyCedar(), newPolicySchema())
 	return cmd
 }
 
@@ -168,7 +168,7 @@ func sameFile(a, b string) bool {
 // optionsOf gathers what a policy may speak of: the stored queries of every graph that
 // its file applies to, from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
-	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file)}
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {
 		queries, err := storedQueries(cmd, cfg.Graph(id))
 		if err != nil {
@@ -231,6 +231,11 @@ func format(value string) error {
 		return usageError{fmt.Errorf("--format is %q, wanted text or json", value)}
 	}
 	return nil
+}
+
+// tokenGroupsFlag lets an actor be asked about as a token of the issuer would name it.
+func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringSliceVar(to, "token-groups", nil, "`GROUPS` that the actor's token claims, as the issuer calls them")
 }
 
 func formatFlag(cmd *cobra.Command, to *string) {

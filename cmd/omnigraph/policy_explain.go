@@ -15,6 +15,7 @@ func newPolicyExplain() *cobra.Command {
 	var s policySource
 	var actor, as string
 	var action, branch, query, via string
+	var groups []string
 	cmd := &cobra.Command{
 		Use:   "explain [FILE] --actor ACTOR --action ACTION [--branch NAME] [--query NAME] [--via adhoc|stored]",
 		Short: "Say whether an actor may do something, and by which rule",
@@ -43,7 +44,7 @@ stored when --query names the query that asks.`,
 				return usageError{err}
 			}
 			g := grantOf(action, branch, query, via)
-			e := p.Explain(&service.Actor{ID: actor, Source: "local"}, g)
+			e := p.Explain(&service.Actor{ID: actor, Groups: groups, Source: "local"}, g)
 			if as == "json" {
 				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
 			}
@@ -53,6 +54,7 @@ stored when --query names the query that asks.`,
 	}
 	s.flags(cmd)
 	formatFlag(cmd, &as)
+	tokenGroupsFlag(cmd, &groups)
 	f := cmd.Flags()
 	f.StringVar(&actor, "actor", "", "who asks")
 	f.StringVar(&action, "action", "", "what for: read, change, invoke_query, …")

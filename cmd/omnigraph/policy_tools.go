@@ -16,6 +16,7 @@ import (
 func newPolicyTools() *cobra.Command {
 	var s policySource
 	var actor, as string
+	var groups []string
 	cmd := &cobra.Command{
 		Use:   "tools --actor ACTOR [--cluster DIR] [--graph ID]",
 		Short: "Print what tools/list answers an actor",
@@ -33,16 +34,17 @@ are on the wire.`,
 			if err := required(cmd, "actor"); err != nil {
 				return err
 			}
-			return printTools(cmd, &s, actor, as)
+			return printTools(cmd, &s, &service.Actor{ID: actor, Groups: groups, Source: "local"}, as)
 		},
 	}
 	s.flags(cmd)
 	formatFlag(cmd, &as)
+	tokenGroupsFlag(cmd, &groups)
 	cmd.Flags().StringVar(&actor, "actor", "", "who asks")
 	return cmd
 }
 
-func printTools(cmd *cobra.Command, s *policySource, actor, as string) error {
+func printTools(cmd *cobra.Command, s *policySource, actor *service.Actor, as string) error {
 	cfg, err := s.config(cmd)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func printTools(cmd *cobra.Command, s *policySource, actor, as string) error {
 	if err := compiledIn(cmd, g); err != nil {
 		return err
 	}
-	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: catalogs, Version: version()}, g.ID, &service.Actor{ID: actor, Source: "local"})
+	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: catalogs, Version: version()}, g.ID, actor)
 	if err != nil {
 		return reported(cmd, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -76,12 +77,14 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	}
 	var reports []validated
 	var failed error
+	var groups []string // of the policies that have no fault
 	for _, j := range jobs {
 		r := validated{File: j.file, AppliesTo: j.name(), Faults: diag.List{}}
-		_, err := policy.Read(j.file, j.options)
+		p, err := policy.Read(j.file, j.options)
 		switch {
 		case err == nil:
 			r.Valid = true
+			groups = append(groups, p.Groups()...)
 		case as == "json" && errors.As(err, &r.Faults):
 			failed = fmt.Errorf("%s has faults", j.file)
 		default:
@@ -90,6 +93,12 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 		reports = append(reports, r)
 		if r.Valid && as == "text" {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: valid for %s\n", j.file, j.name())
+		}
+	}
+	if cfg != nil && failed == nil && len(jobs) == len(bindings(cfg)) {
+		slices.Sort(groups)
+		if err := cfg.Server.OIDC.CheckGroups(slices.Compact(groups)); err != nil {
+			failed = reported(cmd, err)
 		}
 	}
 	if as == "json" {

@@ -29,6 +29,54 @@ rules:
     allow: { actors: { group: bots }, actions: [read], via: stored }
 `
 
+// shopCedar is what shopPolicy is as a .cedar file.
+const shopCedar = `@id("readers-read")
+permit (
+    principal == Actor::"act-ada",
+    action in [Action::"read", Action::"invoke_query"],
+    resource in Graph::"shop"
+);
+
+@id("writers-work")
+permit (
+    principal == Actor::"act-wil",
+    action in [Action::"read", Action::"change", Action::"invoke_query"],
+    resource in Graph::"shop"
+);
+
+@id("not-on-main-by-hand")
+forbid (
+    principal is Actor,
+    action == Action::"change",
+    resource in Graph::"shop"
+)
+when { context.via == "adhoc" }
+when { ["main"].contains(context.branch) };
+
+@id("bots-run-two-queries")
+permit (
+    principal == Actor::"act-bot",
+    action == Action::"invoke_query",
+    resource in Graph::"shop"
+)
+when { [Query::"find_user", Query::"list_orders"].contains(resource) };
+
+@id("and-nothing-else")
+permit (
+    principal == Actor::"act-bot",
+    action == Action::"read",
+    resource in Graph::"shop"
+)
+when { context.via == "stored" };
+`
+
+// withIssuer is the shop's cluster.yaml with an issuer whose groups are mapped.
+func withIssuer(groups string) string {
+	return "version: 1\nstorage: ./data\ngraphs:\n  shop: { schema: schema.pg, queries: [shop.gq] }\npolicies:\n" +
+		"  base: { file: policy.yaml, applies_to: [shop] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
+		"server:\n  oidc: { issuer: https://login.example.com, audience: api://omnigraph, groups: { " + groups + " } }\n"
+}
+
 // inShop changes to a new folder with the graph shop under a policy, the stored
 // queries find_user, list_orders and add_order, and a policy for the server.
 func inShop(t *testing.T, file, text string) {
@@ -96,6 +144,19 @@ cases:
 		{name: "explain unknown query", args: "explain --actor a --action invoke_query --query find_usr", exit: 2, stderr: []string{"did you mean find_user?"}},
 		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"none is named"}},
 		{name: "explain no actor", args: "explain --action read", exit: 2, stderr: []string{"--actor is missing"}},
+
+		{name: "cedar", args: "cedar", stdout: []string{shopCedar}},
+		{name: "cedar of the server's", args: "cedar --graph cluster", stdout: []string{"@id(\"list\")\npermit (\n    principal is Actor,\n    action == Action::\"graph_list\",\n    resource in Server::\"cluster\"\n);\n"}},
+		{name: "cedar of a bad bundle", args: "cedar", files: map[string]string{"policy.yaml": "version: 2\nrules: []\n"}, exit: 1, stderr: []string{"policy.yaml:1:10"}},
+
+		{name: "validate with an issuer", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
+		{name: "validate groups of no policy", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: raeders")}, exit: 1,
+			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy names it`, "did you mean readers?", "cluster.yaml has faults"}},
+		{name: "a group of tokens in Cedar", args: "explain --actor somebody --token-groups idp --action read", files: map[string]string{
+			"policy.cedar": "permit (principal in Group::\"readers\", action == Action::\"read\", resource);\n", "cluster.yaml": strings.Replace(withIssuer("idp: readers"), "policy.yaml", "policy.cedar", 1)},
+			stdout: []string{"allowed by rule policy0 (policy.cedar:1:1)\n"}},
+		{name: "explain a token's group", args: "explain --actor somebody --token-groups other,idp --action read", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},
+		{name: "explain a token's group without a mapping", args: "explain --actor somebody --token-groups readers --action invoke_query --query add_order", stdout: []string{"denied: no rule allows it\n  rule readers-read (policy.yaml:5:9) allows it, but wants principal in Group::\"readers\"\n  rule writers-work (policy.yaml:7:9) allows it, but wants principal in Group::\"writers\"\n"}},
 
 		{name: "tools of queries not compiled in", args: "tools --actor act-ada", exit: 1, stderr: []string{"0 stored queries compiled in", "gq generate"}},
 		{name: "schema", args: "schema", stdout: []string{policy.CedarSchema()}},
@@ -206,6 +267,9 @@ func TestPolicyGuide(t *testing.T) {
 		case language == "yaml": // a part of cluster.yaml
 			inShop(t, "policy.yaml", shopPolicy)
 			write(t, "server.policy.yaml", "version: 1\nrules: []\n")
+			if !strings.Contains(body, "policies:") {
+				body = "policies:\n  base: { file: policy.yaml, applies_to: [shop] }\n" + body
+			}
 			write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngraphs:\n  shop: { schema: schema.pg, queries: [shop.gq] }\n"+body)
 		case language == "sh":
 			for _, line := range strings.Split(strings.TrimSpace(body), "\n") {

@@ -4,8 +4,11 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
@@ -15,8 +18,8 @@ import (
 // Verifier says whose a bearer token is. Implementations are safe for concurrent use.
 type Verifier interface {
 	// Verify returns the token's actor. A nil actor without an error means that the
-	// token is none of this verifier's; an error, that it could not be looked into.
-	// Neither repeats the token.
+	// token is none of this verifier's; a *Rejected, that it is and does not hold; another
+	// error, that it could not be looked into. None repeats anything of the token.
 	Verify(ctx context.Context, token string) (*service.Actor, error)
 }
 
@@ -30,11 +33,24 @@ const (
 	invalid   = challenge + `, error="invalid_token"`
 )
 
-// Require puts authentication in front of next: the first verifier that knows the
-// token says who the actor is, and next finds it in the context. A missing or unknown
-// token answers 401 with WWW-Authenticate; a verifier that fails answers 503. Tokens
-// appear neither in answers nor in the log, and next does not see them.
+// Gate is the authentication in front of every transport.
+type Gate struct {
+	Log       *slog.Logger
+	Verifiers []Verifier // the first that knows a token decides
+	Metadata  *Metadata  // nil for none
+}
+
+// Require puts a gate of these verifiers in front of next.
 func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
+	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
+}
+
+// Require puts authentication in front of next: the first verifier that knows the
+// token says who the actor is, and next finds it in the context. A missing, unknown or
+// rejected token answers 401 with WWW-Authenticate, which names the metadata if there
+// is any; a verifier that fails answers 503. Tokens appear neither in answers nor in
+// the log, and next does not see them.
+func (g *Gate) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)
 		if why != "" {
@@ -42,14 +58,13 @@ func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Ha
 			if r.Header.Get("Authorization") != "" {
 				header = invalid
 			}
-			refuse(w, r, log, header, why)
+			g.refuse(w, r, header, why)
 			return
 		}
-		for _, v := range verifiers {
+		for _, v := range g.Verifiers {
 			actor, err := v.Verify(r.Context(), token)
 			if err != nil {
-				log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
-				envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
+				g.fail(w, r, err)
 				return
 			}
 			if actor != nil {
@@ -57,7 +72,7 @@ func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Ha
 				return
 			}
 		}
-		refuse(w, r, log, invalid, "the bearer token is not known to this server")
+		g.refuse(w, r, invalid, "the bearer token is not known to this server")
 	})
 }
 
@@ -78,8 +93,26 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *serv
 	next.ServeHTTP(w, r)
 }
 
-func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, header, why string) {
-	log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
+// fail answers a request whose token did not hold, or could not be looked into.
+func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var rejected *Rejected
+	if errors.As(err, &rejected) {
+		g.refuse(w, r, invalid, rejected.Error())
+		return
+	}
+	var unreachable *Unreachable
+	if errors.As(err, &unreachable) {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(unreachable.Retry.Seconds())))))
+	}
+	g.Log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
+	envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
+}
+
+func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
+	g.Log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
+	if g.Metadata != nil {
+		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
+	}
 	w.Header().Set("WWW-Authenticate", header)
 	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
 }
@@ -100,7 +133,7 @@ func bearer(h http.Header) (token, why string) {
 		return "", "the Authorization header is not of the scheme Bearer; " + wanted
 	}
 	token = strings.TrimLeft(rest, " ")
-	if token == "" || len(token) > maxToken || !isB64Token(token) {
+	if token == "" || len(token) > maxJWT || !isB64Token(token) {
 		return "", "the Authorization header holds no well-formed bearer token; " + wanted
 	}
 	return token, ""

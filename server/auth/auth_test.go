@@ -61,7 +61,7 @@ func TestRequire(t *testing.T) {
 		{"no token", []string{"Bearer "}, "", `Bearer realm="omnigraph", error="invalid_token"`},
 		{"two tokens", []string{"Bearer " + adaToken + " " + botToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
 		{"two headers", []string{"Bearer " + adaToken, "Bearer " + botToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
-		{"huge", []string{"Bearer " + strings.Repeat("a", 5000)}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"huge", []string{"Bearer " + strings.Repeat("a", 20_000)}, "", `Bearer realm="omnigraph", error="invalid_token"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,9 +158,9 @@ func TestStart(t *testing.T) {
 		want                   Mode
 		err                    string
 	}{
-		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or start with --unauthenticated to let anyone do anything"},
+		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or server.oidc in cluster.yaml, or start with --unauthenticated to let anyone do anything"},
 		{false, false, true, Unauthenticated, ""},
-		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>"},
+		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or server.oidc in cluster.yaml"},
 		{false, true, true, 0, "there is a policy, and --unauthenticated leaves no actor that it could speak of; drop one of the two"},
 		{true, false, false, ReadsOnly, ""},
 		{true, false, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},
@@ -290,4 +290,9 @@ func FuzzAuthorization(f *testing.F) {
 			t.Errorf("%q: passed %v, status %d", header, passed, w.Code)
 		}
 	})
+}
+
+// actorInto is a handler that notes whom a request is from.
+func actorInto(id *string) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = service.ActorFrom(r.Context()).ID })
 }

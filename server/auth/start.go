@@ -23,10 +23,10 @@ type StartError struct {
 
 func (e *StartError) Error() string { return e.Found + "; " + e.Fix }
 
-// Start chooses the mode: tokens and policies say whether there are any, open is the
-// flag --unauthenticated. The error is a *StartError.
+// Start chooses the mode: tokens says whether any could be verified, static ones or those
+// of an issuer, policies whether there are any, and open is the flag --unauthenticated. The error is a *StartError.
 func Start(tokens, policies, open bool) (Mode, error) {
-	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>"
+	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or server.oidc in cluster.yaml"
 	switch {
 	case tokens && open:
 		return 0, &StartError{"there are tokens, and --unauthenticated would ignore them", "drop one of the two"}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -24,7 +25,7 @@ const (
 	TokenVarPrefix = "OMNIGRAPH_TOKEN_"
 )
 
-// maxToken bounds a token's length in bytes, so that hashing one costs little.
+// maxToken bounds a static token's length in bytes, so that hashing one costs little.
 const maxToken = 4096
 
 // Tokens are the static bearer tokens of a server. Only their SHA-256 digests are
@@ -84,6 +85,11 @@ func (t *Tokens) ReadFile(path string) error {
 
 // Len is the number of tokens.
 func (t *Tokens) Len() int { return len(t.entries) }
+
+// Names reports whether some token is the actor's.
+func (t *Tokens) Names(actor string) bool {
+	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.actor.ID == actor })
+}
 
 // Verify implements Verifier. Every entry is compared, so that the time it takes
 // tells nothing of which one matched.

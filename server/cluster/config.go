@@ -63,6 +63,9 @@ const (
 type Server struct {
 	PublicHosts    []string // without port
 	BrowserOrigins []string // scheme://host[:port]
+
+	// OIDC is the issuer whose tokens are taken beside static ones, or nil.
+	OIDC *OIDC
 }
 
 // IsGraphID reports whether a graph may be called name.

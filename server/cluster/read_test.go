@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 // FuzzParse checks that no file makes the reader panic, and that what is read without
 // faults is whole.
 func FuzzParse(f *testing.F) {
-	for _, path := range []string{"testdata/ok/cluster.yaml", "testdata/faults/shape.yaml", "testdata/faults/files.yaml", "testdata/faults/secrets.yaml", "testdata/faults/unsupported.yaml"} {
+	for _, path := range []string{"testdata/ok/cluster.yaml", "testdata/faults/shape.yaml", "testdata/faults/files.yaml", "testdata/faults/secrets.yaml", "testdata/faults/unsupported.yaml", "testdata/faults/oidc.yaml"} {
 		src, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

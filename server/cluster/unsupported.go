@@ -19,21 +19,6 @@ func unsupported(n *strictyaml.Node, what, help string) {
 	n.AtKey().Fault(strictyaml.Unsupported, what+" is not supported yet", help)
 }
 
-func (p *reader) oidc(n *strictyaml.Node) {
-	f, ok := n.Fields("oidc", "issuer", "audience", "actor_claim", "groups")
-	if !ok {
-		return
-	}
-	f["issuer"].Text("issuer")
-	f["audience"].Text("audience")
-	f["actor_claim"].Text("actor_claim")
-	groups, _ := f["groups"].Entries("oidc.groups")
-	for _, g := range groups {
-		g.Value.Text("oidc.groups")
-	}
-	unsupported(n, "oidc", "use bearer tokens: OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>")
-}
-
 func (p *reader) limits(n *strictyaml.Node) {
 	f, ok := n.Fields("limits", "per_actor_inflight", "request_timeout")
 	if !ok {

@@ -62,6 +62,40 @@ func ParseOrigin(s string) (string, error) {
 	return scheme + "://" + host + ":" + port, nil
 }
 
+// ParseSecureURL checks the URL of something that the server is to trust: https, or http
+// on this machine, without user and fragment.
+func ParseSecureURL(s string) (*url.URL, error) {
+	shown := strconv.Quote(clip(s))
+	if strings.Contains(s, "@") {
+		shown = "what stands there" // a password may
+	}
+	fault := func(why string) (*url.URL, error) {
+		return nil, fmt.Errorf("%s is no address to trust: %s; wanted one such as https://login.example.com", shown, why)
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return fault("it is no URL")
+	}
+	host, ok := splitHost(u.Host)
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fault("its scheme is not https")
+	case !ok:
+		return fault("it has no valid host")
+	case u.Scheme == "http" && !isLoopback(host):
+		return fault("http is for this machine alone, and others are reached by https")
+	case u.User != nil || u.Fragment != "" || strings.HasSuffix(s, "#"):
+		return fault("it has a user or a fragment")
+	}
+	return u, nil
+}
+
+// IsLoopbackBind reports whether a listen address, host:port, is this machine alone.
+func IsLoopbackBind(bind string) bool {
+	host, _, err := net.SplitHostPort(bind)
+	return err == nil && isLoopback(host)
+}
+
 // splitHost takes the host out of host, host:port or [v6]:port, in lower case and
 // without brackets.
 func splitHost(s string) (string, bool) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,17 +54,20 @@ func devToken(storage string) (string, error) {
 
 // showCall prints how to connect, and the rows of the sample query, asked for over MCP
 // as any client would.
-func showCall(ctx context.Context, w io.Writer, addr string, s *server.Server, config *cluster.Config, sample Sample, token string) error {
+func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, sample Sample, token string) error {
+	dial, name := reached(bind, addr, config.Server.PublicHosts)
+	c := newCaller(dial, token)
+	defer c.transport.CloseIdleConnections()
 	for _, g := range config.Graphs {
 		if !s.Serves(g.ID) {
 			continue
 		}
-		url := fmt.Sprintf("http://%s/graphs/%s/mcp", addr, g.ID)
+		url := fmt.Sprintf("http://%s/graphs/%s/mcp", name, g.ID)
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
 		if g.ID != sample.Graph {
 			continue
 		}
-		if err := showQuery(ctx, w, url, sample.Query, token); err != nil {
+		if err := showQuery(ctx, w, url, sample.Query, c); err != nil {
 			return fmt.Errorf("calling %s over MCP: %w", sample.Query, err)
 		}
 	}
@@ -71,11 +75,11 @@ func showCall(ctx context.Context, w io.Writer, addr string, s *server.Server, c
 	return nil
 }
 
-func showQuery(ctx context.Context, w io.Writer, url, query, token string) error {
+func showQuery(ctx context.Context, w io.Writer, url, query string, c *caller) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
-		HTTPClient:           &http.Client{Transport: bearer(token)},
+		HTTPClient:           &http.Client{Transport: c},
 		DisableStandaloneSSE: true,
 	}, nil)
 	if err != nil {
@@ -127,13 +131,4 @@ func printRows(w io.Writer, content any) error {
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	return tw.Flush()
-}
-
-// bearer is an http.RoundTripper that sends a token.
-type bearer string
-
-func (t bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(t))
-	return http.DefaultTransport.RoundTrip(r)
 }

@@ -76,8 +76,9 @@ The graphs are those of the revision that omnigraph cluster apply has recorded, 
 settings of cluster.yaml. A graph that cannot be opened is quarantined: requests to it
 answer 503 until the server is started again, and /readyz says so.
 
-Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE and from variables
-OMNIGRAPH_TOKEN_<ACTOR>. The address that is listened on is printed as
+Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE, from variables
+OMNIGRAPH_TOKEN_<ACTOR>, and from the issuer that cluster.yaml names under server.oidc.
+The address that is listened on is printed as
 OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       version(),
@@ -146,7 +147,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if o.dev {
 		fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_DEV_TOKEN=%s\n", token)
 		go func() {
-			err := showCall(ctx, cmd.OutOrStdout(), ln.Addr().String(), s, config, p.Sample, token)
+			err := showCall(ctx, cmd.OutOrStdout(), o.bind, ln.Addr(), s, config, p.Sample, token)
 			if err != nil {
 				cancel() // a server that cannot answer its own call is not worth running
 			}

@@ -61,8 +61,8 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 }
 
 // compile writes a rule as one Cedar policy over the entity target, a Graph or the
-// Server.
-func compile(r rule, target types.EntityUID) compiled {
+// Server, which further conditions may narrow.
+func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()
 	if r.permit {
@@ -106,6 +106,9 @@ func compile(r rule, target types.EntityUID) compiled {
 	}
 	if r.via != "" {
 		p.When(build.Context().Access(viaAttr).Equal(build.String(r.via)))
+	}
+	for _, condition := range also {
+		p.When(condition)
 	}
 	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
 }

@@ -39,10 +39,18 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	p := newPolicy(all, nil, targetOf(o.Graph))
 	p.tokenGroups = o.TokenGroups
 	for _, c := range all {
-		p.named = append(p.named, mentions(c.policy).branches...)
+		m := mentions(c.policy)
+		p.named = append(p.named, m.branches...)
+		for _, e := range m.entities {
+			if e.Type == groupType {
+				p.groups = append(p.groups, string(e.ID))
+			}
+		}
 	}
 	slices.Sort(p.named)
 	p.named = slices.Compact(p.named)
+	slices.Sort(p.groups)
+	p.groups = slices.Compact(p.groups)
 	return p, nil
 }
 

@@ -43,6 +43,10 @@ type Options struct {
 	// TokenGroups maps what verified tokens call a group to the policy's group. A group
 	// of a token that is not in it counts for nothing.
 	TokenGroups map[string]string
+
+	// LooseGroups lets TokenGroups lead to groups that a bundle does not have: they are
+	// those of another policy of the server.
+	LooseGroups bool
 }
 
 // Policy decides for one graph, or for the server. It is safe for concurrent use.
@@ -52,9 +56,11 @@ type Policy struct {
 	tokenGroups map[string]string
 	protected   []string // sorted
 	named       []string // branches that rules speak of, sorted
+	groups      []string // that rules may name, sorted
 	all         policies
 	byAction    map[tool.Action]policies
 	contexts    contexts
+	source      *resolved // nil for one that was written in Cedar
 }
 
 // nativeExt ends the name of a file in Cedar's own language.
@@ -121,6 +127,7 @@ func compileRules(res *resolved, graph string) *Policy {
 	}
 	p := newPolicy(all, res.groupsOf, target)
 	p.protected, p.named = res.protected, res.protected
+	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
 	return p
 }
 
@@ -209,6 +216,10 @@ func (p *Policy) known(actor *service.Actor) types.EntityGetter {
 // Branches implements service.Authorizer: the protected branches and those that rules
 // name, sorted.
 func (p *Policy) Branches() []string { return slices.Clone(p.named) }
+
+// Groups are those that the policy knows, sorted: the ones of a bundle, and in a .cedar
+// file the ones that it names.
+func (p *Policy) Groups() []string { return slices.Clone(p.groups) }
 
 // CedarText is the policy in Cedar's own language, in rule order.
 func (p *Policy) CedarText() string {

@@ -61,7 +61,7 @@ func resolve(b *bundle, o Options) *resolved {
 		res.rules = append(res.rules, c.resolve(res.groups, o))
 	}
 	for _, token := range slices.Sorted(maps.Keys(o.TokenGroups)) {
-		if group := o.TokenGroups[token]; b.at != nil && !slices.Contains(res.groups, group) {
+		if group := o.TokenGroups[token]; b.at != nil && !o.LooseGroups && !slices.Contains(res.groups, group) {
 			b.at.Unknown(strictyaml.UnknownName, "group", group, "the mapping of token group "+token, res.groups)
 		}
 	}

@@ -46,8 +46,9 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		faulty[g.ID] = list.HasErrors()
 		s.Graphs, found = append(s.Graphs, g), append(found, list...)
 	}
+	var groups []string
 	for _, p := range policies(cfg) {
-		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file)}
+		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
 		if p.graph == "" {
 			o.Graphs = nil
 		}
@@ -56,17 +57,22 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 			o.AnyQuery = o.AnyQuery || faulty[id]
 			o.Queries = append(o.Queries, s.graph(id).Queries...)
 		}
-		list, err := compilePolicy(p.file, o)
+		known, list, err := compilePolicy(p.file, o)
 		if err != nil {
 			return nil, nil, err
 		}
-		found = append(found, list...)
+		groups, found = append(groups, known...), append(found, list...)
 		if !slices.Contains(s.Policies, p.file) {
 			s.Policies = append(s.Policies, p.file)
 		}
 	}
 	if found.HasErrors() {
 		return nil, found, nil
+	}
+	slices.Sort(groups)
+	var unknown diag.List
+	if err := cfg.Server.OIDC.CheckGroups(slices.Compact(groups)); errors.As(err, &unknown) {
+		return nil, append(found, unknown...), nil
 	}
 	return s, found, nil
 }
@@ -142,12 +148,14 @@ func policies(cfg *cluster.Config) []bound {
 	return all
 }
 
-// compilePolicy returns the faults of a policy file.
-func compilePolicy(file string, o policy.Options) (diag.List, error) {
-	_, err := policy.Read(file, o)
-	var list diag.List
-	if errors.As(err, &list) {
-		return list, nil
+// compilePolicy returns the groups of a policy file, or its faults.
+func compilePolicy(file string, o policy.Options) (groups []string, found diag.List, err error) {
+	p, err := policy.Read(file, o)
+	switch {
+	case err == nil:
+		return p.Groups(), nil, nil
+	case errors.As(err, &found):
+		return nil, found, nil
 	}
-	return nil, err
+	return nil, nil, err
 }

@@ -1,0 +1,253 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
+)
+
+// TestIssuerDown starts before its issuer does, lets it come, go, and rotate its key.
+func TestIssuerDown(t *testing.T) {
+	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i := authtest.New(t, first)
+	v, c, _ := verifier(t, i)
+	steps := []struct {
+		name    string
+		before  func()
+		key     *authtest.Key
+		want    string
+		fetches int // since the start
+	}{
+		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
+		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},
+		{"it is up", func() { c.pass(faultCooldown) }, first, "oidc ada", 2},
+		{"an unknown key, too soon", nil, second, "rejected: is signed with a key that the issuer does not publish for it", 2},
+		{"an unknown key", func() { c.pass(keysCooldown) }, second, "rejected: is signed with a key that the issuer does not publish for it", 3},
+		{"rotated", func() { i.Publish(first, second); c.pass(keysCooldown) }, second, "oidc ada", 4},
+		{"the old key meanwhile", nil, first, "oidc ada", 4},
+		{"down, cached", func() { i.Down(true); c.pass(keysCooldown) }, first, "oidc ada", 4},
+		{"down, unknown", nil, authtest.NewKey(t, "k3", jose.ES256), "unreachable", 5},
+		{"down, cached all the same", nil, second, "oidc ada", 5},
+		{"down, unknown again", nil, authtest.NewKey(t, "k4", jose.ES256), "unreachable", 5},
+		{"withdrawn", func() { i.Down(false); i.Publish(second); c.pass(keysCooldown) }, authtest.NewKey(t, "k5", jose.ES256), "rejected: is signed with a key that the issuer does not publish for it", 6},
+		{"the withdrawn key", nil, first, "rejected: is signed with a key that the issuer does not publish for it", 6},
+		{"the key that is left", nil, second, "oidc ada", 6},
+		{"another calls itself the issuer", func() { i.CallItself("https://evil.example"); c.pass(keysCooldown) }, first, "unreachable", 7},
+		{"it publishes nothing of the kind", func() { i.CallItself(""); i.PublishText(`{"error":"later"}`); c.pass(keysCooldown) }, first, "unreachable", 8},
+		{"no JSON", func() { i.PublishText(`<html>`); c.pass(keysCooldown) }, first, "unreachable", 9},
+		{"huge", func() { i.PublishText(`{"keys":["` + strings.Repeat("a", maxDocument) + `"]}`); c.pass(keysCooldown) }, first, "unreachable", 10},
+		{"many keys", func() { i.PublishText(`{"keys":[` + strings.Repeat("1,", maxKeys) + `1]}`); c.pass(keysCooldown) }, first, "unreachable", 11},
+		{"keys of unknown kinds", func() {
+			i.PublishText(`{"keys":[7,{"kty":"NEW"},{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`)
+			c.pass(keysCooldown)
+		}, first, "rejected: is signed with a key that the issuer does not publish for it", 12},
+	}
+	for _, s := range steps {
+		if s.before != nil {
+			s.before()
+		}
+		if got := decided(t, v, i.Token(t, s.key, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != s.want {
+			t.Errorf("%s: %s, want %s", s.name, got, s.want)
+		}
+		if got := i.Fetches(); got != s.fetches {
+			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, got, s.fetches)
+		}
+	}
+}
+
+// asked waits until the issuer was asked so often.
+func asked(t *testing.T, i *authtest.Issuer, times int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the issuer was asked %d times, want %d", i.Fetches(), times)
+		}
+	}
+}
+
+// TestOldKeys renews keys beside the request that notices: it is not kept waiting.
+func TestOldKeys(t *testing.T) {
+	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i := authtest.New(t, first)
+	v, c, _ := verifier(t, i)
+	token := func(k *authtest.Key) string {
+		return i.Token(t, k, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})
+	}
+	if got := decided(t, v, token(first)); got != "oidc ada" {
+		t.Fatal(got)
+	}
+	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
+	i.Hold(hold)
+	i.Publish(second)
+	c.pass(keysAge + time.Second)
+	if got := decided(t, v, token(first)); got != "oidc ada" {
+		t.Errorf("while the keys are fetched: %s", got)
+	}
+	asked(t, i, 2) // beside the request
+	release()
+	// An unknown key waits for the fetch under way.
+	if got := decided(t, v, token(second)); got != "oidc ada" {
+		t.Errorf("the new key: %s", got)
+	}
+	if got := decided(t, v, token(first)); !strings.HasPrefix(got, "rejected") {
+		t.Errorf("the withdrawn key: %s", got)
+	}
+	if n := i.Fetches(); n != 2 {
+		t.Errorf("the issuer was asked %d times", n)
+	}
+}
+
+// TestIssuerIsAsked holds for whose tokens, and where, the issuer's keys are asked for.
+func TestIssuerIsAsked(t *testing.T) {
+	key, next := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i, other := authtest.New(t, key), authtest.New(t, key, next)
+	v, c, log := verifier(t, i)
+	token := func(k *authtest.Key, header map[string]any) string {
+		return authtest.Sign(t, k.Private, k.Alg, header, i.Claims("ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil}))
+	}
+	const noKey = "rejected: is signed with a key that the issuer does not publish for it"
+	for _, s := range []struct {
+		name    string
+		before  func()
+		token   func() string
+		want    string
+		fetches int
+	}{
+		{"a token of another issuer", nil, func() string { return other.Token(t, key, "ada", nil) }, "rejected: is of another issuer", 0},
+		{"a token without kid", nil, func() string { return token(key, nil) }, "oidc ada", 1},
+		{"and of a new key", func() { i.Publish(next); c.pass(keysCooldown) }, func() string { return token(next, nil) }, "oidc ada", 2},
+		{"and of none", func() { c.pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that does not hold", 3},
+		{"keys that it is not to be trusted for", func() { i.KeysAt("http://keys.example/"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "unreachable", 4},
+		{"keys elsewhere", func() { i.KeysAt(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "oidc ada", 5},
+		{"being sent elsewhere for them", func() { i.Publish(); i.KeysAt(""); i.SendTo(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, "unreachable", 6},
+		{"no keys at all", func() { i.SendTo(""); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, noKey, 7},
+		{"so that none holds", nil, func() string { return token(key, map[string]any{"kid": "k1"}) }, noKey, 7},
+	} {
+		if s.before != nil {
+			s.before()
+		}
+		if got := decided(t, v, s.token()); got != s.want {
+			t.Errorf("%s: %s, want %s", s.name, got, s.want)
+		}
+		if n := i.Fetches(); n != s.fetches {
+			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, n, s.fetches)
+		}
+	}
+	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is no address to trust`, "answered status 302"} {
+		if !bytes.Contains(log.Bytes(), []byte(want)) {
+			t.Errorf("the log does not say %s:\n%s", want, log.Bytes())
+		}
+	}
+}
+
+// TestShortRSAKey leaves a key out that is too short, though it is published.
+func TestShortRSAKey(t *testing.T) {
+	private, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &authtest.Key{ID: "short", Private: private, Alg: jose.RS256, PublishedAlg: "RS256", Use: "sig"}
+	i := authtest.New(t, short)
+	v, _, _ := verifier(t, i)
+	if got := decided(t, v, i.Token(t, short, "ada", nil)); got != "rejected: is signed with a key that the issuer does not publish for it" {
+		t.Error(got)
+	}
+}
+
+// TestUnknownKeyFlood sends tokens with keys of their own, all at once: the issuer is
+// asked once, and known keys hold meanwhile.
+func TestUnknownKeyFlood(t *testing.T) {
+	key, stranger := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i := authtest.New(t, key)
+	v, c, _ := verifier(t, i)
+	good := i.Token(t, key, "ada", nil)
+	if got := decided(t, v, good); got != "oidc ada" {
+		t.Fatal(got)
+	}
+	c.pass(keysCooldown)
+	hold := make(chan struct{})
+	i.Hold(hold)
+	var tokens []string
+	for n := range 200 {
+		tokens = append(tokens, authtest.Sign(t, stranger.Private, stranger.Alg, map[string]any{"kid": fmt.Sprintf("unknown-%d", n)}, i.Claims("ada", nil)))
+	}
+	var wg sync.WaitGroup
+	answers := make([]string, len(tokens))
+	for n, token := range tokens {
+		wg.Go(func() { answers[n] = decided(t, v, token) })
+	}
+	if got := decided(t, v, good); got != "oidc ada" {
+		t.Errorf("during the flood: %s", got)
+	}
+	// One that gives up does not take the fetch with it.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := v.Verify(ctx, tokens[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	close(hold)
+	wg.Wait()
+	for _, got := range answers {
+		if got != "rejected: is signed with a key that the issuer does not publish for it" {
+			t.Fatalf("%s", got)
+		}
+	}
+	for _, token := range tokens {
+		decided(t, v, token)
+	}
+	if n := i.Fetches(); n != 2 {
+		t.Errorf("the issuer was asked %d times, want once more", n)
+	}
+}
+
+func TestCloseEndsFetch(t *testing.T) {
+	key := authtest.NewKey(t, "k1", jose.ES256)
+	i := authtest.New(t, key)
+	hold := make(chan struct{})
+	defer close(hold)
+	i.Hold(hold)
+	v, _, _ := verifier(t, i)
+	done := make(chan string, 1)
+	go func() { done <- decided(t, v, i.Token(t, key, "ada", nil)) }()
+	asked(t, i, 1)
+	if err := v.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-done; got != "unreachable" {
+		t.Errorf("the request under way: %s", got)
+	}
+	if got := decided(t, v, i.Token(t, key, "ada", nil)); got != "unreachable" {
+		t.Errorf("a later one: %s", got)
+	}
+}
+
+// BenchmarkOIDC measures what a token costs once its key is known.
+func BenchmarkOIDC(b *testing.B) {
+	for _, alg := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
+		b.Run(string(alg), func(b *testing.B) {
+			key := authtest.NewKey(b, "k1", alg)
+			i := authtest.New(b, key)
+			v, _, _ := verifier(b, i)
+			token := i.Token(b, key, "ada", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				if actor, err := v.Verify(b.Context(), token); actor == nil || err != nil {
+					b.Fatal(actor, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+)
+
+// OIDC says whose tokens the server takes, and what it reads from them.
+type OIDC struct {
+	Issuer    string
+	Audiences []string // a token is for one of them
+
+	// ActorClaim names the actor, and ActorPrefix, which may be "", stands in front of it.
+	ActorClaim, ActorPrefix string
+
+	// SharedActors lets the issuer name actors that static tokens name, too.
+	SharedActors bool
+
+	GroupsClaim string
+	Groups      []TokenGroup // those that count
+}
+
+// TokenGroup is a group as tokens call it, and as policies do.
+type TokenGroup struct {
+	Token, Policy string
+	At            diag.Span `json:"-"` // of the policy's
+}
+
+// The claims that are read where cluster.yaml names none.
+const (
+	DefaultActorClaim  = "sub"
+	DefaultGroupsClaim = "groups"
+)
+
+// tokenWord is what can stand in a claim of a token that names something: no blanks
+// around it, and nothing that a log would not show as it is.
+var tokenWord = regexp.MustCompile(`^[!-~](?:[ -~]{0,254}[!-~])?$`)
+
+// actorPrefix keeps a prefix well within an actor's name.
+var actorPrefix = regexp.MustCompile(`^[!-~]{1,32}$`)
+
+// TokenGroups maps what tokens call a group to what policies call it. Nil has none.
+func (o *OIDC) TokenGroups() map[string]string {
+	if o == nil {
+		return nil
+	}
+	groups := map[string]string{}
+	for _, g := range o.Groups {
+		groups[g.Token] = g.Policy
+	}
+	return groups
+}
+
+// CheckGroups holds the mapping of groups against those that the policies of the
+// cluster know. The error is a diag.List.
+func (o *OIDC) CheckGroups(known []string) error {
+	if o == nil {
+		return nil
+	}
+	var faults diag.List
+	for _, g := range o.Groups {
+		if slices.Contains(known, g.Policy) {
+			continue
+		}
+		help := "no policy has groups"
+		if near := diag.DidYouMean(g.Policy, known); near != "" {
+			help = near
+		} else if len(known) > 0 {
+			help = "one of " + strings.Join(known, ", ")
+		}
+		faults = append(faults, diag.Diagnostic{
+			Code: strictyaml.UnknownName, Span: g.At, Message: fmt.Sprintf("unknown group %q in oidc.groups: no policy names it", g.Policy), Help: help,
+		})
+	}
+	return faults.Err()
+}
+
+// oidc reads the section server.oidc.
+func (p *reader) oidc(n *strictyaml.Node) {
+	f, ok := n.Fields("oidc", "issuer", "audience", "actor_claim", "actor_prefix", "shared_actors", "groups_claim", "groups")
+	if !ok {
+		return
+	}
+	o := &OIDC{ActorClaim: DefaultActorClaim, GroupsClaim: DefaultGroupsClaim}
+	p.cfg.Server.OIDC = o
+	if n := n.AtKey().Require(f, "issuer", "oidc"); n != nil {
+		if s, ok := n.Text("issuer"); ok {
+			o.Issuer = s
+			checkIssuer(n, s)
+		}
+	}
+	o.Audiences = audiences(n.AtKey().Require(f, "audience", "oidc"))
+	claim(f["actor_claim"], "actor_claim", &o.ActorClaim)
+	claim(f["groups_claim"], "groups_claim", &o.GroupsClaim)
+	if s, ok := f["actor_prefix"].Text("actor_prefix"); ok {
+		o.ActorPrefix = s
+		if !actorPrefix.MatchString(s) {
+			f["actor_prefix"].Fault(strictyaml.BadValue, "actor_prefix is at most 32 characters of ascii without blanks", "write one such as sso:")
+		}
+	}
+	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
+	groups, _ := f["groups"].Entries("oidc.groups")
+	for _, g := range groups {
+		if !tokenWord.MatchString(g.Key) {
+			g.At.Fault(strictyaml.BadValue, "a token's group is at most 256 characters of ascii", "name it as tokens do")
+		}
+		if s, ok := g.Value.Text("oidc.groups"); ok {
+			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
+		}
+	}
+}
+
+func checkIssuer(n *strictyaml.Node, s string) {
+	u, err := guard.ParseSecureURL(s)
+	switch {
+	case err != nil:
+		n.Fault(strictyaml.BadValue, "issuer: "+err.Error(), "write it as the claim iss of a token does")
+	case u.RawQuery != "" || u.ForceQuery:
+		n.Fault(strictyaml.BadValue, fmt.Sprintf("issuer %.80q has a query part, which no issuer has", s), "write it as the claim iss of a token does")
+	}
+}
+
+// audiences reads one or a list of them.
+func audiences(n *strictyaml.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if !n.IsList() {
+		if s, ok := n.Text("audience"); ok {
+			return []string{s}
+		}
+		return nil
+	}
+	list, ok := n.Texts("audience")
+	if ok && len(list) == 0 {
+		n.Fault(strictyaml.Missing, "audience names nothing", "name what the issuer calls this server")
+	}
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Key)
+	}
+	return all
+}
+
+func claim(n *strictyaml.Node, what string, to *string) {
+	s, ok := n.Text(what)
+	if !ok {
+		return
+	}
+	*to = s
+	if !tokenWord.MatchString(s) {
+		n.Fault(strictyaml.BadValue, what+" is at most 256 characters of ascii", "name it as tokens do")
+	}
+}

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	build "github.com/cedar-policy/cedar-go/ast"
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Standalone is the policy as a .cedar file that decides alike: what a bundle keeps
+// beside its rules is written into them. A member of a group is named, and a protected
+// branch; a rule that speaks of nobody, or of no branch, is left out. Of groups, those
+// that tokens map to stay.
+//
+// The text of a policy that was read from a .cedar file is that policy's.
+func (p *Policy) Standalone() string {
+	if p.source == nil {
+		return p.CedarText()
+	}
+	var all policies
+	for _, r := range p.source.rules {
+		if written, ok := p.alone(r); ok {
+			all = append(all, written)
+		}
+	}
+	if all == nil {
+		// A file says something; this is what no rule says.
+		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: p.actions()}, p.target))
+	}
+	var b bytes.Buffer
+	for i, c := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.Write(c.policy.MarshalCedar())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// alone writes one rule without groups and protected branches; false means that it can
+// apply to nothing.
+func (p *Policy) alone(r rule) (compiled, bool) {
+	var also []build.Node
+	if g, ok := r.actors.(groupActor); ok {
+		members := p.members(string(g))
+		mapped := slices.Contains(slices.Collect(maps.Values(p.tokenGroups)), string(g))
+		switch {
+		case len(members) == 0 && !mapped:
+			return compiled{}, false
+		case !mapped:
+			r.actors = listActor(members)
+		case len(members) > 0:
+			r.actors = anyActor{}
+			also = append(also, set(actorType, members).Contains(build.Principal()).Or(build.Principal().In(build.Value(uid(groupType, string(g))))))
+		}
+	}
+	branch := r.branch
+	r.branch = "any"
+	names := make([]build.Node, len(p.protected))
+	for i, b := range p.protected {
+		names[i] = build.String(types.String(b))
+	}
+	isProtected := build.Set(names...).Contains(build.Context().Access(branchAttr))
+	switch {
+	case branch == "protected" && len(names) == 0:
+		return compiled{}, false
+	case branch == "protected":
+		also = append(also, isProtected)
+	case branch == "unprotected" && len(names) > 0:
+		also = append(also, build.Not(isProtected))
+	}
+	return compile(r, p.target, also...), true
+}
+
+// members are the actors of a group, sorted.
+func (p *Policy) members(group string) []string {
+	var all []string
+	for actor, groups := range p.source.groupsOf {
+		if slices.Contains(groups, group) {
+			all = append(all, actor)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (p *Policy) actions() []tool.Action { return Actions(p.target.Type == serverType) }

@@ -27,7 +27,7 @@ func routes(o *Options, gate *auth.Gate, b *boot, overall service.Authorizer) ht
 		}
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
+	overREST := rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log})
 	ready := rest.Ready(b.readiness, overall)
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.

@@ -86,23 +86,36 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// placed puts grants on a commit on the branch that the commit was made on. A commit
-// that does not exist is on main, so that whoever may read nothing learns nothing.
-func (g *Graph) placed(ctx context.Context, grants []tool.Grant) ([]tool.Grant, error) {
+// placed puts grants on a commit on the branch that the commit was made on. A commit of a
+// branch that the actor lacks the grant for, and one that does not exist, are the same
+// *engine.NotFound; whoever lacks it for main too is asked for main, so that whoever may
+// read nothing learns nothing.
+func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil
 	}
 	grants = slices.Clone(grants)
 	for i := range grants {
-		if grants[i].Commit == "" {
+		id := grants[i].Commit
+		if id == "" {
 			continue
 		}
-		c, err := g.engine.Commit(ctx, grants[i].Commit)
+		grants[i].Commit = ""
+		c, err := g.engine.Commit(ctx, id)
 		var missing *engine.NotFound
-		if err != nil && !errors.As(err, &missing) {
+		switch {
+		case err == nil:
+			grants[i].Branch = c.Branch
+			if g.allowed(actor, grants[i]) {
+				continue
+			}
+		case !errors.As(err, &missing):
 			return nil, err
 		}
-		grants[i].Branch, grants[i].Commit = c.Branch, ""
+		grants[i].Branch = engine.MainBranch
+		if g.allowed(actor, grants[i]) {
+			return nil, &engine.NotFound{What: "commit", Name: id}
+		}
 	}
 	return grants, nil
 }

@@ -65,6 +65,9 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 		kind := map[bool]string{false: "a read", true: "a mutation"}
 		return nil, &tool.ArgumentError{Path: "expect_mutation", Detail: fmt.Sprintf("found %t, but %s is %s", *want, name, kind[q.Info().Mutation])}
 	}
+	if !q.Info().Mutation {
+		in.Knobs.IdempotencyKey = "" // a client may send one with everything, and a read may be repeated as it is
+	}
 	if err := in.Knobs.Check(q.Info().Mutation, in.Branch); err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 			e.reset(mark)
 		}
 	}()
-	grants, err := g.placed(ctx, call.Grants())
+	grants, err := g.placed(ctx, actor, call.Grants())
 	if err != nil {
 		return "", err
 	}

@@ -63,6 +63,9 @@ test-peers: ## vet and test the comparison with other databases (needs a C compi
 test-clients: build ## drive the built commands with the official clients (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
 
+test-init: ## make a module with gq init and run what it prints, up to a call over MCP (needs curl)
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestInitLeadsToAServer$$' -count=1 -v
+
 CONFORMANCE := server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
@@ -119,4 +122,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run reindex generate build test test-peers test-clients test-init test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

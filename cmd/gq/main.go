@@ -45,6 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.AddCommand(explainCommand())
 	root.AddCommand(docsCommand())
 	root.AddCommand(breakingCommand())
+	root.AddCommand(initCommand())
 	err := root.Execute()
 	var usage *usageError
 	var reported *reportedError

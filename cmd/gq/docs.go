@@ -35,6 +35,9 @@ with an example call each, which gq generate writes as well.
 
 They go to docs/reference in the module of the current directory. Without a cluster.yaml
 there, or with --out, the references of the language are all.`,
+		Example: `  gq docs
+  gq docs --check
+  gq docs --out language`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}

@@ -132,6 +132,7 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
 	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
 		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
+	completions(root)
 	return root
 }
 

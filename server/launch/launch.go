@@ -92,6 +92,9 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
+	_ = cmd.MarkFlagDirname("cluster")
+	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.AddCommand(newHealth())
 	return cmd
 }

@@ -63,8 +63,8 @@ test-peers: ## vet and test the comparison with other databases (needs a C compi
 test-clients: build ## drive the built commands with the official clients (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
 
-test-init: ## make a module with gq init and run what it prints, up to a call over MCP (needs curl)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestInitLeadsToAServer$$' -count=1 -v
+test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|Quickstart)$$' -count=1 -v
 
 CONFORMANCE := server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)

@@ -104,7 +104,7 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind}
+	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Workspace: inWorkspace(full)}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -149,6 +149,21 @@ func released(info *debug.BuildInfo) (string, error) {
 func isCheckout(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && modfile.ModulePath(text) == scaffold.Omnigraph
+}
+
+// inWorkspace reports whether the go command will look at dir as a part of a workspace.
+func inWorkspace(dir string) bool {
+	if set := os.Getenv("GOWORK"); set != "" {
+		return set != "off"
+	}
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.work")); err == nil {
+			return true
+		}
+		if filepath.Dir(up) == up {
+			return false
+		}
+	}
 }
 
 // some joins names, and only counts those past the first n.

@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
 )
 
 // initVar, when it is set, has the commands run that gq init prints.
@@ -70,6 +73,44 @@ func TestInitLeadsToAServer(t *testing.T) {
 		t.Errorf("go generate did not write %d files that gq init made", len(before))
 	}
 	second.run("make lint test", 10*time.Minute)
+	runWorkflow(t, second, filepath.Join(module, ".github", "workflows", "ci.yml"))
+}
+
+// runWorkflow runs the steps of the CI workflow as a pull request that changes nothing
+// would, without the race detector, which takes minutes to build.
+func runWorkflow(t *testing.T, c *terminal, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Name, Run string } }
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"git -c init.defaultBranch=main init -q", "git add -A", "git -c user.name=t -c user.email=t@example.com commit -qm first",
+		"git update-ref refs/remotes/origin/main HEAD", "export GITHUB_BASE_REF=main",
+	} {
+		c.run(command, time.Minute)
+	}
+	ran := 0
+	for _, step := range workflow.Jobs["test"].Steps {
+		if step.Run == "" {
+			continue
+		}
+		ran++
+		script := filepath.Join(t.TempDir(), "step.sh")
+		if err := os.WriteFile(script, []byte(strings.ReplaceAll(step.Run, "go test -race", "go test")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.run("sh -e "+scaffold.Quote(script), 10*time.Minute)
+	}
+	if ran < 6 {
+		t.Errorf("the workflow has %d steps", ran)
+	}
 }
 
 // checkAnswer holds what a call over MCP answers to what the seed has: one row, with the

@@ -57,6 +57,36 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// TestInitInWorkspace tells the workspace of the module first: the go command would
+// otherwise refuse to work in it.
+func TestInitInWorkspace(t *testing.T) {
+	root, dir := checkout(t), t.TempDir()
+	t.Setenv("GOWORK", "")
+	if err := os.WriteFile(filepath.Join(dir, "go.work"), []byte("go 1.26\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	told := func() bool {
+		t.Helper()
+		into := filepath.Join(dir, "deep", strings.ReplaceAll(t.TempDir(), "/", "_"))
+		code, stdout, stderr := gqRun("init", into, "--module", "brain", "--replace", root)
+		if code != exitDone {
+			t.Fatal(stderr)
+		}
+		return strings.Contains(stdout, "\n  go work use .\n  go mod tidy\n")
+	}
+	if !told() {
+		t.Error("the workspace is not told of the module")
+	}
+	t.Setenv("GOWORK", "off")
+	if told() {
+		t.Error("a workspace that is switched off is told of the module")
+	}
+	t.Setenv("GOWORK", filepath.Join(dir, "go.work"))
+	if !told() {
+		t.Error("the workspace that is set is not told of the module")
+	}
+}
+
 func TestInitRefuses(t *testing.T) {
 	root := checkout(t)
 	t.Chdir(t.TempDir())
@@ -77,6 +107,7 @@ func TestInitRefuses(t *testing.T) {
 		{"brain", "--replace DIR, or install a released gq", exitFailed},
 		{"brain --replace full", "has no go.mod of " + scaffold.Omnigraph, exitFailed},
 		{"brain --replace " + root + " --module a:b", "module path", exitFailed},
+		{"brain --replace " + root + " --module " + scaffold.Omnigraph, "the module to build on", exitFailed},
 		{"brain --replace " + root + " --bind 80", "host:port", exitFailed},
 		{"", "found 0 arguments, wanted the folder", exitUsage},
 		{"a b", "found 2 arguments", exitUsage},

@@ -46,6 +46,9 @@ type Module struct {
 	Version string // of Omnigraph, to be required
 	Replace string // the absolute folder of a checkout of Omnigraph, or "" to fetch the version
 	Bind    string // host:port, where the commands that are told have the server listen
+
+	// Workspace says that the module lies in a workspace of Go, which must be told of it.
+	Workspace bool
 }
 
 // Check finds faults of what the module was told.
@@ -53,6 +56,9 @@ func (m *Module) Check() error {
 	// The go command keeps these for itself.
 	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "std", "tool", "work"}, first) {
 		return fmt.Errorf("the module path is %q, which the go command reads as its own; name another, such as --module example.com/%s", m.Path, m.Path)
+	}
+	if m.Path == Omnigraph {
+		return fmt.Errorf("the module path is %s, which is the module to build on; name another with --module", m.Path)
 	}
 	if err := module.CheckImportPath(m.Path); err != nil {
 		return fmt.Errorf("the module path is %q, wanted one such as example.com/brain: %w; name it with --module", m.Path, err)

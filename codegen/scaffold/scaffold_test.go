@@ -215,3 +215,25 @@ func TestReadmeTellsTheSteps(t *testing.T) {
 		t.Errorf("the call is %s", m.Call())
 	}
 }
+
+// TestDockerfileCopiesWhatThereIs holds the image to the module's files, and the health
+// check to the server's port.
+func TestDockerfileCopiesWhatThereIs(t *testing.T) {
+	files := rendered(t, brain())
+	copied := 0
+	for line := range strings.Lines(string(files["Dockerfile"])) {
+		words := strings.Fields(line)
+		if len(words) < 3 || words[0] != "COPY" || strings.HasPrefix(words[1], "--from") || words[1] == "." {
+			continue
+		}
+		for _, pattern := range words[1 : len(words)-1] {
+			copied++
+			if !slices.ContainsFunc(files.Names(), func(name string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }) {
+				t.Errorf("there is no %s to copy", pattern)
+			}
+		}
+	}
+	if copied < 4 {
+		t.Errorf("found %d files that are copied", copied)
+	}
+}

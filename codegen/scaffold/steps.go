@@ -18,7 +18,11 @@ var fillStore = []string{
 // Steps are the commands that lead from the module as it was made to a running server, for
 // a POSIX shell in the module's folder. The last one runs until it is stopped.
 func (m *Module) Steps() []string {
-	steps := []string{"go mod tidy", "go generate ./...", "go test ./...", build}
+	var steps []string
+	if m.Workspace {
+		steps = append(steps, "go work use .")
+	}
+	steps = append(steps, "go mod tidy", "go generate ./...", "go test ./...", build)
 	steps = append(steps, fillStore...)
 	return append(steps, "bin/omnigraph-server --dev --bind "+Quote(m.Bind))
 }

@@ -115,6 +115,7 @@ lint: ## vet, formatting, stale generated code
 docs: ## print the references of the language and the commands, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
+	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update

@@ -20,12 +20,7 @@ func newHealth() *cobra.Command {
 		Long: `Ask a running server whether it is alive: the exit code is 0 when it answers and 1 when
 it does not. It needs no token, and is what a container runs as its health check.`,
 		Example: "  omnigraph-server health\n  omnigraph-server health --addr 127.0.0.1:9090 --timeout 1s",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("omnigraph-server health takes no argument %q; see --help", args[0])}
-			}
-			return nil
-		},
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -36,6 +31,7 @@ it does not. It needs no token, and is what a container runs as its health check
 	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long it may take to answer")
 	_ = cmd.RegisterFlagCompletionFunc("addr", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("timeout", cobra.NoFileCompletions)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
 

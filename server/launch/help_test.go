@@ -5,12 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/helppage"
 )
 
 // TestHelp holds the help of the server and its verbs to the style.
 func TestHelp(t *testing.T) {
 	helppage.Check(t, newCommand(Program{}))
+}
+
+// TestReferenceIsFresh compares the committed page with what is printed.
+func TestReferenceIsFresh(t *testing.T) {
+	golden.Check(t, "../../docs/reference/omnigraph-server.md", []byte(executed(t, "docs")))
 }
 
 func TestCompletion(t *testing.T) {

@@ -78,13 +78,8 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("omnigraph-server takes no argument %q; see --help", args[0])}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return serve(cmd, p, o) },
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, args []string) error { return serve(cmd, p, o) },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
@@ -95,8 +90,16 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	_ = cmd.MarkFlagDirname("cluster")
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cmd.AddCommand(newHealth())
+	cmd.AddCommand(newHealth(), newDocs())
 	return cmd
+}
+
+// noArgs rejects positional arguments as a usage error.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s takes no argument %q; see --help", cmd.CommandPath(), args[0])}
+	}
+	return nil
 }
 
 func serve(cmd *cobra.Command, p Program, o options) (err error) {

@@ -97,7 +97,9 @@ cases:
 		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"none is named"}},
 		{name: "explain no actor", args: "explain --action read", exit: 2, stderr: []string{"--actor is missing"}},
 
-		{name: "tools of queries not compiled in", args: "tools --actor act-ada", exit: 1, stderr: []string{"0 stored queries compiled in", "gq generate"}},
+		{name: "tools", args: "tools --actor act-bot", stdout: []string{"find_user  ", "list_orders  "}, stderr: []string{"an empty graph"}},
+		{name: "tools of queries with faults", args: "tools --actor act-bot", files: map[string]string{"shop.gq": "query find_user($name: String) { match { $u: Usr } return { $u.name } }\n"}, exit: 1,
+			stderr: []string{"shop.gq:1:", "did you mean User?"}},
 		{name: "schema", args: "schema", stdout: []string{policy.CedarSchema()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

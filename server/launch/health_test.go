@@ -6,20 +6,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
 func TestHealth(t *testing.T) {
-	status := http.StatusOK
+	var status atomic.Int32 // 0 for a server that does not answer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
 			t.Errorf("asked for %s", r.URL.Path)
 		}
-		if status == 0 {
+		if status.Load() == 0 {
 			<-r.Context().Done()
 			return
 		}
-		w.WriteHeader(status)
+		w.WriteHeader(int(status.Load()))
 	}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
@@ -30,7 +31,7 @@ func TestHealth(t *testing.T) {
 	none.Close()
 	for _, tt := range []struct {
 		name, addr string
-		status     int
+		status     int32
 		want       string // of the error; empty for none
 	}{
 		{"alive", addr, http.StatusOK, ""},
@@ -42,7 +43,7 @@ func TestHealth(t *testing.T) {
 		{"no address", "a b", http.StatusOK, "wanted host:port"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status = tt.status
+			status.Store(tt.status)
 			cmd := newCommand(Program{})
 			cmd.SetArgs([]string{"health", "--addr", tt.addr, "--timeout", "200ms"})
 			cmd.SetOut(new(bytes.Buffer))

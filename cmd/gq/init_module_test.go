@@ -52,10 +52,10 @@ func TestInitLeadsToAServer(t *testing.T) {
 	}
 	first.start(serve, "Serving;", time.Minute)
 	second := openTerminal(t, work)
-	second.run(cd, time.Second)
+	second.run(cd, time.Minute)
 	checkAnswer(t, second.run(call, time.Minute), "document", "pricing-study")
 	checkTools(t, bind, filepath.Join(work, "brain"))
-	first.interrupt(30 * time.Second)
+	first.interrupt(time.Minute)
 
 	module := filepath.Join(work, "brain")
 	before := generated(t, module)

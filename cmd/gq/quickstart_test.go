@@ -75,10 +75,10 @@ func TestQuickstart(t *testing.T) {
 				answers = answers[1:]
 			case "cd":
 				where = module
-				front.run(command, time.Second)
+				front.run(command, time.Minute)
 			default:
 				if server != nil {
-					server.interrupt(30 * time.Second)
+					server.interrupt(time.Minute)
 					server = nil
 				}
 				front.run(command, 10*time.Minute)
@@ -89,6 +89,6 @@ func TestQuickstart(t *testing.T) {
 		t.Errorf("%d calls were not made", len(answers))
 	}
 	if server != nil {
-		server.interrupt(30 * time.Second)
+		server.interrupt(time.Minute)
 	}
 }

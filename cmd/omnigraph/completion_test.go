@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
 	"github.com/omnigraph-go/omnigraph/internal/helppage"
@@ -35,6 +36,8 @@ func TestCompletion(t *testing.T) {
 	url, stop := serve(t, "data/code", "")
 	defer stop()
 	t.Setenv(tokenVar, "t-ada")
+	defer func(d time.Duration) { completionTime = d }(completionTime)
+	completionTime = time.Minute
 	const (
 		nothing    = ":4" // and no files either
 		extensions = ":8"

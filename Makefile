@@ -64,6 +64,9 @@ test-peers: ## vet and test the comparison with other databases (needs a C compi
 test-clients: build ## drive the built commands with the official clients (needs node and npm)
 	server/mcp/testdata/typescript/run.sh
 
+test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|Quickstart)$$' -count=1 -v
+
 CONFORMANCE := server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
@@ -113,6 +116,7 @@ lint: ## vet, formatting, stale generated code
 docs: ## print the references of the language and the commands, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
+	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update
@@ -120,4 +124,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-peers test-clients test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-peers test-clients test-init test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

@@ -56,11 +56,11 @@ var imports = []struct {
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
-	{"server/launch", []string{"gq/diag", "server", "server/**"}}, // the command, for any module
+	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, for any module
 	{"server", []string{"engine/**", "gq/**", "server/**"}},
 
 	// Commands wire everything; nobody imports them.
-	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "server", "server/**", "source/**"}},
+	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/manual", "server", "server/**", "source/**"}},
 	{"bench/social", nil},
 	{"bench/contention", []string{"engine", "gq", "gq/**"}},
 	{"bench/cmd/**", []string{"bench/**", "engine/**"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
@@ -35,6 +36,7 @@ type Graph struct {
 type Output struct {
 	Package   Files  // the Go files and the contract
 	Reference []byte // the Markdown page of the tools
+	Schema    *catalog.Schema
 
 	// Lines are where the queries stand in their files, by name. They are no part of what
 	// is generated, which does not change when a query moves.
@@ -83,7 +85,7 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	for _, q := range pkg.Queries() {
 		lines[q.Name] = q.Line
 	}
-	return &Output{Package: files, Reference: reference, Lines: lines}, diags, nil
+	return &Output{Package: files, Reference: reference, Schema: schema, Lines: lines}, diags, nil
 }
 
 // selected keeps the queries that were chosen by name, and reports those that do not

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
 // referenceDir is where the printed references belong, relative to the module.
@@ -30,11 +31,15 @@ func docsCommand() *cobra.Command {
 		Use:   "docs [--check] [--out DIR]",
 		Short: "Print the references of the language and of the tools",
 		Long: `Print the references: diagnostics.md, every code with an example and what it reports,
-grammar.md, both grammars, and tools/<graph>.md, the tools of each graph of cluster.yaml
-with an example call each, which gq generate writes as well.
+grammar.md, both grammars, gq.md, the verbs of this command, and tools/<graph>.md, the
+tools of each graph of cluster.yaml with an example call each, which gq generate writes as
+well.
 
 They go to docs/reference in the module of the current directory. Without a cluster.yaml
 there, or with --out, the references of the language are all.`,
+		Example: `  gq docs
+  gq docs --check
+  gq docs --out language`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
@@ -146,7 +151,10 @@ func referencePages() (codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return codegen.Files{"diagnostics.md": diagnostics, "grammar.md": grammarPage()}, nil
+	return codegen.Files{
+		"diagnostics.md": diagnostics, "grammar.md": grammarPage(),
+		"gq.md": manual.Page(newRoot(), "Commands of gq", "gq docs"),
+	}, nil
 }
 
 // page is a Markdown page under writing.

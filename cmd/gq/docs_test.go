@@ -63,7 +63,7 @@ func TestDocs(t *testing.T) {
 	if code, _, stderr := gqRun("docs", "--check"); code != exitFailed || !strings.Contains(stderr, "diagnostics.md is stale") {
 		t.Errorf("check before: exit %d\n%s", code, stderr)
 	}
-	if code, stdout, stderr := gqRun("docs"); code != exitDone || stdout != "../docs/reference/diagnostics.md\n../docs/reference/grammar.md\n" {
+	if code, stdout, stderr := gqRun("docs"); code != exitDone || stdout != "../docs/reference/diagnostics.md\n../docs/reference/gq.md\n../docs/reference/grammar.md\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	if code, stdout, stderr := gqRun("docs", "--check"); code != exitDone || stdout+stderr != "" {

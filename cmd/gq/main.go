@@ -22,29 +22,10 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run executes one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "gq",
-		Short:         "Work on graph schemas and stored queries",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.Args = cobra.ArbitraryArgs // so that an unknown verb comes here, as a usage error
-	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		return &usageError{cmd, fmt.Errorf("unknown command %q, wanted one of those below", args[0])}
-	}
+	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
-	root.AddCommand(generateCommand())
-	root.AddCommand(fmtCommand())
-	root.AddCommand(lintCommand())
-	root.AddCommand(explainCommand())
-	root.AddCommand(docsCommand())
-	root.AddCommand(breakingCommand())
 	err := root.Execute()
 	var usage *usageError
 	var reported *reportedError
@@ -59,6 +40,33 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "gq: %v\n", err)
 	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "gq",
+		Short:         "Work on graph schemas and stored queries",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.Args = cobra.ArbitraryArgs // so that an unknown verb comes here, as a usage error
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return &usageError{cmd, fmt.Errorf("unknown command %q, wanted one of those below", args[0])}
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.AddCommand(generateCommand())
+	root.AddCommand(fmtCommand())
+	root.AddCommand(lintCommand())
+	root.AddCommand(explainCommand())
+	root.AddCommand(docsCommand())
+	root.AddCommand(breakingCommand())
+	root.AddCommand(catalogCommand())
+	root.AddCommand(initCommand())
+	completions(root)
+	return root
 }
 
 // usageError is a command line that makes no sense.

@@ -14,7 +14,7 @@ func newClusterApply() *cobra.Command {
 	var o converge.Options
 	cmd := &cobra.Command{
 		Use:   "apply",
-		Short: "Create graphs and change schemas as cluster.yaml says, and record the revision",
+		Short: "Make graphs and schemas as cluster.yaml says; record the revision",
 		Long: `Create graphs and change the schemas of main as cluster.yaml says, and record that as
 the revision that servers boot from. Stop the server first. A second apply does nothing;
 after one that was cut short, apply again.

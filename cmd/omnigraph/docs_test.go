@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
 // TestReferenceIsFresh compares the committed page with what is printed.
@@ -20,7 +21,7 @@ func TestReferenceIsFresh(t *testing.T) {
 // TestFlagsAreExplained holds that no verb and no flag is without help, and that verbs
 // have examples.
 func TestFlagsAreExplained(t *testing.T) {
-	for cmd := range verbs(newRoot()) {
+	for cmd := range manual.Verbs(newRoot()) {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s has no short help or no example", cmd.CommandPath())
 		}
@@ -43,8 +44,8 @@ func TestExamples(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "examples.txtar")
 	var lines, files strings.Builder
 	n := 0
-	for cmd := range verbs(newRoot()) {
-		for _, example := range examples(cmd) {
+	for cmd := range manual.Verbs(newRoot()) {
+		for _, example := range manual.Examples(cmd) {
 			if costly[example] != "" {
 				continue
 			}

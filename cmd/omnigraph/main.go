@@ -136,6 +136,7 @@ cluster apply would destroy is not approved.`,
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
 	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
 		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
+	completions(root)
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/policy"
@@ -89,8 +90,10 @@ func newMCPServe() *cobra.Command {
 line: a local one in this process, or one of a server, to which messages are forwarded
 with the bearer token of ` + tokenVar + `, or of ` + configName + `.
 
-The session ends with the input, after the answers under way are written. A local
-graph is locked while it is served.`,
+The stored queries of a local graph are those that were made for its schema: compiled
+into this binary, or else the sources that the cluster.yaml in the current folder names.
+The session ends with the input, after the answers under way are written. A local graph
+is locked while it is served.`,
 		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -135,7 +138,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 
 // local makes the served graph of a store.
 func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits service.Limits) (*service.Graph, error) {
-	catalog, err := e.catalog(ctx, g)
+	catalog, err := e.catalog(ctx, g, log)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +165,9 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 }
 
 // catalog returns the stored queries of a store: those of the graph that is named, or
-// else those that were made for its very schema, if any.
-func (e *endpoint) catalog(ctx context.Context, g engine.Graph) (*tool.Catalog, error) {
+// else those that were made for its very schema, if any. What is compiled in comes first,
+// then the sources of the cluster.yaml in the current folder.
+func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger) (*tool.Catalog, error) {
 	schema, err := g.Schema(ctx, engine.Target{})
 	if err != nil {
 		return nil, err
@@ -174,8 +178,22 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph) (*tool.Catalog, 
 			return c, nil
 		}
 	}
+	if cfg, err := cluster.Read(clusterFile); err == nil {
+		for i := range cfg.Graphs {
+			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && digestOf(g) == schema.Digest {
+				named := e.graph != ""
+				e.graph = g.ID
+				stored, err := compiled(cfg, g)
+				if err != nil && !named { // nobody asked for them, and the graph is there
+					log.Warn("the graph is used without stored queries, because their sources have faults", "graph", g.ID, "fault", err)
+					err = nil
+				}
+				return stored, err
+			}
+		}
+	}
 	if e.graph != "" {
-		return nil, usageError{fmt.Errorf("--graph is %q, but no stored queries of such a graph are compiled in; leave it out to serve none", e.graph)}
+		return nil, usageError{fmt.Errorf("--graph is %q, but no stored queries of such a graph are compiled in, nor are they in a %s here; leave it out to serve none", e.graph, clusterFile)}
 	}
 	e.graph = "local"
 	return nil, nil

@@ -158,7 +158,9 @@ cases:
 		{name: "explain a token's group", args: "explain --actor somebody --token-groups other,idp --action read", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},
 		{name: "explain a token's group without a mapping", args: "explain --actor somebody --token-groups readers --action invoke_query --query add_order", stdout: []string{"denied: no rule allows it\n  rule readers-read (policy.yaml:5:9) allows it, but wants principal in Group::\"readers\"\n  rule writers-work (policy.yaml:7:9) allows it, but wants principal in Group::\"writers\"\n"}},
 
-		{name: "tools of queries not compiled in", args: "tools --actor act-ada", exit: 1, stderr: []string{"0 stored queries compiled in", "gq generate"}},
+		{name: "tools", args: "tools --actor act-bot", stdout: []string{"find_user  ", "list_orders  "}, stderr: []string{"an empty graph"}},
+		{name: "tools of queries with faults", args: "tools --actor act-bot", files: map[string]string{"shop.gq": "query find_user($name: String) { match { $u: Usr } return { $u.name } }\n"}, exit: 1,
+			stderr: []string{"shop.gq:1:", "did you mean User?"}},
 		{name: "schema", args: "schema", stdout: []string{policy.CedarSchema()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

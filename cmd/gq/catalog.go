@@ -1,0 +1,231 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+func catalogCommand() *cobra.Command {
+	var c cataloger
+	cmd := &cobra.Command{
+		Use:   "catalog [--graph NAME] [--schema FILE --queries DIR|FILE…] [--format table|json]",
+		Short: "Print the types and the stored queries of a graph, compiled",
+		Long: `Print what the sources of a graph come to: node and edge types with their properties and
+constraints, and the stored queries with their parameters and columns.
+
+It is for whoever wants to know what a graph offers without reading its sources: a list
+for people, and JSON for programs and for generators of other languages. The JSON is that
+of generated/<graph>/catalog.json with the types beside the queries, and gq breaking
+--against takes it as well. Types and constraints are spelled as a schema spells them.
+
+Without --schema the graph is one of cluster.yaml in the current directory or a parent.`,
+		Example: `  gq catalog
+  gq catalog --graph code --format json
+  gq catalog --schema queries/code/schema.pg --queries queries/code --format table`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.graph, "graph", "", "the `NAME` of the graph (default: the only one)")
+	f.StringVar(&c.schema, "schema", "", "the schema `FILE` (.pg)")
+	f.StringSliceVar(&c.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	f.StringVar(&c.format, "format", "", "table or json (default: table on a terminal, json elsewhere)")
+	return cmd
+}
+
+type cataloger struct {
+	graph, schema, format string
+	queries               []string
+}
+
+// catalogDoc is the JSON form: that of codegen.Contract, and the types.
+type catalogDoc struct {
+	Graph        string                  `json:"graph"`
+	SchemaDigest string                  `json:"schema_digest"`
+	SourceDigest string                  `json:"source_digest"`
+	Nodes        []catalogType           `json:"nodes"`
+	Edges        []catalogType           `json:"edges"`
+	Queries      []codegen.ContractQuery `json:"queries"`
+}
+
+// catalogType is a node type, or an edge type, which has ends.
+type catalogType struct {
+	Name        string            `json:"name"`
+	From        string            `json:"from,omitempty"`
+	To          string            `json:"to,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Implements  []string          `json:"implements,omitempty"`
+	Properties  []catalogProperty `json:"properties"`
+	Constraints []string          `json:"constraints"`
+}
+
+type catalogProperty struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description,omitempty"`
+	EmbedOf     string `json:"embed_of,omitempty"` // the property that a vector is made of
+}
+
+func (c *cataloger) run(cmd *cobra.Command) error {
+	if !slices.Contains([]string{"", "table", "json"}, c.format) {
+		return &usageError{cmd, fmt.Errorf("--format is %q, wanted table or json", c.format)}
+	}
+	g := generator{stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	j, err := c.job(cmd, &g)
+	if err != nil {
+		return err
+	}
+	ok, err := g.compile(j)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &reportedError{}
+	}
+	doc, err := newCatalogDoc(j.output)
+	if err != nil {
+		return err
+	}
+	if c.format == "table" || c.format == "" && isTerminal(cmd.OutOrStdout()) {
+		return doc.table(cmd.OutOrStdout())
+	}
+	enc := json.NewEncoder(cmd.OutOrStdout())
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(doc)
+}
+
+// job finds the graph.
+func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
+	if c.schema != "" {
+		files, err := queryFiles(c.queries)
+		if err != nil {
+			return nil, err
+		}
+		cfg, err := readConfig(".", g.stderr)
+		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.strict}, err
+	}
+	if c.queries != nil {
+		return nil, &usageError{cmd, errors.New("--queries goes with --schema: give both, or none to read cluster.yaml")}
+	}
+	jobs, err := g.clusterJobs()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range jobs {
+		if jobs[i].graph == c.graph || c.graph == "" && len(jobs) == 1 {
+			return &jobs[i], nil
+		}
+		names = append(names, jobs[i].graph)
+	}
+	if c.graph == "" {
+		return nil, &usageError{cmd, fmt.Errorf("--graph is missing, and %s has the graphs %s", clusterFile, strings.Join(names, ", "))}
+	}
+	return nil, fmt.Errorf("%s has no graph %q; it has %s", clusterFile, c.graph, strings.Join(names, ", "))
+}
+
+func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
+	promise, err := readContract(out.Package[codegen.ContractFile], codegen.ContractFile)
+	if err != nil {
+		return nil, err
+	}
+	doc := &catalogDoc{
+		Graph: promise.Graph, SchemaDigest: promise.SchemaDigest, SourceDigest: promise.SourceDigest,
+		Nodes: []catalogType{}, Edges: []catalogType{}, Queries: promise.Queries,
+	}
+	for _, n := range out.Schema.Nodes {
+		doc.Nodes = append(doc.Nodes, catalogType{
+			Name: n.Name, Description: n.Description, Implements: n.Implements,
+			Properties: catalogProperties(n.Properties), Constraints: append([]string{}, n.Rules()...),
+		})
+	}
+	for _, e := range out.Schema.Edges {
+		doc.Edges = append(doc.Edges, catalogType{
+			Name: e.Name, From: e.From, To: e.To, Description: e.Description,
+			Properties: catalogProperties(e.Properties), Constraints: append([]string{}, e.Rules()...),
+		})
+	}
+	return doc, nil
+}
+
+func catalogProperties(props []*catalog.Property) []catalogProperty {
+	all := make([]catalogProperty, len(props))
+	for i, p := range props {
+		all[i] = catalogProperty{Name: p.Name, Type: p.Type.String(), Description: p.Description}
+		if p.Embed != nil {
+			all[i].EmbedOf = p.Embed.Source
+		}
+	}
+	return all
+}
+
+// table prints a catalog for people: names and types, without what describes them.
+func (d *catalogDoc) table(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+	for _, t := range d.Nodes {
+		t.table(w, "node "+t.Name)
+	}
+	for _, t := range d.Edges {
+		t.table(w, fmt.Sprintf("edge %s: %s -> %s", t.Name, t.From, t.To))
+	}
+	for _, q := range d.Queries {
+		var params, columns []string
+		for _, p := range q.Params {
+			mark := ""
+			if p.Optional {
+				mark = "?"
+			}
+			params = append(params, "$"+p.Name+": "+p.Type+mark)
+		}
+		for _, c := range q.Columns {
+			columns = append(columns, c.Name)
+		}
+		does := "reads " + strings.Join(columns, ", ")
+		if q.Mutation {
+			does = "writes"
+		}
+		switch {
+		case !q.Exposed:
+			does += "; no tool"
+		case q.Tool != q.Name:
+			does += "; the tool " + q.Tool
+		}
+		fmt.Fprintf(w, "query %s(%s)\n\t%s\n", q.Name, strings.Join(params, ", "), does)
+	}
+	return w.Flush()
+}
+
+// table prints a type: a line for itself, for each property and for each constraint.
+func (t *catalogType) table(w io.Writer, head string) {
+	fmt.Fprintln(w, head)
+	for _, p := range t.Properties {
+		fmt.Fprintf(w, "\t%s\t%s\n", p.Name, p.Type)
+	}
+	for _, c := range t.Constraints {
+		fmt.Fprintf(w, "\t%s\n", c)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

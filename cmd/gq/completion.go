@@ -1,0 +1,103 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// byFlag completes the values of flags by their names, on every verb that has them and
+// does not do better itself. A flag that is in no list has no completion.
+var byFlag = map[string]cobra.CompletionFunc{
+	"schema": files("pg"), "queries": files("gq"), "out": folders, "graph": graphs, "against": refs,
+}
+
+// formatsOf completes --format.
+var formatsOf = map[string][]string{
+	"lint": {"text", "json", "sarif", "github"}, "breaking": {"text", "json", "github"}, "catalog": {"table", "json"},
+}
+
+// byVerb completes arguments.
+var byVerb = map[string]cobra.CompletionFunc{
+	"fmt": files("pg", "gq"), "lint": files("gq"), "explain": fileAndQuery,
+}
+
+// completions gives every verb of root what completes its flags and arguments.
+func completions(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, has := cmd.GetFlagCompletionFunc(f.Name); has || f.NoOptDefVal != "" {
+				return
+			}
+			complete := byFlag[f.Name]
+			if words := formatsOf[cmd.Name()]; f.Name == "format" {
+				complete = cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+			}
+			if complete == nil && f.Annotations[cobra.BashCompSubdirsInDir] == nil {
+				complete = cobra.NoFileCompletions
+			}
+			if complete != nil {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+			}
+		})
+		if cmd.ValidArgsFunction == nil {
+			if cmd.ValidArgsFunction = byVerb[cmd.Name()]; cmd.ValidArgsFunction == nil {
+				cmd.ValidArgsFunction = cobra.NoFileCompletions
+			}
+		}
+	}
+}
+
+func files(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// graphs completes the name of a graph of cluster.yaml.
+func graphs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if _, cfg, err := readCluster(io.Discard); err == nil {
+		for _, g := range cfg.Graphs {
+			names = append(names, g.ID)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// refs completes a branch or tag of git, and files.
+func refs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	out, err := git(".", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return strings.Fields(string(out)), cobra.ShellCompDirectiveDefault
+}
+
+// fileAndQuery completes a .gq file, and then the name of a query in it.
+func fileAndQuery(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return []string{"gq"}, cobra.ShellCompDirectiveFilterFileExt
+	case 1:
+	default:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	parsed, _ := syntax.ParseQueries(args[0], string(text))
+	var names []string
+	for _, q := range parsed.Queries {
+		names = append(names, q.Name.Value)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+
+	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+)
+
+func initCommand() *cobra.Command {
+	var i initializer
+	cmd := &cobra.Command{
+		Use:   "init DIR [--module PATH] [--replace CHECKOUT] [--bind HOST:PORT] [--dry-run]",
+		Short: "Make a module of your own: a schema, queries, a policy and a server",
+		Long: `Make a module of your own in an empty folder: a schema, stored queries with their tests,
+a policy with its cases, data to start with, a server that has the queries built in, a
+Makefile, a CI workflow and a Dockerfile. The commands that it prints lead to a running
+server and a call of one of its queries; they are for a POSIX shell.
+
+The module requires Omnigraph at the version of this gq. A gq that was built from a
+checkout has no version that could be fetched: it wants --replace with the checkout. A
+folder that holds anything but .git is refused, and nothing is written.`,
+		Example: `  gq init brain
+  gq init brain --module example.com/acme/brain --dry-run
+  gq init brain --replace ../omnigraph`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{cmd, fmt.Errorf("found %d arguments, wanted the folder of the module", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&i.path, "module", "", "the module `PATH` (default: the name of DIR)")
+	f.StringVar(&i.replace, "replace", "", "the `DIR` of a checkout of Omnigraph to build with, instead of a released version")
+	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` where the printed commands have the server listen")
+	f.BoolVar(&i.dryRun, "dry-run", false, "write nothing; list the files")
+	_ = cmd.MarkFlagDirname("replace")
+	_ = cmd.RegisterFlagCompletionFunc("module", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
+	return cmd
+}
+
+type initializer struct {
+	path, replace, bind string
+	dryRun              bool
+}
+
+func (i *initializer) run(cmd *cobra.Command, dir string) error {
+	m, err := i.module(dir)
+	if err != nil {
+		return err
+	}
+	taken, err := scaffold.InTheWay(dir)
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("%s is not empty, it holds %s; name a folder that is empty or does not exist", dir, some(taken, 5))
+	}
+	files, err := m.Files()
+	if err != nil {
+		return err
+	}
+	if !i.dryRun {
+		if err := scaffold.Write(dir, files); err != nil {
+			return fmt.Errorf("nothing was made: %w", err)
+		}
+	}
+	w := cmd.OutOrStdout()
+	for _, name := range files.Names() {
+		fmt.Fprintln(w, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	if i.dryRun {
+		return nil
+	}
+	fmt.Fprintf(w, "\nThe module %s is made. Next:\n\n", m.Path)
+	if filepath.Clean(dir) != "." {
+		fmt.Fprintf(w, "  cd %s\n", scaffold.Quote(dir))
+	}
+	for _, step := range m.Steps() {
+		fmt.Fprintf(w, "  %s\n", step)
+	}
+	_, err = fmt.Fprintf(w, "\nThe server goes on until Ctrl-C. In a second terminal, in the module's folder, call a query\nof its own over MCP:\n\n  %s\n", m.Call())
+	return err
+}
+
+// module decides what is made in dir.
+func (i *initializer) module(dir string) (*scaffold.Module, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Workspace: inWorkspace(full)}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if i.replace == "" {
+		info, _ := debug.ReadBuildInfo()
+		m.Version, err = released(info)
+		return m, err
+	}
+	if m.Replace, err = filepath.Abs(i.replace); err != nil {
+		return nil, err
+	}
+	m.Version = "v0.0.0" // what it is called matters not: the folder stands for all versions
+	if !isCheckout(m.Replace) {
+		return nil, fmt.Errorf("--replace is %s, which has no go.mod of %s; name a checkout of it", i.replace, scaffold.Omnigraph)
+	}
+	return m, nil
+}
+
+// released returns the version of Omnigraph that a binary was built from, if it came from
+// a module proxy: others can then fetch it.
+func released(info *debug.BuildInfo) (string, error) {
+	if info != nil {
+		// A main module that was built where it lies has no checksum.
+		if m := info.Main; m.Path == scaffold.Omnigraph && m.Sum != "" {
+			return m.Version, nil
+		}
+		for _, m := range info.Deps {
+			if m.Path == scaffold.Omnigraph && m.Replace == nil && semver.IsValid(m.Version) {
+				return m.Version, nil
+			}
+		}
+	}
+	checkout := "DIR"
+	if path, err := findUp("go.mod"); err == nil && isCheckout(filepath.Dir(path)) {
+		checkout = scaffold.Quote(filepath.Dir(path))
+	}
+	return "", errors.New("this gq was built from a checkout, and no released version is known to have its code; " +
+		"name the checkout with --replace " + checkout + ", or install a released gq: go install " + scaffold.Omnigraph + "/cmd/gq@latest")
+}
+
+// isCheckout reports whether dir is the root of Omnigraph's module.
+func isCheckout(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && modfile.ModulePath(text) == scaffold.Omnigraph
+}
+
+// inWorkspace reports whether the go command will look at dir as a part of a workspace.
+func inWorkspace(dir string) bool {
+	if set := os.Getenv("GOWORK"); set != "" {
+		return set != "off"
+	}
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.work")); err == nil {
+			return true
+		}
+		if filepath.Dir(up) == up {
+			return false
+		}
+	}
+}
+
+// some joins names, and only counts those past the first n.
+func some(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+)
+
+// initVar, when it is set, has the commands run that gq init prints.
+const initVar = "OMNIGRAPH_TEST_INIT"
+
+// TestInitLeadsToAServer makes a module in an empty folder and types what gq init prints,
+// line by line, until the module's own server answers the module's own query.
+func TestInitLeadsToAServer(t *testing.T) {
+	if os.Getenv(initVar) == "" {
+		t.Skip(initVar + " is not set; run make test-init")
+	}
+	root, work, bind := checkout(t), t.TempDir(), freeAddress(t)
+	out, err := exec.Command("go", "run", "-C", root, "./cmd/gq", "init", filepath.Join(work, "brain"), "--replace", root, "--bind", bind).Output()
+	if err != nil {
+		t.Fatalf("gq init: %v", err)
+	}
+	var typed []string
+	for line := range strings.Lines(string(out)) {
+		if command, ok := strings.CutPrefix(line, "  "); ok {
+			typed = append(typed, strings.TrimSpace(command))
+		}
+	}
+	if len(typed) < 8 || !strings.HasPrefix(typed[0], "cd ") || !strings.HasPrefix(typed[len(typed)-1], "curl ") {
+		t.Fatalf("gq init printed the commands %q", typed)
+	}
+	cd, serve, call := typed[0], typed[len(typed)-2], typed[len(typed)-1]
+
+	first := openTerminal(t, work)
+	for _, command := range typed[:len(typed)-2] {
+		first.run(command, 10*time.Minute)
+	}
+	first.start(serve, "Serving;", time.Minute)
+	second := openTerminal(t, work)
+	second.run(cd, time.Minute)
+	checkAnswer(t, second.run(call, time.Minute), "document", "pricing-study")
+	checkTools(t, bind, filepath.Join(work, "brain"))
+	first.interrupt(time.Minute)
+
+	module := filepath.Join(work, "brain")
+	before := generated(t, module)
+	if err := os.RemoveAll(filepath.Join(module, "generated")); err != nil {
+		t.Fatal(err)
+	}
+	second.run("go generate ./...", time.Minute)
+	for name, text := range generated(t, module) {
+		if !bytes.Equal(text, before[name]) {
+			t.Errorf("%s is not what gq init made", name)
+		}
+		delete(before, name)
+	}
+	if len(before) > 0 {
+		t.Errorf("go generate did not write %d files that gq init made", len(before))
+	}
+	second.run("make lint test", 10*time.Minute)
+	runWorkflow(t, second, filepath.Join(module, ".github", "workflows", "ci.yml"))
+}
+
+// runWorkflow runs the steps of the CI workflow as a pull request that changes nothing
+// would, without the race detector, which takes minutes to build.
+func runWorkflow(t *testing.T, c *terminal, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Name, Run string } }
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"git -c init.defaultBranch=main init -q", "git add -A", "git -c user.name=t -c user.email=t@example.com commit -qm first",
+		"git update-ref refs/remotes/origin/main HEAD", "export GITHUB_BASE_REF=main",
+	} {
+		c.run(command, time.Minute)
+	}
+	ran := 0
+	for _, step := range workflow.Jobs["test"].Steps {
+		if step.Run == "" {
+			continue
+		}
+		ran++
+		script := filepath.Join(t.TempDir(), "step.sh")
+		if err := os.WriteFile(script, []byte(strings.ReplaceAll(step.Run, "go test -race", "go test")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.run("sh -e "+scaffold.Quote(script), 10*time.Minute)
+	}
+	if ran < 6 {
+		t.Errorf("the workflow has %d steps", ran)
+	}
+}
+
+// checkAnswer holds what a call over MCP answers to what the seed has: one row, with the
+// value in the column.
+func checkAnswer(t *testing.T, out, column, value string) {
+	t.Helper()
+	var answer struct {
+		Result struct {
+			StructuredContent struct{ Rows []map[string]any }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if rows := answer.Result.StructuredContent.Rows; len(rows) != 1 || rows[0][column] != value {
+		t.Errorf("the call answers %s, want one row with the %s %s", out, column, value)
+	}
+}
+
+// checkTools asks the server as an agent's client does, with the token of --dev.
+func checkTools(t *testing.T, addr, module string) {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(module, "data", "dev-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: "http://" + addr + "/graphs/team/mcp", HTTPClient: &http.Client{Transport: withToken(strings.TrimSpace(string(token)))},
+		DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	list, err := session.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"find_documents", "get_document", "recent_decisions", "why", "replaced_by", "record_decision", "who_knows", "decisions_of"} {
+		if !slices.ContainsFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == want }) {
+			t.Errorf("the server offers no tool %s", want)
+		}
+	}
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "record_decision", Arguments: map[string]any{"params": map[string]any{
+		"slug": "s", "title": "t", "reason": "r", "by": "mei", "document": "late-payments",
+	}}})
+	if err != nil || res.IsError {
+		t.Errorf("record_decision: %v %+v", err, res)
+	}
+}
+
+type withToken string
+
+func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(token))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// generated reads what a module has of gq generate.
+func generated(t *testing.T, module string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	dir := filepath.Join(module, "generated")
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		files[name], err = os.ReadFile(name)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s holds %d files: %v", dir, len(files), err)
+	}
+	return files
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// terminal is a shell that is typed into, line by line. What it runs is a process group of
+// its own, as what a terminal runs is.
+type terminal struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	ended chan struct{} // closed when the shell has ended
+
+	mu   sync.Mutex
+	out  bytes.Buffer
+	more chan struct{} // has an item when out has grown
+}
+
+// endMark is printed, with the exit status, when a command that was typed has ended.
+const endMark = "\n=== the command ended with "
+
+func openTerminal(t *testing.T, dir string) *terminal {
+	t.Helper()
+	c := &terminal{t: t, cmd: exec.Command("sh"), ended: make(chan struct{}), more: make(chan struct{}, 1)}
+	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, c, c
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.WaitDelay = 10 * time.Second
+	var err error
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(c.ended)
+		_ = c.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = c.stdin.Close()
+		select {
+		case <-c.ended:
+		case <-time.After(time.Second):
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+			<-c.ended
+		}
+	})
+	return c
+}
+
+// Write takes what the shell prints.
+func (c *terminal) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case c.more <- struct{}{}:
+	default:
+	}
+	return c.out.Write(p)
+}
+
+// run types a command, waits for its end, and returns what it printed. It must succeed.
+func (c *terminal) run(command string, limit time.Duration) string {
+	c.t.Helper()
+	out, status := c.until(command, endMark, limit)
+	if status != "0" {
+		c.t.Fatalf("%s: exit status %s\n%s", command, status, out)
+	}
+	return out
+}
+
+// start types a command that goes on, and waits until it has printed a sign.
+func (c *terminal) start(command, sign string, limit time.Duration) {
+	c.t.Helper()
+	c.until(command, sign, limit)
+}
+
+// until types a command and waits for a sign. It returns what was printed before, and the
+// rest of the sign's line.
+func (c *terminal) until(command, sign string, limit time.Duration) (before, rest string) {
+	c.t.Helper()
+	c.mu.Lock()
+	c.out.Reset()
+	c.mu.Unlock()
+	if _, err := fmt.Fprintf(c.stdin, "%s\nprintf '%s%%s\\n' $?\n", command, strings.ReplaceAll(endMark, "\n", `\n`)); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.wait(command, sign, limit)
+}
+
+func (c *terminal) wait(command, sign string, limit time.Duration) (before, rest string) {
+	c.t.Helper()
+	late := time.After(limit)
+	for {
+		c.mu.Lock()
+		out := c.out.String()
+		c.mu.Unlock()
+		before, after, found := strings.Cut(out, sign)
+		if rest, _, whole := strings.Cut(after, "\n"); found && whole {
+			return before, rest
+		}
+		select {
+		case <-c.more:
+		case <-c.ended:
+			c.t.Fatalf("%s: the shell ended\n%s", command, out)
+		case <-late:
+			c.t.Fatalf("%s: not done after %v\n%s", command, limit, out)
+		}
+	}
+}
+
+// interrupt does what Ctrl-C does, and waits until the command that runs has ended.
+func (c *terminal) interrupt(limit time.Duration) {
+	c.t.Helper()
+	if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT); err != nil {
+		c.t.Fatal(err)
+	}
+	select {
+	case <-c.ended: // a shell that is no terminal's ends with what it runs
+	case <-time.After(limit):
+		c.t.Fatalf("nothing ended within %v of the interrupt", limit)
+	}
+}

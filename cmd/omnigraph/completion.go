@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+)
+
+// completionTime is how long somebody who pressed Tab waits at most for a graph. Tests set
+// it higher: they say what is completed, not how fast.
+var completionTime = time.Second
+
+const completedCommits = 50 // of main, the latest first
+
+// byFlag completes the values of flags by their names, on every verb that has them and
+// does not do better itself. A flag that is in no list has no completion: its value is
+// not to be guessed from the files that lie around.
+var byFlag = map[string]cobra.CompletionFunc{
+	"store": folders, "dir": folders, "cluster": folders,
+	"data": files("jsonl", "ndjson"), "policy": files("yaml", "cedar"), "tests": files("yaml"), "schema": files("pg"),
+	"query": files("gq"), "out": anyFile, "file": anyFile,
+	"branch": branches, "from": branches, "into": branches, "type": types,
+	"graph": graphs, "format": fixed("text", "json"), "via": fixed("adhoc", "stored"), "client": fixed(clientconfig.Names()...),
+	"action": fixed(actions()...), "at": commits, "if-commit": commits,
+}
+
+// byVerb completes the arguments of verbs.
+var byVerb = map[string]cobra.CompletionFunc{
+	"omnigraph branch delete": first(branches), "omnigraph merge": first(branches),
+	"omnigraph commit show": first(commits), "omnigraph changes": first(commits),
+	"omnigraph query": first(queriesOfFile), "omnigraph mutate": first(queriesOfFile), "omnigraph queries run": first(storedQueryNames),
+	"omnigraph policy validate": first(files("yaml", "cedar")), "omnigraph policy test": first(files("yaml", "cedar")), "omnigraph policy explain": first(files("yaml", "cedar")),
+}
+
+// completions gives every verb below cmd what completes its flags and arguments.
+func completions(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		completions(sub)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, has := cmd.GetFlagCompletionFunc(f.Name); has || f.NoOptDefVal != "" {
+			return
+		}
+		complete := byFlag[f.Name]
+		if strings.HasPrefix(cmd.CommandPath(), "omnigraph policy ") && (f.Name == "query" || f.Name == "branch") {
+			complete = map[string]cobra.CompletionFunc{"query": queriesOfCluster}[f.Name]
+		}
+		if complete == nil {
+			complete = cobra.NoFileCompletions
+		}
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+	})
+	if cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() {
+		if cmd.ValidArgsFunction = byVerb[cmd.CommandPath()]; cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+}
+
+func fixed(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+func files(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func anyFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// first completes the first argument, and no other.
+func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, prefix)
+	}
+}
+
+// among completes with words; the shell drops those that do not fit what was typed.
+func among(words []string) ([]string, cobra.ShellCompDirective) {
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// fromGraph asks the graph that the flags name: a store that nobody has open, or a server.
+// What cannot be asked in time completes nothing.
+func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		given := func(name string) string {
+			if f := cmd.Flags().Lookup(name); f != nil {
+				return f.Value.String()
+			}
+			return ""
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		cmd.SetContext(ctx)
+		e := endpoint{store: given("store"), server: given("server"), graph: given("graph"), actor: given("as"), policy: given("policy")}
+		s, err := e.open(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		words, err := ask(ctx, s)
+		if s.Close() != nil || err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return among(words)
+	}
+}
+
+func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+		list, err := s.Branches(ctx)
+		return mapped(list, func(b branchAnswer) string { return b.Name }), err
+	})(cmd, args, prefix)
+}
+
+func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+		list, err := s.Commits(ctx, "", engine.CommitRange{Limit: completedCommits})
+		return mapped(list, func(c commitAnswer) string { return c.GraphCommitID }), err
+	})(cmd, args, prefix)
+}
+
+func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+		snapshot, err := s.Snapshot(ctx, engine.Target{})
+		if err != nil {
+			return nil, err
+		}
+		return mapped(snapshot.Datasets, func(d datasetAnswer) string { return d.TypeName }), nil
+	})(cmd, args, prefix)
+}
+
+func storedQueryNames(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+		list, err := s.Queries(ctx)
+		return mapped(list, func(q queryAnswer) string { return q.Name }), err
+	})(cmd, args, prefix)
+}
+
+// queriesOfFile completes the name of a query in the file of --query.
+func queriesOfFile(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return among(queryNames(cmd.Flag("query").Value.String()))
+}
+
+// queriesOfCluster completes the name of a stored query of cluster.yaml.
+func queriesOfCluster(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if cfg := clusterOf(cmd); cfg != nil {
+		for _, g := range cfg.Graphs {
+			for _, file := range g.QueryFiles {
+				names = append(names, queryNames(file)...)
+			}
+		}
+	}
+	return among(names)
+}
+
+// queryNames lists the queries of a file that parse.
+func queryNames(path string) []string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	parsed, _ := syntax.ParseQueries(path, string(text))
+	return mapped(parsed.Queries, func(q *syntax.Query) string { return q.Name.Value })
+}
+
+// graphs completes the id of a graph of cluster.yaml.
+func graphs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	if cfg := clusterOf(cmd); cfg != nil {
+		ids = mapped(cfg.Graphs, func(g cluster.Graph) string { return g.ID })
+	}
+	if strings.HasPrefix(cmd.CommandPath(), "omnigraph policy ") {
+		ids = append(ids, onServer)
+	}
+	return among(ids)
+}
+
+// clusterOf reads the cluster.yaml of --cluster, or of the current folder; nil for none.
+func clusterOf(cmd *cobra.Command) *cluster.Config {
+	dir := ""
+	if f := cmd.Flags().Lookup("cluster"); f != nil {
+		dir = f.Value.String()
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		return nil
+	}
+	return cfg
+}
+
+func actions() []string {
+	var names []string
+	for _, server := range []bool{false, true} {
+		for _, a := range policy.Actions(server) {
+			names = append(names, string(a))
+		}
+	}
+	return names
+}
+
+func mapped[T any](list []T, f func(T) string) []string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = f(list[i])
+	}
+	return words
+}

@@ -1,0 +1,239 @@
+package scaffold
+
+import (
+	"bytes"
+	"errors"
+	"go/format"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+)
+
+func brain() *Module {
+	return &Module{Path: "example.com/acme/brain", Version: "v0.0.0", Replace: "/a folder/omnigraph", Bind: "127.0.0.1:8080"}
+}
+
+func rendered(t *testing.T, m *Module) codegen.Files {
+	t.Helper()
+	files, err := m.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestFilesAreFormatted holds that what is made is laid out as the formatters would.
+func TestFilesAreFormatted(t *testing.T) {
+	seen := map[string]int{}
+	for name, text := range rendered(t, brain()) {
+		if bytes.Contains(text, []byte("<no value>")) || bytes.Contains(text, []byte("{{")) && path.Ext(name) != ".yml" {
+			t.Errorf("%s is not filled in", name)
+		}
+		own := !strings.HasPrefix(name, codegen.ReferenceDir)
+		if own && (!bytes.HasSuffix(text, []byte("\n")) || bytes.HasSuffix(text, []byte("\n\n"))) {
+			t.Errorf("%s does not end in one end of line", name)
+		}
+		seen[path.Ext(name)]++
+		want := text
+		switch path.Ext(name) {
+		case ".go":
+			var err error
+			if want, err = format.Source(text); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		case ".gq", ".pg":
+			src := gq.Source{Name: name, Text: string(text)}
+			laid, faults := gq.Format(src)
+			if faults != nil {
+				t.Fatal(faults)
+			}
+			want = []byte(laid)
+		}
+		if !bytes.Equal(text, want) {
+			t.Errorf("%s is laid out differently:\n%s", name, want)
+		}
+	}
+	if seen[".go"] < 5 || seen[".gq"] != 3 || seen[".pg"] != 1 {
+		t.Errorf("looked at %v", seen)
+	}
+}
+
+// TestNothingIsOdd lints the schema and the queries with every rule, those across files
+// included.
+func TestNothingIsOdd(t *testing.T) {
+	files := rendered(t, brain())
+	c := gq.Catalog{Whole: true, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}, Config: lint.Config{}}
+	for _, name := range files.Names() {
+		if path.Ext(name) == ".gq" {
+			c.Queries = append(c.Queries, gq.Source{Name: name, Text: string(files[name])})
+		}
+	}
+	for _, d := range gq.Lint(c).List {
+		t.Errorf("%s: %s: %s", d.Span, d.Code, d.Message)
+	}
+}
+
+// TestModuleIsRead reads what is written as those do who use it.
+func TestModuleIsRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "brain")
+	files := rendered(t, brain())
+	if err := Write(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != graph || len(cfg.Graphs[0].QueryFiles) != 3 {
+		t.Errorf("cluster.yaml says %+v", cfg)
+	}
+	if _, err := policy.Read(cfg.Graphs[0].Policy, policy.Options{Graph: graph, Queries: []string{"find_documents", "get_document"}}); err != nil {
+		t.Error(err)
+	}
+	mod, err := modfile.Parse("go.mod", files["go.mod"], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mod.Module.Mod.Path != "example.com/acme/brain" || len(mod.Replace) != 1 || mod.Replace[0].New.Path != "/a folder/omnigraph" || len(mod.Tool) != 2 {
+		t.Errorf("go.mod says\n%s", files["go.mod"])
+	}
+	own, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := modfile.ParseLax("go.mod", own, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mod.Go.Version != parsed.Go.Version {
+		t.Errorf("the module is for Go %s, and Omnigraph wants %s", mod.Go.Version, parsed.Go.Version)
+	}
+	released := brain()
+	released.Version, released.Replace = "v1.2.3", ""
+	if text := string(rendered(t, released)["go.mod"]); strings.Contains(text, "replace") || !strings.Contains(text, Omnigraph+" v1.2.3") {
+		t.Errorf("go.mod of a release says\n%s", text)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for path, want := range map[string]string{
+		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
+		"a b": "wanted one such as", "": "wanted one such as", "/brain": "wanted one such as", "..": "wanted one such as",
+		"cmd": "as its own", "std/x": "as its own", "brä": "wanted one such as", "-brain": "wanted one such as",
+	} {
+		m := brain()
+		m.Path = path
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", path, err, want)
+		}
+	}
+	m := brain()
+	m.Bind = "8080"
+	if err := m.Check(); err == nil {
+		t.Error("an address without a host passes")
+	}
+	m.Path = "example.com/acme/Brain/v2"
+	if m.name() != "Brain" {
+		t.Errorf("it is called %s", m.name())
+	}
+}
+
+// TestWriteUndoes holds that a module that cannot be written leaves nothing, and replaces
+// nothing.
+func TestWriteUndoes(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a", "b")
+	files := codegen.Files{"1": []byte("one"), "deep/2": []byte("two"), "deep/2/3": []byte("under a file")}
+	if err := Write(dir, files); err == nil {
+		t.Fatal("a file under a file was written")
+	}
+	if _, err := os.Stat(filepath.Join(root, "a")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was made is still there: %v", err)
+	}
+	kept := filepath.Join(root, "z")
+	if err := os.WriteFile(kept, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(root, codegen.Files{"1": nil, "z": nil}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	if text, _ := os.ReadFile(kept); string(text) != "mine" {
+		t.Errorf("the file holds %q", text)
+	}
+	if names, err := InTheWay(root); err != nil || !slices.Equal(names, []string{"z"}) {
+		t.Errorf("left: %v %v", names, err)
+	}
+}
+
+func TestInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	if names, err := InTheWay(filepath.Join(dir, "none")); err != nil || names != nil {
+		t.Errorf("of no folder: %v %v", names, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := InTheWay(dir); err != nil || names != nil {
+		t.Errorf("of a fresh clone: %v %v", names, err)
+	}
+	if _, err := InTheWay("scaffold.go"); err == nil {
+		t.Error("a file passes for a folder")
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for word, want := range map[string]string{"a/b-1.2": "a/b-1.2", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "-x": "'-x'", "~": "'~'"} {
+		if got := Quote(word); got != want {
+			t.Errorf("%q is %s, want %s", word, got, want)
+		}
+	}
+}
+
+// TestReadmeTellsTheSteps holds the page to the commands that gq init prints.
+func TestReadmeTellsTheSteps(t *testing.T) {
+	m := brain()
+	m.Bind = "0.0.0.0:81"
+	readme := string(rendered(t, m)["README.md"])
+	for _, step := range append(m.Steps(), m.Call()) {
+		if !strings.Contains(readme, "\n    "+step+"\n") {
+			t.Errorf("README.md lacks %s:\n%s", step, readme)
+		}
+	}
+	if !strings.Contains(m.Call(), "http://127.0.0.1:81/") {
+		t.Errorf("the call is %s", m.Call())
+	}
+}
+
+// TestDockerfileCopiesWhatThereIs holds the image to the module's files, and the health
+// check to the server's port.
+func TestDockerfileCopiesWhatThereIs(t *testing.T) {
+	files := rendered(t, brain())
+	copied := 0
+	for line := range strings.Lines(string(files["Dockerfile"])) {
+		words := strings.Fields(line)
+		if len(words) < 3 || words[0] != "COPY" || strings.HasPrefix(words[1], "--from") || words[1] == "." {
+			continue
+		}
+		for _, pattern := range words[1 : len(words)-1] {
+			copied++
+			if !slices.ContainsFunc(files.Names(), func(name string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }) {
+				t.Errorf("there is no %s to copy", pattern)
+			}
+		}
+	}
+	if copied < 4 {
+		t.Errorf("found %d files that are copied", copied)
+	}
+}

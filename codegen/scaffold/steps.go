@@ -1,0 +1,57 @@
+package scaffold
+
+import (
+	"fmt"
+	"net"
+	"strings"
+)
+
+// build is the command that makes the server.
+const build = "go build -o bin/ ./cmd/..."
+
+// fillStore are the commands that make the graph and load the seed.
+var fillStore = []string{
+	"go tool omnigraph cluster apply",
+	"go tool omnigraph load --store data/team --data seed.jsonl --mode overwrite",
+}
+
+// Steps are the commands that lead from the module as it was made to a running server, for
+// a POSIX shell in the module's folder. The last one runs until it is stopped.
+func (m *Module) Steps() []string {
+	var steps []string
+	if m.Workspace {
+		steps = append(steps, "go work use .")
+	}
+	steps = append(steps, "go mod tidy", "go generate ./...", "go test ./...", build)
+	steps = append(steps, fillStore...)
+	return append(steps, "bin/omnigraph-server --dev --bind "+Quote(m.Bind))
+}
+
+// Call is the command that asks the running server one of the module's stored queries over
+// MCP.
+func (m *Module) Call() string {
+	return fmt.Sprintf(`curl -s http://%s/graphs/%s/mcp -H "Authorization: Bearer $(cat data/dev-token)" `+
+		`-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' `+
+		`-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":{"params":{"slug":"price-by-invoice"}}}}'`,
+		m.reachedAt(), graph)
+}
+
+// reachedAt is the address under which this machine reaches the server.
+func (m *Module) reachedAt() string {
+	host, port, err := net.SplitHostPort(m.Bind)
+	if err != nil || host != "" && host != "0.0.0.0" && host != "::" {
+		return m.Bind
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
+// Quote writes a word for a POSIX shell.
+func Quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 && !strings.HasPrefix(word, "-") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

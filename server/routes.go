@@ -6,15 +6,17 @@ import (
 	"net/url"
 	"runtime/debug"
 
+	"github.com/omnigraph-go/omnigraph/server/admit"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 // routes puts authentication in front of both transports; /healthz alone is open.
-func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service.Authorizer) http.Handler {
+func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service.Authorizer, gate *admit.Gate, set *observe.Set) http.Handler {
 	byID := make(map[string]*service.Graph, len(graphs))
 	overMCP := make(map[string]http.Handler, len(graphs))
 	for _, g := range graphs {
@@ -30,11 +32,14 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 	// are from.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
+			routed(r, mcpRoute)
 			h.ServeHTTP(w, r)
 			return
 		}
 		overREST.ServeHTTP(w, r)
+		routed(r, r.Pattern) // which its mux has set
 	})
+	known = identified(known, gate, granted(set.Handler(), overall))
 	if mode == auth.Unauthenticated {
 		known = auth.Open(known)
 	} else {
@@ -42,6 +47,7 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
+			routed(r, r.URL.Path)
 			overREST.ServeHTTP(w, r)
 			return
 		}

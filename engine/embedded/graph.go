@@ -100,6 +100,7 @@ type Graph struct {
 		last    uint64 // the last one's time: ids ascend even if the clock does not
 	}
 
+	counts    counters
 	logged    atomic.Int64 // bytes since the last checkpoint
 	kick      chan struct{}
 	stop      context.CancelFunc

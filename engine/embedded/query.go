@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
@@ -102,6 +104,9 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	}
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
+	}
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		return g.tracedRun(ctx, span, prog, q, snap, args, at)
 	}
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, false))
 	if err != nil {

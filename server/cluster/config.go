@@ -63,6 +63,8 @@ const (
 type Server struct {
 	PublicHosts    []string // without port
 	BrowserOrigins []string // scheme://host[:port]
+
+	Limits Limits
 }
 
 // Graph returns the graph of that id, nil if there is none.

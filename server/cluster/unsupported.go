@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"fmt"
 	"regexp"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
@@ -32,22 +30,6 @@ func (p *reader) oidc(n *strictyaml.Node) {
 		g.Value.Text("oidc.groups")
 	}
 	unsupported(n, "oidc", "use bearer tokens: OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>")
-}
-
-func (p *reader) limits(n *strictyaml.Node) {
-	f, ok := n.Fields("limits", "per_actor_inflight", "request_timeout")
-	if !ok {
-		return
-	}
-	f["per_actor_inflight"].Int("per_actor_inflight", 1, 100_000)
-	if n := f["request_timeout"]; n != nil {
-		if s, ok := n.Text("request_timeout"); ok {
-			if d, err := time.ParseDuration(s); err != nil || d <= 0 {
-				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, wanted a duration such as 30s", s), "")
-			}
-		}
-	}
-	unsupported(n, "limits", "remove it")
 }
 
 // secret reads the name of the environment variable that holds a secret. The report of

@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -62,6 +63,8 @@ type options struct {
 	unauthenticated bool
 	dev             bool
 	verbose         bool
+	logFormat       string
+	logLevel        string
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -92,15 +95,24 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
+	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the form of log lines: "+strings.Join(observe.Formats, ", "))
+	cmd.Flags().StringVar(&o.logLevel, "log-level", "info", "the least level of log lines: "+strings.Join(observe.Levels, ", "))
 	return cmd
 }
 
 func serve(cmd *cobra.Command, p Program, o options) (err error) {
-	level := slog.LevelInfo
 	if o.verbose {
-		level = slog.LevelDebug
+		o.logLevel = "debug"
 	}
-	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+	log, err := observe.NewLogger(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+	if err != nil {
+		return usageError{err}
+	}
+	tracer, flush, err := observe.Tracing(cmd.Context(), version(), os.Getenv, log)
+	if err != nil {
+		return err
+	}
+	defer flush() // after the graphs are closed
 
 	config, err := cluster.Read(filepath.Join(o.cluster, "cluster.yaml"))
 	if err != nil {
@@ -126,7 +138,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, Version: version(), Log: log,
+		Unauthenticated: o.unauthenticated, Version: version(), Log: log, Tracer: tracer,
 	})
 	if err != nil {
 		return err

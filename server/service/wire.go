@@ -2,13 +2,13 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/request"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -157,8 +157,8 @@ func Explain(err error) *Fault {
 }
 
 // Report is [Explain], and logs an operational fault under an id that it adds to the
-// message, so that whoever gets it can say which one it was. A caller that went away
-// is no event.
+// message, so that whoever gets it can say which one it was: that of the request, if it
+// is of one. A caller that went away is no event.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
 // Report is [Graph.Report] for faults outside of a graph.
@@ -167,7 +167,12 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	if !f.Operational {
 		return f
 	}
-	id := rand.Text()
+	var id string
+	if rec := request.From(ctx); rec != nil {
+		id = rec.ID
+	} else {
+		id = request.NewID()
+	}
 	f.Body.Error += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return f

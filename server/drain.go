@@ -47,7 +47,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	s.draining.Store(true)
 	s.metrics.Draining()
-	s.log.Info("stopping; calls under way may finish", "timeout", drainTimeout)
+	s.log.Info("stopping; calls under way may finish", "timeout", s.drainTimeout)
 	err := s.shutdown(srv, cut)
 	<-failed
 	running.close() // the graphs are closed after this
@@ -63,7 +63,7 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	}
 	s.log.Warn("some calls did not finish in time, and are ended", "timeout", s.drainTimeout)
 	cut()
-	if err = within(cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
+	if err = within(s.cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	// What is left waits for its client, which sends too slowly or does not read.

@@ -46,6 +46,9 @@ type Options struct {
 	Version string
 	Log     *slog.Logger
 
+	// LogRequests writes a line for every request, not only for failed and slow ones.
+	LogRequests bool
+
 	// Tracer makes spans of requests, calls and operators; nil makes none.
 	Tracer trace.TracerProvider
 }
@@ -58,8 +61,8 @@ type Server struct {
 	pageKey []byte // of page tokens
 	metrics *observe.Set
 
-	draining     atomic.Bool
-	drainTimeout time.Duration
+	draining                 atomic.Bool
+	drainTimeout, cutTimeout time.Duration
 }
 
 const (
@@ -79,7 +82,7 @@ const (
 // diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = observe.WithRequests(o.Log)
-	s := &Server{log: o.Log, metrics: observe.New(o.Version), drainTimeout: drainTimeout}
+	s := &Server{log: o.Log, metrics: observe.New(o.Version), drainTimeout: drainTimeout, cutTimeout: cutTimeout}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -119,7 +122,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	gate := newGate(o.Cluster.Server.Limits.WithDefaults(), s.metrics)
-	s.handler = observe.Requests(recovered(door.Wrap(routes(&o, mode, graphs, overall, gate, s.metrics)), o.Log), o.Log, s.metrics, o.Tracer, probes...)
+	s.handler = observe.Requests(recovered(door.Wrap(routes(&o, mode, graphs, overall, gate, s.metrics)), o.Log), observe.Options{
+		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes,
+	})
 	return s, nil
 }
 

@@ -65,6 +65,7 @@ type options struct {
 	verbose         bool
 	logFormat       string
 	logLevel        string
+	logRequests     bool
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -97,6 +98,7 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the form of log lines: "+strings.Join(observe.Formats, ", "))
 	cmd.Flags().StringVar(&o.logLevel, "log-level", "info", "the least level of log lines: "+strings.Join(observe.Levels, ", "))
+	cmd.Flags().BoolVar(&o.logRequests, "log-requests", false, "log a line for every request, not only for failed and slow ones and for writes")
 	return cmd
 }
 
@@ -138,7 +140,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, Version: version(), Log: log, Tracer: tracer,
+		Unauthenticated: o.unauthenticated, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
 		return err

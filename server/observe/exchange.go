@@ -16,17 +16,36 @@ import (
 // tracerName is the instrumentation scope of spans of requests.
 const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
+// Options say how requests are followed.
+type Options struct {
+	Log *slog.Logger
+	Set *Set
+
+	// Tracer makes a span of each request; nil makes none.
+	Tracer trace.TracerProvider
+
+	// All writes the lines of all requests at level info. Without it only failed and slow
+	// ones are, and the others at level debug: to write a line takes longer than what
+	// else is done to follow a request, and writes have lines of their own.
+	All bool
+
+	// Quiet are paths whose lines are at level debug in any case: probes come every few
+	// seconds.
+	Quiet []string
+}
+
+// Slow is how long a request takes that is worth a line.
+const Slow = time.Second
+
 // Requests follows each request from its header to the end of its answer: it gives it an
-// id, counts it, writes a line of log at level info, and makes a span of it when tracer
-// is not nil. Requests for the paths in quiet have their line at level debug: probes
-// come every few seconds.
-func Requests(next http.Handler, log *slog.Logger, set *Set, tracer trace.TracerProvider, quiet ...string) http.Handler {
-	o := &outermost{next: next, log: log, set: set, quiet: map[string]bool{}}
-	for _, path := range quiet {
+// id, counts it, logs it, and makes a span of it.
+func Requests(next http.Handler, opts Options) http.Handler {
+	o := &outermost{next: next, log: opts.Log, set: opts.Set, all: opts.All, quiet: map[string]bool{}}
+	for _, path := range opts.Quiet {
 		o.quiet[path] = true
 	}
-	if tracer != nil {
-		o.tracer = tracer.Tracer(tracerName)
+	if opts.Tracer != nil {
+		o.tracer = opts.Tracer.Tracer(tracerName)
 	}
 	return o
 }
@@ -36,6 +55,7 @@ type outermost struct {
 	log    *slog.Logger
 	set    *Set
 	tracer trace.Tracer // nil for no traces
+	all    bool
 	quiet  map[string]bool
 }
 
@@ -88,9 +108,9 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // line writes the line of a request. It names the route and never the path, which is the
 // client's.
 func (o *outermost) line(r *http.Request, x *exchange, route string, took time.Duration) {
-	level := slog.LevelInfo
-	if o.quiet[r.URL.Path] {
-		level = slog.LevelDebug
+	level := slog.LevelDebug
+	if (o.all || x.status >= http.StatusBadRequest || took >= Slow) && !o.quiet[r.URL.Path] {
+		level = slog.LevelInfo
 	}
 	ctx := r.Context()
 	if !o.log.Enabled(ctx, level) {

@@ -24,11 +24,11 @@ type Answer struct {
 func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.RawMessage, enc Encoding) (*Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
-		return nil, g.refused(ctx, "", err)
+		return nil, g.NotKnown(ctx, err)
 	}
 	call, err := decode(actor, t, args)
 	if err != nil {
-		return nil, g.refused(ctx, name, err)
+		return nil, g.refused(ctx, name, OutcomeOf(err), err)
 	}
 	if c, ok := call.(*tool.StoredCall); ok {
 		name = c.Query.Descriptor().Name
@@ -55,11 +55,11 @@ type Invocation struct {
 // the grant to invoke it the query is the same *engine.NotFound as an unknown one.
 func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in Invocation, enc Encoding) (*Answer, error) {
 	if err := g.Invocable(actor, name); err != nil {
-		return nil, g.refused(ctx, "", err)
+		return nil, err
 	}
 	call, err := g.invocation(name, in)
 	if err != nil {
-		return nil, g.refused(ctx, name, err)
+		return nil, g.refused(ctx, name, OutcomeOf(err), err)
 	}
 	return g.Do(ctx, actor, name, call, enc)
 }

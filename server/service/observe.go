@@ -164,13 +164,19 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 }
 
 // refused tells of a call that got no further than its arguments, or its name.
-func (g *Graph) refused(ctx context.Context, name string, err error) error {
+func (g *Graph) refused(ctx context.Context, name string, outcome Outcome, err error) error {
 	if rec := request.From(ctx); rec != nil {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = g.id, name, "", ""
 	}
-	g.tell(name, OutcomeOf(err), err, 0, 0, 0)
+	g.tell(name, outcome, err, 0, 0, 0)
 	return err
+}
+
+// NotKnown tells of a call under a name that no tool has, as far as the caller may know,
+// and returns the error of it.
+func (g *Graph) NotKnown(ctx context.Context, err error) error {
+	return g.refused(ctx, "", Missing, err)
 }
 
 func (g *Graph) tell(name string, outcome Outcome, err error, rows, bytes int, took time.Duration) {

@@ -1,9 +1,11 @@
 package admit
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -222,5 +224,38 @@ func TestWrap(t *testing.T) {
 	wg.Wait()
 	if l := g.Load(); l != (Load{}) {
 		t.Errorf("when all have left the load is %+v", l)
+	}
+}
+
+// TestRefusedBody holds that a client that sends all before it reads finds the answer,
+// and that one that asks first is not made to send.
+func TestRefusedBody(t *testing.T) {
+	g := New(Options{PerActor: 1, MaxBody: 32 << 20})
+	s := httptest.NewServer(g.Wrap(http.NotFoundHandler()))
+	defer s.Close()
+	if r := g.Enter(t.Context(), Actor{ID: "127.0.0.1"}, 0); r != nil {
+		t.Fatal(r)
+	}
+	for _, expect := range []string{"", "Expect: 100-continue\r\n"} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const size = 16 << 20
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n%s\r\n", size, expect)
+		if expect == "" {
+			if _, err := conn.Write(make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // a connection that is closed would be gone by now
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("with %q it answered %d", expect, res.StatusCode)
+		}
 	}
 }

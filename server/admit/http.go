@@ -2,6 +2,7 @@ package admit
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -22,12 +23,22 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)
 		if refusal := g.Enter(r.Context(), actor, bytes); refusal != nil {
+			g.discard(r)
 			refusal.write(w)
 			return
 		}
 		defer g.Leave(actor, bytes)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// discard reads the body of a request that is refused: most clients read no answer before
+// they have sent all, and would find the connection closed. Whoever asks first whether
+// to send is answered at once.
+func (g *Gate) discard(r *http.Request) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, g.opts.MaxBody) // what cannot be read is not missed
+	}
 }
 
 func actorOf(r *http.Request) Actor {

@@ -60,6 +60,7 @@ type Server struct {
 	engines []engine.Graph
 	pageKey []byte // of page tokens
 	metrics *observe.Set
+	memory  *embedded.Memory // of the queries of all graphs
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
@@ -104,6 +105,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
+	limits := o.Cluster.Server.Limits.WithDefaults()
+	s.memory = embedded.NewMemory(limits.MemoryBytes)
+	s.metrics.QueryMemory(s.memory.Taken)
 	graphs := make([]*service.Graph, 0, len(o.Cluster.Graphs))
 	for i := range o.Cluster.Graphs {
 		g, err := s.open(ctx, &o, &o.Cluster.Graphs[i], mode)
@@ -121,7 +125,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	gate := newGate(o.Cluster.Server.Limits.WithDefaults(), s.metrics)
+	gate := newGate(limits, s.metrics)
 	s.handler = observe.Requests(recovered(door.Wrap(routes(&o, mode, graphs, overall, gate, s.metrics)), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes,
 	})
@@ -145,7 +149,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: o.Cluster.Server.Limits.QueryBytes,
+		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: o.Cluster.Server.Limits.QueryBytes, SharedMemory: s.memory,
 		Failed: func(err error) {
 			o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
 		},

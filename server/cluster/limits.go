@@ -14,6 +14,7 @@ type Limits struct {
 	RequestTimeout   time.Duration // of a call; loads and exports may take as long as the connection lets them
 	BodyBytes        int64         // of request bodies at once; one actor's may be half of it
 	QueryBytes       int64         // of memory that one query may take for rows; 0 for the engine's default
+	MemoryBytes      int64         // of memory that all queries together may take for rows
 }
 
 // What cluster.yaml says of limits where it says nothing.
@@ -22,6 +23,7 @@ const (
 	DefaultTotalInflight    = 256
 	DefaultRequestTimeout   = 30 * time.Second
 	DefaultBodyBytes        = 256 << 20
+	DefaultMemoryBytes      = 2 << 30
 )
 
 // minBodyBytes leaves room for two bodies of the largest size, so that half of it, which
@@ -42,12 +44,15 @@ func (l Limits) WithDefaults() Limits {
 	if l.BodyBytes == 0 {
 		l.BodyBytes = DefaultBodyBytes
 	}
+	if l.MemoryBytes == 0 {
+		l.MemoryBytes = DefaultMemoryBytes
+	}
 	return l
 }
 
 func (p *reader) limits(n *strictyaml.Node) {
 	l := &p.cfg.Server.Limits
-	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes")
+	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes", "memory_bytes")
 	if !ok {
 		return
 	}
@@ -62,6 +67,9 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 	if v, ok := f["query_bytes"].Int("query_bytes", 1<<20, 1<<40); ok {
 		l.QueryBytes = v
+	}
+	if v, ok := f["memory_bytes"].Int("memory_bytes", 1<<20, 1<<50); ok {
+		l.MemoryBytes = v
 	}
 	if n := f["request_timeout"]; n != nil {
 		if s, ok := n.Text("request_timeout"); ok {

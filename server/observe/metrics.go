@@ -38,6 +38,7 @@ type Set struct {
 	ofCalls   map[callKey]*callSeries
 	graphs    []Measured
 	admission func() Admission
+	memory    func() int64
 }
 
 // Measured is a graph with figures of its engine.
@@ -92,6 +93,7 @@ func New(version string) *Set {
 	s.gauge(admissionWaiting, nil, func() float64 { return float64(s.admitted().Waiting) })
 	s.gauge(admissionActors, nil, func() float64 { return float64(s.admitted().Actors) })
 	s.gauge(admissionBytes, nil, func() float64 { return float64(s.admitted().Bytes) })
+	s.gauge(queryMemory, nil, func() float64 { return float64(s.taken()) })
 	s.requests, s.bytes, s.refused = s.counter(httpRequests), s.counter(httpBytes), s.counter(admissionRefused)
 	s.auth, s.guarded = s.counter(authFailures), s.counter(guardRefusals)
 	s.calls, s.callRows, s.callBytes, s.denials = s.counter(calls), s.counter(callRows), s.counter(callBytes), s.counter(policyDenials)
@@ -118,6 +120,13 @@ func (s *Set) Admitted(f func() Admission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.admission = f
+}
+
+// QueryMemory names what says how many bytes queries have taken.
+func (s *Set) QueryMemory(f func() int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.memory = f
 }
 
 // Draining notes that the server was told to stop.
@@ -215,6 +224,16 @@ func (s *Set) admitted() Admission {
 	s.mu.RUnlock()
 	if f == nil {
 		return Admission{}
+	}
+	return f()
+}
+
+func (s *Set) taken() int64 {
+	s.mu.RLock()
+	f := s.memory
+	s.mu.RUnlock()
+	if f == nil {
+		return 0
 	}
 	return f()
 }

@@ -38,6 +38,7 @@ const (
 	callRows
 	callBytes
 	policyDenials
+	queryMemory
 	graphBranches
 	graphCommits
 	graphCalls
@@ -91,6 +92,9 @@ var Metrics = [...]Metric{
 	policyDenials: {"omnigraph_policy_denials_total", Counter, []string{"graph", "action"},
 		"Calls that the policy did not allow, by the action that was asked for. Tools that an actor does not see are unknown to it, and not among these.",
 		"A rise after a change of the policy."},
+
+	queryMemory: {"omnigraph_query_memory_bytes", Gauge, nil,
+		"Bytes that the queries under way have taken for rows, the first MiB of each left out, against limits.memory_bytes.", "Near the limit for long: queries fail with outcome unavailable."},
 
 	graphBranches:     {"omnigraph_graph_branches", Gauge, []string{"graph"}, "Branches.", "A steady rise: nobody deletes what is merged."},
 	graphCommits:      {"omnigraph_graph_commits", Gauge, []string{"graph"}, "Commits of all branches, those included that a cleanup has left in the list alone.", ""},

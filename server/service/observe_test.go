@@ -37,6 +37,7 @@ func TestOutcomes(t *testing.T) {
 		{fmt.Errorf("reading: %w", context.DeadlineExceeded), service.TimedOut},
 		{context.Canceled, service.Canceled},
 		{&engine.Unavailable{}, service.Unavailable},
+		{&engine.Busy{Resource: "bytes", Limit: 1}, service.Unavailable},
 		{&engine.Indeterminate{Err: context.Canceled}, service.Failed},
 		{&engine.Corrupt{}, service.Failed},
 		{errors.New("what nobody knows"), service.Failed},

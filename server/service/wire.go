@@ -92,6 +92,7 @@ func Explain(err error) *Fault {
 		diverge     *engine.SchemasDiverge
 		merge       *engine.MergeConflicts
 		unavailable *engine.Unavailable
+		busy        *engine.Busy
 		unsure      *engine.Indeterminate
 		elsewhere   *engine.PreconditionFailed
 	)
@@ -148,6 +149,8 @@ func Explain(err error) *Fault {
 		return f
 	case errors.As(err, &unavailable):
 		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")
+	case errors.As(err, &busy):
+		return servers(http.StatusServiceUnavailable, "the queries under way take all the memory that they may; ask for less, or try again later")
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):

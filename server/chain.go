@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/admit"
@@ -66,8 +67,12 @@ func identified(next http.Handler, gate *admit.Gate, metrics http.Handler) http.
 	})
 }
 
-// routed notes the pattern of the route that a request took.
+// routed notes the pattern of the route that a request took, without the method that a
+// mux has in front of it.
 func routed(r *http.Request, pattern string) {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		pattern = path
+	}
 	if rec := request.From(r.Context()); rec != nil && pattern != "" {
 		rec.Route = pattern
 	}

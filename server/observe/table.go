@@ -61,7 +61,7 @@ var Metrics = [...]Metric{
 	draining:  {"omnigraph_draining", Gauge, nil, "Is 1 once the server was told to stop.", ""},
 
 	httpRequests: {"omnigraph_http_requests_total", Counter, []string{"route", "method", "class"},
-		"HTTP requests answered, by route pattern, method and class of the status, such as 2xx. The route is none before one is known, as without a token, and other when no route matches.",
+		"HTTP requests answered, by route pattern, method and class of the status, such as 2xx. The route is none for a request that nobody is known to have sent, as without a token, and other for one that was not admitted, or that no route takes.",
 		"A share of class 5xx above one in a hundred."},
 	httpSeconds: {"omnigraph_http_request_seconds", Histogram, []string{"route"},
 		"Time from the header of a request to the end of its answer, the sending of a body and of an answer included.",

@@ -318,6 +318,29 @@ func TestQuietLog(t *testing.T) {
 	}
 }
 
+// TestTimeouts holds that a client can shorten the time of a call and not lengthen it,
+// and that loads have theirs.
+func TestTimeouts(t *testing.T) {
+	const query = `{"query":"query q() { match { $s: Symbol } return { $s.path } }"}`
+	short := newServer(t, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
+	if a := short.ask(t, "POST", "/graphs/code/query", query, "X-Timeout-Ms", "60000"); a.status != http.StatusServiceUnavailable {
+		t.Errorf("with a longer timeout of its own a client got %d %s", a.status, a.body)
+	}
+	line := `{"type":"Package","data":{"path":"example.com/late","name":"late","files":1,"lines":1}}`
+	if a := short.ask(t, "POST", "/graphs/code/load/ndjson?mode=merge", line, "Content-Type", "application/x-ndjson"); a.status != http.StatusOK {
+		t.Errorf("a load got %d %s", a.status, a.body)
+	}
+	long := newServer(t)
+	began := time.Now()
+	product := `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol $f: Symbol $g: Symbol } return { count($a) as n } }"}`
+	if a := long.ask(t, "POST", "/graphs/code/query", product, "X-Timeout-Ms", "20"); a.status != http.StatusServiceUnavailable {
+		t.Errorf("with a shorter timeout of its own a client got %d %s", a.status, a.body)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("a timeout of 20 ms took %v", took)
+	}
+}
+
 // TestFaultHasTheRequestsID holds that what a caller can quote is what the log has.
 func TestFaultHasTheRequestsID(t *testing.T) {
 	log, with := logTo(t, "info")

@@ -227,6 +227,19 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestBytesOfABody(t *testing.T) {
+	g := New(Options{MaxBody: 32 << 20})
+	for length, want := range map[int64]int64{
+		-1: 32 << 20, 0: 0, SmallBody: 0, SmallBody + 1: SmallBody + 1, 32 << 20: 32 << 20, 1 << 40: 32 << 20,
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.ContentLength = length
+		if got := g.bytesOf(r); got != want {
+			t.Errorf("a body of %d bytes counts as %d, want %d", length, got, want)
+		}
+	}
+}
+
 // TestRefusedBody holds that a client that sends all before it reads finds the answer,
 // and that one that asks first is not made to send.
 func TestRefusedBody(t *testing.T) {

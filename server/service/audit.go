@@ -99,6 +99,8 @@ func idempotencyKey(call tool.Call) string {
 		return c.Knobs.IdempotencyKey
 	case *MergeBranches:
 		return c.Options.IdempotencyKey
+	case *ApplySchema:
+		return c.Options.IdempotencyKey
 	}
 	return ""
 }

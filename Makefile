@@ -113,10 +113,11 @@ lint: ## vet, formatting, stale generated code
 	$(GO) run ./cmd/gq lint --max-warnings 0
 	$(GO) run ./cmd/gq generate --check
 
-docs: ## print the references of the language and the commands, docs/reference, from the code
+docs: ## print the references of the language, the commands and the metrics, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
+	$(GO) test ./server/observe -run '^TestMetricsPage$$' -update
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update

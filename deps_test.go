@@ -40,15 +40,18 @@ var imports = []struct {
 	{"source/**", nil},
 
 	// The server: tools and operations know no transport; a transport knows no other.
+	{"server/request", nil},
 	{"server/page", []string{"gq/plan", "gq/value"}},
 	{"server/rank", nil},
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/page"}},
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
-	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/page", "server/rank", "server/tool"}},
+	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/page", "server/rank", "server/request", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/admit", []string{"server/envelope", "server/service"}},
+	{"server/observe", []string{"engine", "server/request", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},
 	{"server/auth/authtest", nil}, // for tests alone

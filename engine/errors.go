@@ -60,6 +60,12 @@ type TooLarge struct {
 // Unavailable says that the graph cannot be used now.
 type Unavailable struct{ Reason string }
 
+// Busy says that what calls share is used up by those under way.
+type Busy struct {
+	Resource string
+	Limit    int64
+}
+
 // Indeterminate says that the outcome of a commit is unknown: it may or may not have
 // become durable.
 type Indeterminate struct{ Err error }
@@ -107,6 +113,9 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
 }
 func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
+func (e *Busy) Error() string {
+	return fmt.Sprintf("%s: the calls under way take all %d of them", e.Resource, e.Limit)
+}
 func (e *Indeterminate) Error() string {
 	return "the outcome of the commit is unknown: " + e.Err.Error()
 }
@@ -170,6 +179,7 @@ func (*SchemaMismatch) Retryable() bool      { return false }
 func (*Unsupported) Retryable() bool         { return false }
 func (*TooLarge) Retryable() bool            { return false }
 func (*Unavailable) Retryable() bool         { return true }
+func (*Busy) Retryable() bool                { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }
 func (*LoadErrors) Retryable() bool          { return false }

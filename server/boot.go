@@ -139,7 +139,15 @@ func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
 	}
 }
 
-// readiness is what /readyz tells.
+// readiness is what /readyz tells. A server that drains is not ready, whatever it serves.
+func (s *Server) readiness() rest.Readiness {
+	r := s.booted.readiness()
+	if s.Draining() {
+		r.Status = rest.StatusNotReady
+	}
+	return r
+}
+
 func (b *boot) readiness() rest.Readiness {
 	detail := &rest.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []rest.GraphReadiness{}}
 	if b.revision != nil {

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embed"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/observe"
 )
 
 // embedder makes the provider that a graph's configuration names, nil for none. The
@@ -41,4 +44,25 @@ func embedder(c *cluster.Embedding) (embedded.Embedder, error) {
 		return p, nil
 	}
 	return fail(fmt.Errorf("its kind is %q", c.Kind))
+}
+
+// counted is a provider whose calls are among the metrics; nil of none.
+func counted(p embedded.Embedder, graph string, set *observe.Set) embedded.Embedder {
+	if p == nil {
+		return nil
+	}
+	return &countedEmbedder{p, graph, set}
+}
+
+type countedEmbedder struct {
+	embedded.Embedder
+	graph string
+	set   *observe.Set
+}
+
+func (c *countedEmbedder) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
+	start := time.Now()
+	vectors, err := c.Embedder.Embed(ctx, texts, dim)
+	c.set.Embedded(c.graph, len(texts), time.Since(start), err)
+	return vectors, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"runtime/debug"
 
+	"github.com/omnigraph-go/omnigraph/server/admit"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
@@ -14,9 +15,10 @@ import (
 )
 
 // routes puts authentication in front of both transports. /healthz, and what tells of
-// the issuer of tokens, are open, and /readyz is to whoever presents nothing. A nil gate
-// is none.
-func routes(o *Options, gate *auth.Gate, b *boot, overall service.Authorizer) http.Handler {
+// the issuer of tokens, are open, and /readyz is to whoever presents nothing. A nil door
+// asks nobody who they are.
+func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer, gate *admit.Gate) http.Handler {
+	b := s.booted
 	byID := make(map[string]*service.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))
 	for _, g := range b.served {
@@ -28,35 +30,35 @@ func routes(o *Options, gate *auth.Gate, b *boot, overall service.Authorizer) ht
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log})
-	ready := rest.Ready(b.readiness, overall)
+	ready := rest.Ready(s.readiness, overall)
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
+			routed(r, mcpRoute)
 			h.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == readyPath {
-			ready.ServeHTTP(w, r)
-			return
-		}
 		overREST.ServeHTTP(w, r)
+		routed(r, r.Pattern) // which its mux has set
 	})
-	known = b.refuse(known)
-	if gate == nil {
+	known = identified(b.refuse(known), gate, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
+	if door == nil {
 		known = auth.Open(known)
 	} else {
-		known = gate.Require(known)
-		if gate.Metadata != nil {
-			known = gate.Metadata.Wrap(known)
+		known = door.Require(known)
+		if door.Metadata != nil {
+			known = door.Metadata.Wrap(known)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
+			routed(r, r.URL.Path)
 			overREST.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == readyPath && gate != nil && r.Header.Get("Authorization") == "" {
+		if r.URL.Path == readyPath && door != nil && r.Header.Get("Authorization") == "" {
+			routed(r, readyPath)
 			ready.ServeHTTP(w, r)
 			return
 		}

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -21,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/guard"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -46,6 +49,12 @@ type Options struct {
 
 	Version string
 	Log     *slog.Logger
+
+	// LogRequests writes a line for every request, not only for failed and slow ones.
+	LogRequests bool
+
+	// Tracer makes spans of requests, calls and operators; nil makes none.
+	Tracer trace.TracerProvider
 }
 
 // Server serves the graphs of a cluster. Close it after Serve has returned.
@@ -56,6 +65,11 @@ type Server struct {
 	booted  *boot
 	oidc    *auth.OIDC // nil for none
 	pageKey []byte     // of page tokens
+	metrics *observe.Set
+	memory  *embedded.Memory // of the queries of all graphs
+
+	draining                 atomic.Bool
+	drainTimeout, cutTimeout time.Duration
 }
 
 const (
@@ -68,9 +82,6 @@ const (
 	answerTimeout = 10 * time.Minute
 	idleTimeout   = 2 * time.Minute
 
-	// drainTimeout is how long calls under way may take once the server is told to stop.
-	drainTimeout = 15 * time.Second
-
 	maxHeader = 64 << 10
 )
 
@@ -78,7 +89,8 @@ const (
 // cannot be opened is quarantined, if there is another and RequireAll is not set; a fault
 // of the configuration is an error. That of a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
-	s := &Server{log: o.Log}
+	o.Log = observe.WithRequests(o.Log)
+	s := &Server{log: o.Log, metrics: observe.New(o.Version), drainTimeout: drainTimeout, cutTimeout: cutTimeout}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -100,6 +112,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
+	limits := o.Cluster.Server.Limits.WithDefaults()
+	s.memory = embedded.NewMemory(limits.MemoryBytes)
+	s.metrics.QueryMemory(s.memory.Taken)
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
 	}
@@ -112,11 +127,13 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	gate, err := s.identity(&o, mode)
+	identity, err := s.identity(&o, mode)
 	if err != nil {
 		return nil, err
 	}
-	s.handler = recovered(door.Wrap(routes(&o, gate, s.booted, overall)), o.Log)
+	s.handler = observe.Requests(recovered(door.Wrap(s.routes(&o, identity, overall, newGate(limits, s.metrics))), o.Log), observe.Options{
+		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes,
+	})
 	return s, nil
 }
 
@@ -136,7 +153,12 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider})
+	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{
+		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: o.Cluster.Server.Limits.QueryBytes, SharedMemory: s.memory,
+		Failed: func(err error) {
+			o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
+		},
+	})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
@@ -144,7 +166,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, authorizer, s.pageKey)
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -153,19 +175,20 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, errors.Join(err, g.Close()) // so that omnigraph verify can look at it
 	}
 	s.engines = append(s.engines, g)
+	s.metrics.Watch(served)
 	return served, nil
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
-		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey,
+		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout},
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer,
 	})
 }
 
@@ -222,32 +245,6 @@ func (s *Server) Serves(graph string) bool {
 
 // Handler returns the whole of the server as one handler.
 func (s *Server) Handler() http.Handler { return s.handler }
-
-// Serve answers requests on the listener until the context ends, then lets the calls
-// under way finish, for at most 15 seconds. It closes the listener.
-func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	srv := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
-		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // OPTIONS * passes the guard, too
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	s.log.Info("stopping; calls under way may finish", "timeout", drainTimeout)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	err := srv.Shutdown(drain)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("some calls did not finish in time: %w", err), srv.Close())
-	}
-	<-failed
-	return err
-}
 
 // Close closes the graphs, and ends what still asks the issuer of tokens for its keys.
 func (s *Server) Close() error {

@@ -27,7 +27,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/source/gocode"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(first.dir)
+		os.Exit(code)
+	}))
+}
 
 const devToken = "the-token-of-act-dev"
 
@@ -45,11 +50,37 @@ func newServer(t *testing.T, with ...func(*server.Options)) *testServer {
 	return serve(t, newStore(t), with...)
 }
 
-// newStore makes a store with the omnigraph command, so that it also works in a build
-// whose parser fails, and returns the folder that it is in.
+// first is the store that all others are copies of.
+var first struct {
+	sync.Once
+	dir string
+}
+
+// newStore returns a folder with a store of its own.
 func newStore(t *testing.T) string {
 	t.Helper()
+	first.Do(func() {
+		dir, err := os.MkdirTemp("", "omnigraph-server-store")
+		if err != nil {
+			t.Fatal(err)
+		}
+		makeStore(t, dir)
+		first.dir = dir
+	})
+	if first.dir == "" {
+		t.Fatal("an earlier test could not make the store")
+	}
 	storage := t.TempDir()
+	if err := os.CopyFS(storage, os.DirFS(first.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return storage
+}
+
+// makeStore makes a store with the omnigraph command, so that it also works in a build
+// whose parser fails.
+func makeStore(t *testing.T, storage string) {
+	t.Helper()
 	store := filepath.Join(storage, "code")
 	omnigraph(t, nil, "init", "--schema", "queries/code/schema.pg", "--store", store)
 	env := append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
@@ -62,7 +93,6 @@ func newStore(t *testing.T) string {
 		t.Fatal(err)
 	}
 	omnigraph(t, ndjson.Bytes(), "load", "--store", store, "--data", "-", "--mode", "overwrite")
-	return storage
 }
 
 func serve(t *testing.T, storage string, with ...func(*server.Options)) *testServer {

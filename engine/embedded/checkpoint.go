@@ -24,8 +24,11 @@ func (g *Graph) checkpoints(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-g.kick:
-			if err := g.checkpoint(ctx); err != nil && ctx.Err() == nil && g.opts.Failed != nil {
-				g.opts.Failed(err)
+			if err := g.checkpoint(ctx); err != nil && ctx.Err() == nil {
+				g.counts.failures.Add(1)
+				if g.opts.Failed != nil {
+					g.opts.Failed(err)
+				}
 			}
 		}
 	}
@@ -127,6 +130,9 @@ func (g *Graph) checkpoint(ctx context.Context) (err error) {
 	defer g.shape.Unlock()
 	if sparse := g.sparse(); len(sparse) > 0 {
 		if done, err := g.rewrite(ctx, sparse); done || err != nil {
+			if done && err == nil {
+				g.counts.rewrites.Add(1)
+			}
 			return err
 		}
 	}
@@ -175,6 +181,7 @@ func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
 		return err
 	}
 	g.logged.Add(-logged)
+	g.counts.checkpoints.Add(1)
 	return g.adopt(cut, after, &flushed, func(*branch) bool { return true })
 }
 

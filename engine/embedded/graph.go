@@ -32,6 +32,9 @@ type Options struct {
 	// it the query fails with a *engine.TooLarge. 0 for DefaultQueryMemory, negative
 	// for no bound.
 	QueryMemory int64
+	// SharedMemory bounds what the queries of all graphs that have it collect rows in,
+	// together; past it a query fails with a *engine.Busy. Nil for no bound.
+	SharedMemory *Memory
 	// CheckpointBytes is how much log is written between two checkpoints; 0 for
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
@@ -62,6 +65,12 @@ type Options struct {
 
 // Embedder turns texts into vectors.
 type Embedder = exec.Embedder
+
+// Memory bounds what queries take together.
+type Memory = exec.Memory
+
+// NewMemory returns a bound of so many bytes.
+func NewMemory(limit int64) *Memory { return exec.NewMemory(limit) }
 
 const (
 	// DefaultQueryMemory is 1 GiB.
@@ -100,6 +109,7 @@ type Graph struct {
 		last    uint64 // the last one's time: ids ascend even if the clock does not
 	}
 
+	counts    counters
 	logged    atomic.Int64 // bytes since the last checkpoint
 	kick      chan struct{}
 	stop      context.CancelFunc

@@ -151,6 +151,62 @@ func TestQueryMemory(t *testing.T) {
 	}
 }
 
+// TestSharedMemory gives the queries of two graphs memory for one large result at a time.
+// Small ones run beside it, and what is closed is given back.
+func TestSharedMemory(t *testing.T) {
+	ctx := context.Background()
+	pairs := read(func(r *plan.Read) {
+		r.Vars = append(r.Vars, plan.Var{Name: "q", Type: "Person"})
+		r.Match = append(r.Match, plan.Bind{Var: 1})
+		r.Order, r.Ties, r.Limit = []plan.Order{{Expr: ageOf, Desc: true}}, []plan.VarID{0, 1}, plan.NoLimit
+	})
+	open := func(m *Memory) *Graph {
+		g := create(t, fs.NewMem(), Options{quiet: true, SharedMemory: m})
+		if err := loadText(g, engine.Merge, manyPeople(0, 500)); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	all := NewMemory(1 << 40)
+	r, err := open(all).Query(ctx, pairs, engine.Args{value.Null}, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := all.Taken()
+	if one < 1<<20 {
+		t.Fatalf("a large result takes %d bytes, which proves little", one)
+	}
+	if err := r.Close(); err != nil || all.Taken() != 0 {
+		t.Errorf("%d bytes are taken when the result is closed, %v", all.Taken(), err)
+	}
+
+	shared := NewMemory(one)
+	a, b := open(shared), open(shared)
+	for range 3 {
+		r, err := a.Query(ctx, pairs, engine.Args{value.Null}, engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var busy *engine.Busy
+		if _, err := b.Query(ctx, pairs, engine.Args{value.Null}, engine.Target{}); !errors.As(err, &busy) || !engine.IsRetryable(err) {
+			t.Errorf("beside a large result: error %v, want a *engine.Busy", err)
+		}
+		if shared.Taken() != one {
+			t.Errorf("%d bytes are taken, want %d", shared.Taken(), one)
+		}
+		small := read(func(r *plan.Read) { r.Limit = 3 })
+		if rows := rowsOf(t, b, small, engine.Args{value.Null}); rows == "" {
+			t.Error("a small query has no rows")
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if shared.Taken() != 0 {
+			t.Errorf("%d bytes are taken when all results are closed", shared.Taken())
+		}
+	}
+}
+
 // TestWalkMemory gives a query memory for a short walk and not for a long one: what a
 // walk visits counts, though no row is made of it.
 func TestWalkMemory(t *testing.T) {

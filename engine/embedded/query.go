@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
@@ -103,6 +105,9 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		return g.tracedRun(ctx, span, prog, q, snap, args, at)
+	}
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, false))
 	if err != nil {
 		return nil, err
@@ -159,7 +164,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 }
 
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
-	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder, Analyze: analyze}
+	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze}
 	switch {
 	case !prog.AsksNow():
 	case at.Now.IsZero():

@@ -66,6 +66,8 @@ type Server struct {
 
 	// OIDC is the issuer whose tokens are taken beside static ones, or nil.
 	OIDC *OIDC
+
+	Limits Limits
 }
 
 // IsGraphID reports whether a graph may be called name.

@@ -91,7 +91,7 @@ func (p *reader) storage(n *strictyaml.Node) {
 		return
 	}
 	if strings.Contains(s, "://") {
-		unsupported(n, "storage other than a folder", "name a folder, such as ./data")
+		n.AtKey().Fault(strictyaml.Unsupported, "storage other than a folder is not supported yet", "name a folder, such as ./data")
 		return
 	}
 	p.cfg.Storage = p.join(s)

@@ -12,8 +12,8 @@ import (
 const (
 	allowedMethods = "GET, HEAD, POST, DELETE"
 	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +
-		"Idempotency-Key, Omnigraph-If-Graph-Commit, X-Timeout-Ms, If-None-Match, Range"
-	exposedHeaders = "ETag, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges"
+		"Idempotency-Key, Omnigraph-If-Graph-Commit, X-Timeout-Ms, X-Request-Id, Traceparent, If-None-Match, Range"
+	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges"
 )
 
 // refuse answers that a request may not come this way.

@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -63,6 +64,9 @@ type options struct {
 	requireAll      bool
 	dev             bool
 	verbose         bool
+	logFormat       string
+	logLevel        string
+	logRequests     bool
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -98,6 +102,9 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.AddCommand(newHealth(), newDocs())
+	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the form of log lines: "+strings.Join(observe.Formats, ", "))
+	cmd.Flags().StringVar(&o.logLevel, "log-level", "info", "the least level of log lines: "+strings.Join(observe.Levels, ", "))
+	cmd.Flags().BoolVar(&o.logRequests, "log-requests", false, "log a line for every request, not only for failed and slow ones and for writes")
 	return cmd
 }
 
@@ -110,11 +117,18 @@ func noArgs(cmd *cobra.Command, args []string) error {
 }
 
 func serve(cmd *cobra.Command, p Program, o options) (err error) {
-	level := slog.LevelInfo
 	if o.verbose {
-		level = slog.LevelDebug
+		o.logLevel = "debug"
 	}
-	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+	log, err := observe.NewLogger(cmd.ErrOrStderr(), o.logFormat, o.logLevel)
+	if err != nil {
+		return usageError{err}
+	}
+	tracer, flush, err := observe.Tracing(cmd.Context(), version(), os.Getenv, log)
+	if err != nil {
+		return err
+	}
+	defer flush() // after the graphs are closed
 
 	config, err := cluster.Read(filepath.Join(o.cluster, "cluster.yaml"))
 	if err != nil {
@@ -140,7 +154,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
 		return err

@@ -176,7 +176,7 @@ func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if p != nil {
 				name = p.Name
 			}
-			return nil, unknown(name)
+			return nil, s.graph.NotKnown(ctx, unknown(name))
 		}
 		res, err = next(ctx, method, req)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 // Readiness is the answer of /readyz: whether the server serves everything that it is
 // to serve.
 type Readiness struct {
-	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined."`
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined, and once the server is told to stop."`
 	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
 	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
 	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
-	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -27,11 +24,11 @@ type Answer struct {
 func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.RawMessage, enc Encoding) (*Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
-		return nil, err
+		return nil, g.NotKnown(ctx, err)
 	}
 	call, err := decode(actor, t, args)
 	if err != nil {
-		return nil, err
+		return nil, g.refused(ctx, name, OutcomeOf(err), err)
 	}
 	if c, ok := call.(*tool.StoredCall); ok {
 		name = c.Query.Descriptor().Name
@@ -60,6 +57,14 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 	if err := g.Invocable(actor, name); err != nil {
 		return nil, err
 	}
+	call, err := g.invocation(name, in)
+	if err != nil {
+		return nil, g.refused(ctx, name, OutcomeOf(err), err)
+	}
+	return g.Do(ctx, actor, name, call, enc)
+}
+
+func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error) {
 	q := g.queries[name]
 	if want := in.ExpectMutation; want != nil && *want != q.Info().Mutation {
 		kind := map[bool]string{false: "a read", true: "a mutation"}
@@ -79,7 +84,7 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 		}
 		return nil, err
 	}
-	return g.Do(ctx, actor, name, &tool.StoredCall{Query: q, Args: args, Branch: in.Branch, Knobs: in.Knobs}, enc)
+	return &tool.StoredCall{Query: q, Args: args, Branch: in.Branch, Knobs: in.Knobs}, nil
 }
 
 // Do authorizes a decoded call, runs it and encodes its outcome; name is for the log.
@@ -110,7 +115,8 @@ const firstAnswer = 1 << 10
 // do is Do into an encoder, so that the calls of a batch share one and its limits. On
 // an error it leaves the encoder as it was.
 func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Call, e *encoder) (commit string, err error) {
-	start, mark := time.Now(), e.mark()
+	mark := e.mark()
+	ctx, w := g.begin(ctx, actor, name, call, mark)
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Panic{Value: p, Stack: debug.Stack()}
@@ -118,11 +124,14 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		if err != nil {
 			e.reset(mark)
 		}
+		w.commit = commit
+		w.end(ctx, e, err)
 	}()
 	grants, err := g.placed(ctx, actor, call.Grants())
 	if err != nil {
 		return "", err
 	}
+	w.asks(grants)
 	if err := g.require(actor, grants...); err != nil {
 		return "", err
 	}
@@ -142,21 +151,17 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	case out.Change != nil:
 		commit = out.Change.Change.Head.ID
 		e.changeAnswer(out.Change, actorID(actor))
-		g.audit(ctx, actor, name, out.Change.Branch, out.Change.Change.Commit, time.Since(start))
+		w.committed(out.Change.Branch, out.Change.Change.Commit)
 	case out.Load != nil:
 		commit = out.Load.Result.Head.ID
 		err = e.value(loadAnswer(out.Load, actorID(actor)))
-		g.audit(ctx, actor, name, out.Load.Branch, out.Load.Result.Commit, time.Since(start))
+		w.committed(out.Load.Branch, out.Load.Result.Commit)
 	case out.Calls != nil:
+		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
 		commit, err = out.Commit, e.value(out.Value)
-		if w := out.Wrote; w != nil {
-			g.log.InfoContext(ctx, "write", "tool", name, "actor", actorID(actor), "branch", w.Branch, "commit", commitID(w.Commit), "duration", time.Since(start))
-		}
-	}
-	if g.log.Enabled(ctx, slog.LevelDebug) {
-		g.log.DebugContext(ctx, "call", "tool", name, "actor", actorID(actor), "commit", commit, "duration", time.Since(start))
+		w.wrote = out.Wrote
 	}
 	return commit, err
 }
@@ -181,13 +186,6 @@ func (g *Graph) batch(ctx context.Context, actor *Actor, name string, calls []to
 	}
 	e.buf = append(e.buf, "]}"...)
 	return nil
-}
-
-// audit logs a write. A write that changed nothing made no commit and is no event.
-func (g *Graph) audit(ctx context.Context, actor *Actor, name, branch string, c *engine.Commit, took time.Duration) {
-	if c != nil {
-		g.log.InfoContext(ctx, "write", "tool", name, "actor", actorID(actor), "branch", branch, "commit", c.ID, "duration", took)
-	}
 }
 
 func actorID(a *Actor) string {

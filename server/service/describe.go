@@ -74,7 +74,9 @@ func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
 // not know of, or nil.
 func (g *Graph) Invocable(actor *Actor, name string) error {
 	if _, ok := g.queries[name]; !ok || !g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
-		return &engine.NotFound{What: "stored query", Name: name}
+		err := &engine.NotFound{What: "stored query", Name: name}
+		g.tell("", Missing, err, 0, 0, 0)
+		return err
 	}
 	return nil
 }

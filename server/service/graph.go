@@ -36,6 +36,8 @@ type Config struct {
 	PageKey []byte
 
 	Now func() time.Time // of reads; nil for time.Now
+
+	Observer Observer // is told of calls; nil for nobody
 }
 
 // DefaultMetaThreshold is the MetaThreshold where none is set.
@@ -58,8 +60,10 @@ type Graph struct {
 	leftOut  []LeftOut
 	pair     *pair // finds and runs stored queries; nil when each is a tool
 
-	pages *page.Sealer
-	now   func() time.Time
+	pages    *page.Sealer
+	digests  digester
+	now      func() time.Time
+	observer Observer
 
 	catalogDigest string
 }
@@ -76,7 +80,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, authorizer: c.Authorizer, limits: c.Limits.withDefaults(),
-		version: c.Version, log: c.Logger, builtins: c.Builtins,
+		version: c.Version, log: c.Logger, builtins: c.Builtins, observer: c.Observer,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.now = c.Now; g.now == nil {
@@ -87,6 +91,9 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	}
 	var err error
 	if g.pages, err = page.NewSealer(c.PageKey); err != nil {
+		return nil, err
+	}
+	if g.digests, err = newDigester(c.PageKey); err != nil {
 		return nil, err
 	}
 	if g.log == nil {

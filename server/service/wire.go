@@ -2,13 +2,13 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/request"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -92,6 +92,7 @@ func Explain(err error) *Fault {
 		diverge     *engine.SchemasDiverge
 		merge       *engine.MergeConflicts
 		unavailable *engine.Unavailable
+		busy        *engine.Busy
 		unsure      *engine.Indeterminate
 		elsewhere   *engine.PreconditionFailed
 	)
@@ -148,6 +149,8 @@ func Explain(err error) *Fault {
 		return f
 	case errors.As(err, &unavailable):
 		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")
+	case errors.As(err, &busy):
+		return servers(http.StatusServiceUnavailable, "the queries under way take all the memory that they may; ask for less, or try again later")
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):
@@ -157,8 +160,8 @@ func Explain(err error) *Fault {
 }
 
 // Report is [Explain], and logs an operational fault under an id that it adds to the
-// message, so that whoever gets it can say which one it was. A caller that went away
-// is no event.
+// message, so that whoever gets it can say which one it was: that of the request, if it
+// is of one. A caller that went away is no event.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
 // Report is [Graph.Report] for faults outside of a graph.
@@ -167,7 +170,12 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	if !f.Operational {
 		return f
 	}
-	id := rand.Text()
+	var id string
+	if rec := request.From(ctx); rec != nil {
+		id = rec.ID
+	} else {
+		id = request.NewID()
+	}
 	f.Body.Error += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return f

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the collected rows may take; 0 for no limit
+	Shared *Memory     // bounds what all runs take together; nil for no bound
 	// Embedder computes the vectors of texts that nearest is given; nil for none.
 	Embedder Embedder
 	// Analyze counts the rows and times of the steps, see Result.Explain.
@@ -31,21 +32,30 @@ type Result struct {
 }
 
 // Run runs the program on a snapshot that it fits. The arguments have been checked.
-// The error is the context's,
-// a *engine.TooLarge, a *engine.BadArgument, or of a text that cannot be embedded.
+// The error is the context's, a *engine.TooLarge, a *engine.Busy, a *engine.BadArgument,
+// or of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	st := p.pool.Get().(*state)
 	st.begin(ctx, snap, args, opts)
+	whole := false
+	defer func() {
+		if !whole { // what is stored is damaged, and the state is dropped
+			st.release()
+		}
+	}()
 	if err := st.match(); err != nil {
+		whole = true
 		st.end()
 		return nil, err
 	}
 	done := st.prof.phase(sorting)
 	if err := st.finish(); err != nil {
+		whole = true
 		st.end()
 		return nil, err
 	}
 	done()
+	whole = true
 	if st.prof != nil {
 		st.prof.grouped = st.grouped
 	}

@@ -59,17 +59,19 @@ type state struct {
 	source               [1]uint32 // the node from which a walk begins
 	nearEdges, nearNodes []uint32  // see neighbours
 
-	rows    frame // what has been collected: the result's rows, or a row of each group
-	perm    []uint32
-	sortBy  []sortKey
-	entries []entry
-	groups  map[string]uint32
-	sums    []accumulator // by aggregate
-	grouped int           // groups
-	budget  int64         // bytes that the run may take
-	spent   int64
-	held    int64 // bytes of what is kept from run to run: each run is charged with them
-	textErr error // why an inverted index could not be built
+	rows     frame // what has been collected: the result's rows, or a row of each group
+	perm     []uint32
+	sortBy   []sortKey
+	entries  []entry
+	groups   map[string]uint32
+	sums     []accumulator // by aggregate
+	grouped  int           // groups
+	budget   int64         // bytes that the run may take
+	spent    int64
+	shared   *Memory // what all runs may take; nil for no bound, and between runs
+	reserved int64   // of it, with what no run asks for
+	held     int64   // bytes of what is kept from run to run: each run is charged with them
+	textErr  error   // why an inverted index could not be built
 
 	sweeper sweeper
 	grouper
@@ -105,6 +107,7 @@ func newState(p *Program) *state {
 // begin prepares a run.
 func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	st.embedder = opts.Embedder
+	st.shared, st.reserved = opts.Shared, unasked
 	if opts.Analyze {
 		st.prof = newProfile()
 	}
@@ -137,6 +140,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 // end drops what a pooled state must not keep alive.
 func (st *state) end() {
 	st.endRanking()
+	st.release()
 	st.ctx, st.snap, st.args, st.prof = nil, nil, nil, nil
 	clear(st.tables)
 	if st.rows.n > 1 {
@@ -202,11 +206,14 @@ func (st *state) hold(bytes int) error {
 	return st.spend(bytes)
 }
 
-// spend counts bytes of a run. The error is a *engine.TooLarge.
+// spend counts bytes of a run. The error is a *engine.TooLarge or a *engine.Busy.
 func (st *state) spend(bytes int) error {
 	st.spent += int64(bytes)
 	if st.budget > 0 && st.spent > st.budget {
 		return &engine.TooLarge{Resource: "bytes of memory for one query", Limit: st.budget, Actual: st.spent}
+	}
+	if st.spent > st.reserved && st.shared != nil {
+		return st.reserve()
 	}
 	return nil
 }

@@ -1,39 +1,13 @@
 package cluster
 
 import (
-	"fmt"
 	"regexp"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
 // envReference is how a secret is named without being told.
 var envReference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
-
-// What is read here is checked in form and then refused: a setting that is taken
-// and not carried out would deceive whoever wrote it.
-
-// unsupported refuses a setting that the server does not carry out.
-func unsupported(n *strictyaml.Node, what, help string) {
-	n.AtKey().Fault(strictyaml.Unsupported, what+" is not supported yet", help)
-}
-
-func (p *reader) limits(n *strictyaml.Node) {
-	f, ok := n.Fields("limits", "per_actor_inflight", "request_timeout")
-	if !ok {
-		return
-	}
-	f["per_actor_inflight"].Int("per_actor_inflight", 1, 100_000)
-	if n := f["request_timeout"]; n != nil {
-		if s, ok := n.Text("request_timeout"); ok {
-			if d, err := time.ParseDuration(s); err != nil || d <= 0 {
-				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, wanted a duration such as 30s", s), "")
-			}
-		}
-	}
-	unsupported(n, "limits", "remove it")
-}
 
 // secret reads the name of the environment variable that holds a secret. The report of
 // a fault does not repeat what it found.

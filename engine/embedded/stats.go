@@ -1,0 +1,30 @@
+package embedded
+
+import (
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// counters count what the graph has done in the background since it was opened.
+type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
+
+// Stats are figures of the graph. Of a graph that is closed they are the last ones.
+func (g *Graph) Stats() engine.Stats {
+	s := engine.Stats{
+		Commits: int64(g.history.Len()), Calls: max(0, g.calls.calls.Load()), LogBytes: max(0, g.logged.Load()),
+		Checkpoints: g.counts.checkpoints.Load(), Rewrites: g.counts.rewrites.Load(), CheckpointFailures: g.counts.failures.Load(),
+	}
+	g.lines.Lock()
+	for _, b := range g.lines.branches {
+		if !b.deleted {
+			s.Branches++
+		}
+	}
+	g.lines.Unlock()
+	for _, size := range g.store.Sizes() {
+		s.Segments++
+		s.SegmentBytes += size
+	}
+	return s
+}

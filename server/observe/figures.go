@@ -1,0 +1,55 @@
+package observe
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// figures are the metrics that a graph's engine is asked for.
+var figures = []struct {
+	metric int
+	of     func(*engine.Stats) float64
+}{
+	{graphBranches, func(s *engine.Stats) float64 { return float64(s.Branches) }},
+	{graphCommits, func(s *engine.Stats) float64 { return float64(s.Commits) }},
+	{graphCalls, func(s *engine.Stats) float64 { return float64(s.Calls) }},
+	{graphSegments, func(s *engine.Stats) float64 { return float64(s.Segments) }},
+	{graphSegmentBytes, func(s *engine.Stats) float64 { return float64(s.SegmentBytes) }},
+	{graphLogBytes, func(s *engine.Stats) float64 { return float64(s.LogBytes) }},
+	{graphCheckpoints, func(s *engine.Stats) float64 { return float64(s.Checkpoints) }},
+	{graphRewrites, func(s *engine.Stats) float64 { return float64(s.Rewrites) }},
+	{graphCheckpointFailures, func(s *engine.Stats) float64 { return float64(s.CheckpointFailures) }},
+}
+
+// graphFigures asks the engines when somebody wants to know.
+type graphFigures struct{ set *Set }
+
+func (c *graphFigures) desc(m int) *prometheus.Desc {
+	return prometheus.NewDesc(Metrics[m].Name, Metrics[m].Help, Metrics[m].Labels, nil)
+}
+
+func (c *graphFigures) Describe(ch chan<- *prometheus.Desc) {
+	for _, f := range figures {
+		ch <- c.desc(f.metric)
+	}
+}
+
+func (c *graphFigures) Collect(ch chan<- prometheus.Metric) {
+	c.set.mu.RLock()
+	graphs := c.set.graphs
+	c.set.mu.RUnlock()
+	for _, g := range graphs {
+		s, ok := g.Stats()
+		if !ok {
+			continue
+		}
+		for _, f := range figures {
+			kind := prometheus.GaugeValue
+			if Metrics[f.metric].Kind == Counter {
+				kind = prometheus.CounterValue
+			}
+			ch <- prometheus.MustNewConstMetric(c.desc(f.metric), kind, f.of(&s), g.ID())
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/goleak"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// one is a graph of which each figure is another number.
+type one struct{}
+
+func (one) ID() string { return "g" }
+func (one) Stats() (engine.Stats, bool) {
+	return engine.Stats{Branches: 1, Commits: 2, Calls: 3, Segments: 4, SegmentBytes: 5, LogBytes: 6, Checkpoints: 7, Rewrites: 8, CheckpointFailures: 9}, true
+}
+
+// none is a graph whose engine has no figures.
+type none struct{ one }
+
+func (none) ID() string                  { return "h" }
+func (none) Stats() (engine.Stats, bool) { return engine.Stats{}, false }
+
+// TestTable holds that all metrics of the table are there, as it says, once something
+// has happened, that there are no others, and that their names follow the conventions.
+func TestTable(t *testing.T) {
+	s := New("v1")
+	s.Watch(one{}, none{})
+	s.Refused("actor")
+	s.Called(service.Called{Graph: "g", Tool: "t", Outcome: service.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
+	s.Embedded("g", 3, time.Second, errors.New("down"))
+	s.answered("/graphs", "GET", 200, 10, time.Millisecond)
+	s.Admitted(func() Admission { return Admission{Requests: 11, Waiting: 12, Actors: 13, Bytes: 14} })
+	s.Draining()
+	found, err := s.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*dto.MetricFamily{}
+	for _, f := range found {
+		byName[f.GetName()] = f
+		if !strings.HasPrefix(f.GetName(), "omnigraph_") && !strings.HasPrefix(f.GetName(), "go_") && !strings.HasPrefix(f.GetName(), "process_") {
+			t.Errorf("%s has no prefix that the page names", f.GetName())
+		}
+	}
+	kinds := map[Kind]dto.MetricType{Counter: dto.MetricType_COUNTER, Gauge: dto.MetricType_GAUGE, Histogram: dto.MetricType_HISTOGRAM}
+	for _, m := range Metrics {
+		f := byName[m.Name]
+		if f == nil || len(f.Metric) != 1 || f.GetType() != kinds[m.Kind] || f.GetHelp() != m.Help {
+			t.Errorf("%s is %v", m.Name, f)
+			continue
+		}
+		labels := map[string]bool{}
+		for _, l := range f.Metric[0].Label {
+			labels[l.GetName()] = true
+		}
+		if len(labels) != len(m.Labels) {
+			t.Errorf("%s has the labels %v, want %v", m.Name, labels, m.Labels)
+		}
+		for _, l := range m.Labels {
+			if !labels[l] {
+				t.Errorf("%s has the labels %v, want %v", m.Name, labels, m.Labels)
+			}
+		}
+		if !strings.HasSuffix(m.Help, ".") || m.Watch != "" && !strings.HasSuffix(m.Watch, ".") {
+			t.Errorf("%s is not described in sentences", m.Name)
+		}
+		delete(byName, m.Name)
+	}
+	for name := range byName {
+		if strings.HasPrefix(name, "omnigraph_") {
+			t.Errorf("%s is not in the table", name)
+		}
+	}
+	for i, f := range figures {
+		m := byFigure(t, s.registry, Metrics[f.metric].Name)
+		if v := m.GetGauge().GetValue() + m.GetCounter().GetValue(); v != float64(i+1) {
+			t.Errorf("%s is %v, want %d", Metrics[f.metric].Name, v, i+1)
+		}
+	}
+	problems, err := promlint.NewWithMetricFamilies(found).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func byFigure(t *testing.T, r *prometheus.Registry, name string) *dto.Metric {
+	t.Helper()
+	found, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if f.GetName() == name {
+			return f.Metric[0]
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return nil
+}
+
+func TestNewLogger(t *testing.T) {
+	for _, format := range Formats {
+		for _, level := range Levels {
+			if _, err := NewLogger(io.Discard, format, level); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, bad := range [][2]string{{"xml", "info"}, {"text", "loud"}, {"", ""}} {
+		if _, err := NewLogger(io.Discard, bad[0], bad[1]); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestLinesOfARequest(t *testing.T) {
+	var b strings.Builder
+	log := WithRequests(slog.New(slog.NewTextHandler(&b, nil))).With("graph", "g")
+	ctx := request.With(context.Background(), &request.Record{ID: "id-1"})
+	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
+	log.InfoContext(ctx, "of the request")
+	log.InfoContext(context.Background(), "of none")
+	first, second, _ := strings.Cut(b.String(), "\n")
+	if !strings.Contains(first, "graph=g request=id-1 trace=01000000000000000000000000000000") || strings.Contains(second, "request=") {
+		t.Errorf("the log is %s", b.String())
+	}
+}
+
+// TestExchange follows requests that end in odd ways.
+func TestExchange(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		want    string // of the line
+	}{
+		{"nothing written", func(http.ResponseWriter, *http.Request) {}, "status=200 bytes=0"},
+		{"body alone", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 bytes=5"},
+		{"early hints", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusTeapot)
+		}, "status=418 bytes=0"},
+		{"two statuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(201); w.WriteHeader(500) }, "status=201"},
+		{"flushed", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "a")
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Error(err)
+			}
+		}, "status=200 bytes=1"},
+		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "method=GET"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			log := &lines{}
+			set := New("v1")
+			server := httptest.NewServer(Requests(tt.handler, Options{Log: slog.New(slog.NewTextHandler(log, nil)), Set: set, All: true}))
+			res, err := http.Get(server.URL + "/secret-path")
+			if err == nil {
+				_, _ = io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+			}
+			server.Close()
+			http.DefaultClient.CloseIdleConnections()
+			if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, tt.want) || strings.Contains(got, "secret") {
+				t.Errorf("the log is %s", got)
+			}
+			if n := set.inFlight.Load(); n != 0 {
+				t.Errorf("%d requests are said to be under way", n)
+			}
+		})
+	}
+}
+
+// lines is a log that the goroutines of a server write.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestTracingIsOptional(t *testing.T) {
+	p, stop, err := Tracing(context.Background(), "v1", func(string) string { return "" }, slog.New(slog.DiscardHandler))
+	if p != nil || err != nil {
+		t.Errorf("without an endpoint there is %v, %v", p, err)
+	}
+	stop()
+}

@@ -1,0 +1,56 @@
+package request
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestID(t *testing.T) {
+	tests := []struct {
+		sent string
+		kept bool
+	}{
+		{"abc-123_X.y:z/1+2=@", true},
+		{strings.Repeat("a", 128), true},
+		{strings.Repeat("a", 129), false},
+		{"", false},
+		{"a b", false},
+		{"a\nlevel=ERROR", false},
+		{"a\"b", false},
+		{"ä", false},
+		{"\x00", false},
+		{"a,b", false},
+	}
+	for _, tt := range tests {
+		got := ID(http.Header{Header: {tt.sent}})
+		if kept := got == tt.sent; kept != tt.kept {
+			t.Errorf("of %q the id is %q", tt.sent, got)
+		}
+		if !wellFormed(got) {
+			t.Errorf("of %q the id %q is not well formed", tt.sent, got)
+		}
+	}
+}
+
+func TestNewID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 10_000 {
+		id := NewID()
+		if len(id) != 26 || seen[id] {
+			t.Fatalf("%q, seen %v", id, seen[id])
+		}
+		seen[id] = true
+	}
+}
+
+func FuzzID(f *testing.F) {
+	f.Add("abc")
+	f.Add("a\r\nSet-Cookie: b")
+	f.Fuzz(func(t *testing.T, sent string) {
+		id := ID(http.Header{Header: {sent}})
+		if id == "" || len(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+			t.Errorf("of %q the id is %q", sent, id)
+		}
+	})
+}

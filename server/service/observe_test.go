@@ -1,0 +1,152 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+func TestOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want service.Outcome
+	}{
+		{nil, service.Done},
+		{&tool.ArgumentError{Detail: "bad"}, service.OfRequest},
+		{&service.Rejected{}, service.OfRequest},
+		{&engine.ConstraintViolation{}, service.OfRequest},
+		{&service.Forbidden{Action: tool.Read}, service.OfPolicy},
+		{&service.UnknownTool{Name: "x"}, service.Missing},
+		{&engine.NotFound{What: "branch"}, service.Missing},
+		{&engine.Conflict{}, service.Conflicted},
+		{&engine.MergeConflicts{}, service.Conflicted},
+		{&engine.PreconditionFailed{}, service.Precondition},
+		{&engine.TooLarge{}, service.TooLarge},
+		{&service.Oversize{}, service.TooLarge},
+		{fmt.Errorf("reading: %w", context.DeadlineExceeded), service.TimedOut},
+		{context.Canceled, service.Canceled},
+		{&engine.Unavailable{}, service.Unavailable},
+		{&engine.Busy{Resource: "bytes", Limit: 1}, service.Unavailable},
+		{&engine.Indeterminate{Err: context.Canceled}, service.Failed},
+		{&engine.Corrupt{}, service.Failed},
+		{errors.New("what nobody knows"), service.Failed},
+	} {
+		if got := service.OutcomeOf(tt.err); got != tt.want {
+			t.Errorf("%v is %s, want %s", tt.err, got, tt.want)
+		}
+	}
+}
+
+// told keeps what an observer is told.
+type told []service.Called
+
+func (o *told) Called(c service.Called) { *o = append(*o, c) }
+
+// TestObserver holds that each call is told of once, those of a batch one by one.
+func TestObserver(t *testing.T) {
+	var got told
+	c := servicetest.Config(t, builtin.All("1")...)
+	c.Observer = &got
+	g := servicetest.Graph(t, c)
+	call := func(actor *service.Actor, name, args string) {
+		t.Helper()
+		_, _ = g.Call(t.Context(), actor, name, json.RawMessage(args), g.ForModel())
+	}
+	const read = `query q() { match { $p: Person } return { $p.name } limit 2 }`
+	call(servicetest.Reader, "graph_query", `{"query":"`+read+`"}`)
+	call(servicetest.Reader, "graph_query", `{"quarry":1}`)
+	call(servicetest.Reader, "no_such_tool", `{}`)
+	call(servicetest.Drafter, "graph_mutate", `{"query":"query m() { insert Person { name: \"zoe\" } }"}`)
+	want := []struct {
+		tool    string
+		outcome service.Outcome
+		denied  tool.Action
+		rows    int
+	}{
+		{"graph_query", service.Done, "", 2}, {"graph_query", service.OfRequest, "", 0}, {"", service.Missing, "", 0},
+		{"graph_mutate", service.OfPolicy, tool.Change, 0},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("told of %+v", got)
+	}
+	for i, w := range want {
+		if c := got[i]; c.Graph != g.ID() || c.Tool != w.tool || c.Outcome != w.outcome || c.Denied != w.denied || c.Rows != w.rows || (c.Bytes > 0) != (w.outcome == service.Done) {
+			t.Errorf("call %d: told of %+v, want %+v", i, c, w)
+		}
+	}
+}
+
+// TestDigests holds that the log tells arguments apart, the same in two starts with the
+// same key, and differently with another.
+func TestDigests(t *testing.T) {
+	digests := func(key byte, names ...string) (found []string) {
+		var log strings.Builder
+		c := servicetest.Config(t, builtin.All("1")...)
+		c.PageKey = bytes.Repeat([]byte{key}, 32)
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		g := servicetest.Graph(t, c)
+		for _, name := range names {
+			call := &service.AdHoc{Source: `query q($n: String) { match { $p: Person { name: $n } } return { $p.name } }`,
+				Params: json.RawMessage(fmt.Sprintf(` { "n" : %q } `, name))}
+			if _, err := g.Do(t.Context(), servicetest.Reader, "query", call, service.Encoding{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.Contains(log.String(), names[0]) {
+			t.Errorf("the log tells an argument: %s", log.String())
+		}
+		for _, field := range strings.Fields(log.String()) {
+			if d, ok := strings.CutPrefix(field, "args="); ok {
+				found = append(found, d)
+			}
+		}
+		return found
+	}
+	a, b, other := digests(1, "ada", "bob", "ada"), digests(1, "ada"), digests(2, "ada")
+	if len(a) != 3 || a[0] == a[1] || a[0] != a[2] || len(b) != 1 || a[0] != b[0] || a[0] == other[0] {
+		t.Errorf("the digests are %v, %v and %v", a, b, other)
+	}
+}
+
+// TestRefusedWrites holds that the log has a line of a write that was not made, with the
+// digest of its key and without what was to be written.
+func TestRefusedWrites(t *testing.T) {
+	var log strings.Builder
+	c := servicetest.Config(t, builtin.All("1")...)
+	c.Logger = textLogger(&log)
+	g := servicetest.Graph(t, c)
+	const key = "low-entropy-key"
+	for _, tt := range []struct {
+		actor        *service.Actor
+		source, want string
+	}{
+		{servicetest.Reader, `query m() { insert Person { name: "hush" } }`, "outcome=forbidden"},
+		{servicetest.Writer, `query m() { insert Persona { name: "hush" } }`, "outcome=bad_request"},
+	} {
+		log.Reset()
+		_, err := g.Do(t.Context(), tt.actor, "mutate", &service.AdHoc{Source: tt.source, Write: true, Knobs: tool.Knobs{IdempotencyKey: key}}, service.Encoding{})
+		if err == nil {
+			t.Fatalf("%s was made", tt.source)
+		}
+		line := log.String()
+		for _, want := range []string{`msg="write refused"`, "tool=mutate", "actor=" + tt.actor.ID, "branch=main", tt.want, "idempotency_key=" + g.LogDigest([]byte(key))} {
+			if !strings.Contains(line, want) {
+				t.Errorf("%s is not in %s", want, line)
+			}
+		}
+		if strings.Contains(line, "hush") || strings.Contains(line, key) || strings.Count(line, "\n") != 1 {
+			t.Errorf("the log is %s", line)
+		}
+	}
+}

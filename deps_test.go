@@ -48,6 +48,7 @@ var imports = []struct {
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/rest/resttest", []string{"server/rest"}}, // for tests alone
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},

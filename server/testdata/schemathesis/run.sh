@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Serves a small graph with the built server on a free port of loopback, and has a
+# property-based fuzzer send what its OpenAPI document allows, and what it does not, for
+# SECONDS_MAX seconds. Fails on a 5xx, and on an answer whose status, media type, headers
+# or body the document does not tell. SEED repeats a run. Run from the repository's root.
+set -euo pipefail
+root=$(pwd)
+here=$root/server/testdata/schemathesis
+tmp=$(mktemp -d)
+server=
+cleanup() {
+  if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+  rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+cp "$here"/*.yaml "$here/schemathesis.toml" "$here/hooks.py" "$tmp/"
+cp -r queries "$tmp/queries"
+mkdir -p "$tmp/data"
+bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code" > /dev/null
+(cd source/gocode/testdata/shop && GOWORK=off GOFLAGS=-mod=mod "$root/bin/omnigraph" index go ./... --out "$tmp/code.ndjson")
+bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > /dev/null
+
+token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+OMNIGRAPH_TOKEN_ACT_FUZZ=$token bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 > "$tmp/out" 2> "$tmp/err" &
+server=$!
+addr=
+for _ in $(seq 100); do
+  addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
+  if [ -n "$addr" ]; then break; fi
+  sleep 0.1
+done
+if [ -z "$addr" ]; then echo "the server did not start:"; cat "$tmp/out" "$tmp/err"; exit 1; fi
+
+# What is checked is what the server promises: no fault of its own, and answers as the
+# document has them. Left out are the checks for promises that it does not make:
+# negative_data_rejection and positive_data_acceptance, because scalars may be spelled as
+# strings, and a query that fits the schema of its member may still not compile.
+status=0
+(cd "$tmp" && "$here/.venv/bin/schemathesis" run "http://$addr/openapi.json" \
+  --header "Authorization: Bearer $token" \
+  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,unsupported_method,allow_header_conformance \
+  --max-time "${SECONDS_MAX:-60}" ${SEED:+--seed "$SEED"} "$@") || status=$?
+if ! kill -0 "$server" 2>/dev/null; then echo "the server is gone:"; tail -50 "$tmp/err"; exit 1; fi
+if [ "$status" -ne 0 ]; then grep -E 'level=(ERROR|WARN)' "$tmp/err" | tail -50 || true; fi
+exit "$status"

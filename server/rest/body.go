@@ -4,35 +4,111 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// object reads the body as a JSON object. No body at all is an empty object.
-func (s *server) object(w http.ResponseWriter, r *http.Request) (*tool.Object, error) {
-	body := http.MaxBytesReader(w, r.Body, s.opts.MaxBody)
-	b, err := io.ReadAll(body)
+// object reads the body, of at most so many bytes, as a JSON object. No body at all is
+// an empty object.
+func (x *exchange) object(most int64) (*tool.Object, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	if len(b) == 0 {
 		return tool.Members(nil), nil
 	}
-	if err := wantContent(r, "application/json"); err != nil {
+	if err := wantContent(x.r, mediaJSON); err != nil {
 		return nil, err
 	}
 	return tool.Members(b), nil
+}
+
+// body reads the members of a request's body into a struct, which is therefore all that
+// documents need to know of it. Faults are noted in the object, which the caller closes.
+func (x *exchange) body(into any) (*tool.Object, error) {
+	o, err := x.object(x.opts.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	readMembers(o, into)
+	return o, nil
+}
+
+// readMembers reads the members of an object into the struct that into points to.
+func readMembers(o *tool.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
+
+// members reads the fields of a struct: those that are no pointers are required. A field
+// of the type map is one that the caller reads as it is written.
+func members(o *tool.Object, into reflect.Value) {
+	for field, v := range into.Fields() {
+		if field.Anonymous {
+			members(o, v)
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		r := rulesOf(field.Tag.Get("jsonschema"))
+		switch p := v.Addr().Interface().(type) {
+		case *string:
+			*p = o.String(name)
+		case **string:
+			if r.enum != nil {
+				*p = o.OptEnum(name, r.enum...)
+			} else {
+				*p = o.OptString(name)
+			}
+		case **bool:
+			*p = o.OptBool(name)
+		case **int32:
+			if *p = o.OptI32(name); *p != nil && **p < r.least {
+				o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
+			}
+		case *[]string:
+			*p = tool.OptListOf[string](o, name, value.String)
+		case *map[string]any:
+		default:
+			panic("rest: body member " + name + " is of type " + field.Type.String())
+		}
+	}
+}
+
+// rules are what the schema of a member says beside its type.
+type rules struct {
+	enum  []string
+	least int32
+}
+
+func rulesOf(tag string) rules {
+	r := rules{least: math.MinInt32}
+	for part := range strings.SplitSeq(tag, ",") {
+		switch name, v, _ := strings.Cut(part, "="); name {
+		case "enum":
+			r.enum = append(r.enum, v)
+		case "minimum":
+			n, err := strconv.ParseInt(v, 10, 32)
+			if err != nil {
+				panic("rest: jsonschema tag " + tag)
+			}
+			r.least = int32(n)
+		}
+	}
+	return r
 }
 
 // wantContent holds a request to the media type of its body, which comes as it is.
 func wantContent(r *http.Request, want string) error {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
-			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", coding))}
+			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
 	got := r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(got)
@@ -40,7 +116,7 @@ func wantContent(r *http.Request, want string) error {
 		return nil
 	}
 	return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
-		fmt.Sprintf("found content type %q, wanted %s", got, want))}
+		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
 }
 
 // unreadable is the fault of a body that could not be read to its end.

@@ -1,9 +1,7 @@
 package rest
 
 import (
-	"context"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -26,10 +24,6 @@ type graphEntry struct {
 	URI     string `json:"uri"`
 }
 
-type schemaAnswer struct {
-	SchemaSource string `json:"schema_source"`
-}
-
 type queryList struct {
 	Queries []queryEntry `json:"queries"`
 }
@@ -45,41 +39,33 @@ type queryEntry struct {
 
 type paramEntry struct {
 	Name        string `json:"name"`
-	Kind        string `json:"kind"`
+	Kind        string `json:"kind" jsonschema:"enum=string,enum=bool,enum=int,enum=bigint,enum=float,enum=date,enum=datetime,enum=blob,enum=vector,enum=list"`
 	ItemKind    string `json:"item_kind,omitempty"`
 	VectorDim   int    `json:"vector_dim,omitempty"`
 	Nullable    bool   `json:"nullable"`
 	Description string `json:"description,omitempty"`
 }
 
-// healthz says that the server answers, and no more: it asks for no actor.
-func (s *server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return reply(w, health{Status: "ok", Graphs: len(s.graphs)})
+// health says that the server answers, and no more: it asks for no actor.
+func (x *exchange) health() error {
+	return x.reply(health{Status: "ok", Graphs: len(x.graphs)})
 }
 
 // listGraphs lists all graphs, also those on which the caller may do nothing.
-func (s *server) listGraphs(w http.ResponseWriter, r *http.Request) error {
-	actor := service.ActorFrom(r.Context())
-	if actor == nil || s.opts.Server == nil || !s.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+func (x *exchange) listGraphs() error {
+	actor := x.actor()
+	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
 		return &service.Forbidden{Action: tool.GraphList}
 	}
 	list := graphList{Graphs: []graphEntry{}}
-	for _, id := range slices.Sorted(maps.Keys(s.graphs)) {
+	for _, id := range slices.Sorted(maps.Keys(x.graphs)) {
 		list.Graphs = append(list.Graphs, graphEntry{GraphID: id, URI: "omnigraph://" + id})
 	}
-	return reply(w, list)
+	return x.reply(list)
 }
 
-func (s *server) schema(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
-	schema, err := g.Schema(ctx, service.ActorFrom(ctx), "")
-	if err != nil {
-		return err
-	}
-	return reply(w, schemaAnswer{SchemaSource: schema.Source})
-}
-
-func (s *server) listQueries(ctx context.Context, g *service.Graph, w http.ResponseWriter, r *http.Request) error {
-	queries, err := g.Queries(service.ActorFrom(ctx))
+func (x *exchange) listQueries() error {
+	queries, err := x.g.Queries(x.actor())
 	if err != nil {
 		return err
 	}
@@ -87,7 +73,7 @@ func (s *server) listQueries(ctx context.Context, g *service.Graph, w http.Respo
 	for i, q := range queries {
 		list.Queries[i] = entry(q)
 	}
-	return reply(w, list)
+	return x.reply(list)
 }
 
 func entry(q tool.StoredQuery) queryEntry {

@@ -2,9 +2,8 @@
 package rest
 
 import (
-	"context"
+	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -12,11 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Options say how graphs are served. The zero value takes the defaults.
@@ -27,12 +24,16 @@ type Options struct {
 	// Server decides about graph_list. Nil denies it to everybody.
 	Server service.Authorizer
 
+	// SchemasFixed says why no schema can be applied, and what to do instead, as a
+	// cluster has it whose schemas follow its configuration. Empty permits it.
+	SchemasFixed string
+
 	Logger *slog.Logger // for faults outside of a graph; nil for none
 }
 
-// Handler serves the graphs under their ids. The requests' contexts carry the actor,
-// see [service.WithActor]; without one everything but /healthz is denied. Every
-// answer is JSON, every fault the error envelope.
+// Handler serves the graphs under their ids, by [Routes]. The requests' contexts carry
+// the actor, see [service.WithActor]; without one everything but /healthz is denied.
+// Answers are JSON, but for exports and blobs, and every fault is the error envelope.
 func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = 1 << 20
@@ -45,19 +46,14 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	}
 	s := &server{graphs: graphs, opts: opts}
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", s.route(methods{"GET": s.healthz}))
-	mux.Handle("/graphs", s.route(methods{"GET": s.listGraphs}))
-	mux.Handle("/graphs/{id}/query", s.route(methods{"POST": s.onGraph(s.query)}))
-	mux.Handle("/graphs/{id}/mutate", s.route(methods{"POST": s.onGraph(s.mutate)}))
-	mux.Handle("/graphs/{id}/queries", s.route(methods{"GET": s.onGraph(s.listQueries)}))
-	mux.Handle("/graphs/{id}/queries/{name}", s.route(methods{"POST": s.onGraph(s.invoke)}))
-	mux.Handle("/graphs/{id}/schema", s.route(methods{"GET": s.onGraph(s.schema)}))
-	mux.Handle("/graphs/{id}/load/ndjson", s.route(methods{"POST": s.onGraph(s.load, "branch", "mode")}))
-	nowhere := s.route(nil)
+	for pattern, m := range byPath(Routes()) {
+		mux.Handle(pattern, s.serve(m))
+	}
+	nowhere := s.serve(nil)
 	mux.Handle("/", nowhere)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would answer these itself, with a redirect or a page of text.
-		if p := r.URL.Path; r.Method == http.MethodConnect || !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+		if p := r.URL.EscapedPath(); r.Method == http.MethodConnect || !strings.HasPrefix(p, "/") || path.Clean(p) != p {
 			nowhere.ServeHTTP(w, r)
 			return
 		}
@@ -70,107 +66,158 @@ type server struct {
 	opts   Options
 }
 
-// handler answers a request, or returns the error to answer with.
-type handler func(w http.ResponseWriter, r *http.Request) error
+// methods are the routes of a path by method.
+type methods map[string]*endpoint
 
-// methods are the handlers of a path by method.
-type methods map[string]handler
+// endpoint is a route on a path that is its own, or one that its own stands for as well.
+type endpoint struct {
+	Route
+	fixed map[string]string // of the other path, what stands for the parameters of the route's
+}
 
-// route answers with the path's handler for the method: 404 for a path without any,
-// 405 for one without this one. A panic is an operational fault.
-func (s *server) route(m methods) http.Handler {
-	allow := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		report := func(err error) *service.Fault { return service.Report(r.Context(), s.opts.Logger, err) }
-		if g := s.graphs[r.PathValue("id")]; g != nil {
-			report = func(err error) *service.Fault { return g.Report(r.Context(), err) }
+// byPath returns the routes by path and method. A path without parameters, such as that
+// of merges, has the methods of a path that stands for it too, such as that of a branch:
+// one may be called merge.
+func byPath(routes []Route) map[string]methods {
+	paths := map[string]methods{}
+	for _, r := range routes {
+		if paths[r.Path] == nil {
+			paths[r.Path] = methods{}
 		}
-		defer func() {
-			if p := recover(); p != nil {
-				envelope.Write(w, report(&service.Panic{Value: p, Stack: debug.Stack()}))
+		paths[r.Path][r.Method] = &endpoint{Route: r}
+	}
+	for _, r := range routes {
+		for p, m := range paths {
+			if fixed, ok := standsFor(r.Path, p); ok && m[r.Method] == nil {
+				m[r.Method] = &endpoint{Route: r, fixed: fixed}
 			}
+		}
+	}
+	return paths
+}
+
+// standsFor reports whether a pattern matches all that another one does, and what its
+// parameters then are that the other has fixed.
+func standsFor(pattern, other string) (map[string]string, bool) {
+	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
+	if pattern == other || len(a) != len(b) {
+		return nil, false
+	}
+	fixed := map[string]string{}
+	for i := range a {
+		name, isParam := strings.CutPrefix(a[i], "{")
+		switch {
+		case a[i] == b[i]:
+		case isParam && !strings.HasPrefix(b[i], "{"):
+			fixed[strings.TrimSuffix(name, "}")] = b[i]
+		default:
+			return nil, false
+		}
+	}
+	return fixed, true
+}
+
+// allow lists the methods of a path.
+func (m methods) allow() string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+		if name == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// serve answers with the path's route for the method: 404 for a path without any, 405
+// for one without this one. A panic is an operational fault.
+func (s *server) serve(m methods) http.Handler {
+	allow := m.allow()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{server: s, w: w, r: r, g: s.graphs[r.PathValue("id")]}
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			envelope.Write(w, x.report(&service.Panic{Value: p, Stack: debug.Stack()}))
 		}()
 		method := r.Method
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		h := m[method]
+		e := m[method]
 		switch {
 		case len(m) == 0:
 			envelope.Write(w, notFound("path", r.URL.Path))
 			return
-		case h == nil:
+		case e == nil:
 			w.Header().Set("Allow", allow)
 			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
 			return
 		}
-		r, cancel, err := deadline(r)
-		defer cancel()
-		if err == nil {
-			err = h(w, r)
+		for name, v := range e.fixed {
+			r.SetPathValue(name, v)
 		}
-		if err != nil {
-			if f, ok := err.(*httpError); ok {
-				envelope.Write(w, f.fault)
-				return
-			}
-			envelope.Write(w, report(err))
+		x.route = &e.Route
+		x.deprecated()
+		if err := x.run(); err != nil {
+			x.fault(err)
 		}
 	})
 }
 
-// deadline gives a request the time that its X-Timeout-Ms header allows it.
-func deadline(r *http.Request) (*http.Request, context.CancelFunc, error) {
-	text := r.Header.Get("X-Timeout-Ms")
-	if text == "" {
-		return r, func() {}, nil
+// run checks the request and runs its route.
+func (x *exchange) run() error {
+	if x.route.OnGraph() && x.g == nil {
+		return &httpError{notFound("graph", x.r.PathValue("id"))}
 	}
-	ms, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || ms < 1 {
-		return r, func() {}, &httpError{envelope.New(http.StatusBadRequest, service.BadRequest,
-			"header X-Timeout-Ms: found \""+text+"\", wanted a number of milliseconds, 1 or more")}
+	if err := x.check(); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
-	return r.WithContext(ctx), cancel, nil
+	defer x.limit()()
+	return x.route.handle(x)
 }
 
-// onGraph finds the graph of the path. A request may have the query parameters in
-// params and no others: one that was dropped, such as a branch, would have been meant.
-func (s *server) onGraph(h func(context.Context, *service.Graph, http.ResponseWriter, *http.Request) error, params ...string) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		id := r.PathValue("id")
-		g, ok := s.graphs[id]
-		if !ok {
-			return &httpError{notFound("graph", id)}
-		}
-		if err := checkParams(r, params); err != nil {
-			return err
-		}
-		return h(r.Context(), g, w, r)
+// deprecated names the successor of a route that has one.
+func (x *exchange) deprecated() {
+	if x.route.Successor == "" {
+		return
 	}
+	to := segment.ReplaceAllStringFunc(x.route.Successor, func(s string) string {
+		return url.PathEscape(x.r.PathValue(strings.Trim(s, "{}")))
+	})
+	x.w.Header().Set("Deprecation", "true")
+	x.w.Header().Set("Link", "<"+to+`>; rel="successor-version"`)
 }
 
-// checkParams holds the query part of a request's URL to the parameters in known, each
-// at most once.
-func checkParams(r *http.Request, known []string) error {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest,
-			"the query part of the url is malformed: "+err.Error()+"; escape & ; % and = in values")}
+// fault answers with an error.
+func (x *exchange) fault(err error) {
+	var same *service.Unchanged
+	var request *httpError
+	switch {
+	case errors.As(err, &same):
+		h := x.w.Header()
+		h.Set("ETag", entityTag(same.Commit))
+		h.Set("Cache-Control", cacheable)
+		x.w.WriteHeader(http.StatusNotModified)
+		return
+	case errors.As(err, &request):
+		envelope.Write(x.w, request.fault)
+		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		switch {
-		case !slices.Contains(known, name):
-			help := "known are " + strings.Join(known, ", ")
-			if len(known) == 0 {
-				help = "none is taken here; a POST has its arguments in the body"
-			}
-			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: help}
-		case len(query[name]) > 1:
-			return &tool.ArgumentError{Path: name, Detail: "found several times, wanted once"}
-		}
+	envelope.Write(x.w, x.report(err))
+}
+
+func (x *exchange) report(err error) *service.Fault {
+	if x.g != nil {
+		return x.g.Report(x.ctx(), err)
 	}
-	return nil
+	return service.Report(x.ctx(), x.opts.Logger, err)
 }
 
 // httpError is a fault of the request as HTTP, before anything was asked of a graph.
@@ -182,21 +229,16 @@ func notFound(what, name string) *service.Fault {
 	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+name+"\" not found")
 }
 
-// reply writes v as JSON.
-func reply(w http.ResponseWriter, v any) error {
-	b, err := service.JSON(v)
-	if err != nil {
-		return err
-	}
-	send(w, http.StatusOK, b)
-	return nil
-}
+// cacheable lets the client alone keep an answer, since answers differ per caller, and
+// ask each time whether it is still good.
+const cacheable = "private, no-cache"
 
 func send(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", mediaJSON)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "private, no-cache") // answers differ per caller
+	h.Set("Cache-Control", cacheable)
 	w.WriteHeader(status)
 	// An error here is the client's going away.
 	_, _ = w.Write(body)

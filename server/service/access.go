@@ -86,9 +86,11 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// placed puts grants on a commit on the branch that the commit was made on. A commit
-// that does not exist is on main, so that whoever may read nothing learns nothing.
-func (g *Graph) placed(ctx context.Context, grants []tool.Grant) ([]tool.Grant, error) {
+// placed puts grants on a commit on a branch: the one that the commit was made on, or
+// main if it is main's line that lets the actor know of it. A commit of neither, and one
+// that does not exist, are the same *engine.NotFound; whoever may not read main is asked
+// for main, so that whoever may read nothing learns nothing.
+func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil
 	}
@@ -97,12 +99,29 @@ func (g *Graph) placed(ctx context.Context, grants []tool.Grant) ([]tool.Grant, 
 		if grants[i].Commit == "" {
 			continue
 		}
-		c, err := g.engine.Commit(ctx, grants[i].Commit)
+		id := grants[i].Commit
+		grants[i].Commit = ""
+		c, err := g.engine.Commit(ctx, id)
 		var missing *engine.NotFound
-		if err != nil && !errors.As(err, &missing) {
+		switch {
+		case err == nil:
+			grants[i].Branch = c.Branch
+			if g.allowed(actor, grants[i]) {
+				continue
+			}
+		case !errors.As(err, &missing):
 			return nil, err
 		}
-		grants[i].Branch, grants[i].Commit = c.Branch, ""
+		grants[i].Branch = engine.MainBranch
+		if !g.allowed(actor, grants[i]) {
+			continue
+		}
+		if err := OnLine(ctx, g.engine, engine.MainBranch, id); err != nil {
+			if errors.As(err, &missing) {
+				err = &engine.NotFound{What: "commit", Name: id}
+			}
+			return nil, err
+		}
 	}
 	return grants, nil
 }

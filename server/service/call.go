@@ -116,7 +116,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 			e.reset(mark)
 		}
 	}()
-	grants, err := g.placed(ctx, call.Grants())
+	grants, err := g.placed(ctx, actor, call.Grants())
 	if err != nil {
 		return "", err
 	}

@@ -48,6 +48,8 @@ type Encoding struct {
 	MaxRows  int // zero for no limit
 	MaxBytes int // zero for no limit
 	Refuse   bool
+
+	NoCommit bool // leaves the commit that was read out of the answer
 }
 
 // ForModel is how answers to models are written: safe integers, within the limits of

@@ -31,8 +31,10 @@ func (e *encoder) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 	}
 	e.buf = append(e.buf, `,"row_count":`...)
 	e.buf = strconv.AppendInt(e.buf, int64(n), 10)
-	e.buf = append(e.buf, `,"graph_commit_id":`...)
-	e.orNull(r.Result.Commit())
+	if !e.enc.NoCommit {
+		e.buf = append(e.buf, `,"graph_commit_id":`...)
+		e.orNull(r.Result.Commit())
+	}
 	if why != whole {
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
 		e.buf = append(e.buf, why...)

@@ -1,0 +1,209 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// exchange is a request on its way to an answer.
+type exchange struct {
+	*server
+	route *Route
+	g     *service.Graph // nil outside of graphs
+	w     http.ResponseWriter
+	r     *http.Request
+	query url.Values // checked against the route's parameters
+}
+
+func (x *exchange) ctx() context.Context  { return x.r.Context() }
+func (x *exchange) actor() *service.Actor { return service.ActorFrom(x.r.Context()) }
+
+// do runs a call under the route's name.
+func (x *exchange) do(call tool.Call, enc service.Encoding) (*service.Answer, error) {
+	return x.g.Do(x.ctx(), x.actor(), x.route.Operation, call, enc)
+}
+
+// answer runs a call and sends what it answers.
+func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
+	a, err := x.do(call, enc)
+	if err != nil {
+		return err
+	}
+	x.send(a)
+	return nil
+}
+
+// send sends an answer; that of a read has the commit that was read as its entity tag.
+func (x *exchange) send(a *service.Answer) {
+	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
+		x.w.Header().Set("ETag", entityTag(a.Commit))
+	}
+	send(x.w, http.StatusOK, a.JSON)
+}
+
+// reply sends v as JSON.
+func (x *exchange) reply(v any) error {
+	b, err := service.JSON(v)
+	if err != nil {
+		return err
+	}
+	send(x.w, http.StatusOK, b)
+	return nil
+}
+
+// uri is the name of the graph in answers.
+func (x *exchange) uri() string { return "omnigraph://" + x.g.ID() }
+
+// target is what the query part of the URL says is to be read.
+func (x *exchange) target() engine.Target {
+	return engine.Target{Branch: x.query.Get("branch"), Commit: x.query.Get("snapshot")}
+}
+
+// number is a Number of the query part, which is checked already.
+func (x *exchange) number(name string, otherwise int) int {
+	n, err := strconv.Atoi(x.query.Get(name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// knobs are what the header says of a write.
+func (x *exchange) knobs() tool.Knobs {
+	return tool.Knobs{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
+}
+
+// ifCommit is the commit that the branch written to has to be at, or "".
+func (x *exchange) ifCommit() string {
+	return strings.Trim(x.r.Header.Get(headerIfCommit), `"`)
+}
+
+// held reports whether the client says that it has the answer of a commit already.
+func (x *exchange) held(commit string) bool {
+	for _, line := range x.r.Header.Values(headerIfNone) {
+		for tag := range strings.SplitSeq(line, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == entityTag(commit) || tag == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func entityTag(commit string) string { return `"` + commit + `"` }
+
+// check holds the request to the parameters that its route has. What it has besides
+// would be dropped, and a branch, or a condition, that was dropped would have been meant.
+func (x *exchange) check() error {
+	var err error
+	if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
+		return x.bad("the query part of the url is malformed: " + err.Error() + "; escape & ; % and = in values")
+	}
+	var known []string
+	for i := range x.route.Params {
+		p := &x.route.Params[i]
+		switch p.In {
+		case Query:
+			known = append(known, p.Name)
+			err = p.check(x.query[p.Name])
+		case Header:
+			err = p.check(x.r.Header.Values(p.Name))
+		case Path:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.query)) {
+		if !slices.Contains(known, name) {
+			help := "known are " + strings.Join(known, ", ")
+			if len(known) == 0 {
+				help = "none is taken here; a POST has its arguments in the body"
+			}
+			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: help}
+		}
+	}
+	if x.query.Has("branch") && x.query.Has("snapshot") {
+		return &tool.ArgumentError{Path: "snapshot", Detail: "found beside branch, wanted one of the two", Help: "a snapshot is a commit, whichever branch it is on"}
+	}
+	if len(x.r.Header.Values(headerIfCommit)) > 0 && !x.route.takes(headerIfCommit) {
+		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
+	}
+	return nil
+}
+
+// check holds the values of a parameter to what it may be.
+func (p *Param) check(values []string) error {
+	place := p.Name
+	if p.In == Header {
+		place = "header " + p.Name
+	}
+	fault := func(format string, args ...any) error {
+		return &tool.ArgumentError{Path: place, Detail: fmt.Sprintf(format, args...)}
+	}
+	if p.Name == headerIfNone { // a list, which may come as several lines
+		return nil
+	}
+	switch {
+	case len(values) > 1:
+		return fault("found several times, wanted once")
+	case len(values) == 0 && !p.Required:
+		return nil
+	case p.Required && (len(values) == 0 || values[0] == ""):
+		return fault("missing, wanted %s", p.wanted())
+	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
+		return fault("found %q, wanted %s", short(values[0]), p.wanted())
+	case p.Kind == Number:
+		if n, err := strconv.ParseInt(values[0], 10, 32); err != nil || n < p.Min {
+			return fault("found %q, wanted %s", short(values[0]), p.wanted())
+		}
+	}
+	return nil
+}
+
+func (p *Param) wanted() string {
+	switch {
+	case p.Enum != nil:
+		return "one of " + strings.Join(p.Enum, ", ")
+	case p.Kind == Number:
+		return fmt.Sprintf("a whole number, %d or more", p.Min)
+	}
+	return "a text"
+}
+
+// short is the beginning of what a client sent.
+func short(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// bad is a fault of the request as HTTP.
+func (x *exchange) bad(message string) error {
+	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, message)}
+}
+
+// limit gives the request the time that its header allows it.
+func (x *exchange) limit() context.CancelFunc {
+	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
+	if err != nil { // there is none: check has seen to the others
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(ms)*time.Millisecond)
+	x.r = x.r.WithContext(ctx)
+	return cancel
+}

@@ -1,0 +1,134 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type loadBody struct {
+	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
+	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
+	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
+	DryRun *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
+}
+
+// LoadAnswer is the answer of a load whose data came as JSON.
+type LoadAnswer struct {
+	service.LoadAnswer
+	URI string `json:"uri"`
+}
+
+// modes are the names of load modes, the one that counts when none is given first.
+var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
+
+// loadLines loads a body of NDJSON as it comes.
+func (x *exchange) loadLines() error {
+	if err := wantContent(x.r, mediaNDJSON); err != nil {
+		return err
+	}
+	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
+	load := x.load(body, x.query.Get("branch"), x.query.Get("mode"), x.query.Get("dry_run") == "true")
+	call, err := into(load, x.query.Get("from"))
+	if err != nil {
+		return err
+	}
+	answer, err := x.do(call, service.Encoding{})
+	switch {
+	case err != nil && body.err != nil:
+		return unreadable(body.err)
+	case err != nil:
+		return err
+	}
+	x.send(answer)
+	return nil
+}
+
+// loadText loads NDJSON that is a member of the body.
+func (x *exchange) loadText() error {
+	b, load, err := x.loadBody()
+	if err != nil {
+		return err
+	}
+	call, err := into(load, orEmpty(b.From))
+	if err != nil {
+		return err
+	}
+	return x.answerLoad(call)
+}
+
+// ingest is loadText, but that a branch that does not exist is made from main when
+// nothing says from which.
+func (x *exchange) ingest() error {
+	b, load, err := x.loadBody()
+	if err != nil {
+		return err
+	}
+	if from := orEmpty(b.From); from != "" {
+		call, err := into(load, from)
+		if err != nil {
+			return err
+		}
+		return x.answerLoad(call)
+	}
+	// Whoever may change a branch that exists needs no permission to make it.
+	err = x.answerLoad(load)
+	var missing *engine.NotFound
+	if load.Branch == "" || !errors.As(err, &missing) || missing.What != "branch" {
+		return err
+	}
+	load.Data = strings.NewReader(b.Data)
+	return x.answerLoad(&service.LoadFrom{Load: load, From: engine.MainBranch})
+}
+
+func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
+	o, err := x.object(x.opts.MaxLoad)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b loadBody
+	readMembers(o, &b)
+	if err := o.Done(); err != nil {
+		return nil, nil, err
+	}
+	return &b, x.load(strings.NewReader(b.Data), orEmpty(b.Branch), orEmpty(b.Mode), isTrue(b.DryRun)), nil
+}
+
+// load is the call that loads, by the name of its mode, which is known or empty.
+func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *service.Load {
+	m, _ := engine.ParseLoadMode(mode)
+	load := &service.Load{Data: data, Mode: m, Branch: branch, Knobs: x.knobs()}
+	load.Knobs.DryRun = dry
+	return load
+}
+
+// into is a load into a branch that is made for it, unless from is empty.
+func into(load *service.Load, from string) (tool.Call, error) {
+	switch {
+	case from == "":
+		return load, nil
+	case load.Branch == "":
+		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start at, but none to make", Help: "name the one to make as branch"}
+	}
+	return &service.LoadFrom{Load: load, From: from}, nil
+}
+
+// answerLoad answers with the envelope of a load and the name of the graph.
+func (x *exchange) answerLoad(load tool.Call) error {
+	answer, err := x.do(load, service.Encoding{})
+	if err != nil {
+		return err
+	}
+	a := LoadAnswer{URI: x.uri()}
+	if err := json.Unmarshal(answer.JSON, &a.LoadAnswer); err != nil {
+		return err
+	}
+	return x.reply(&a)
+}

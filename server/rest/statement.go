@@ -1,0 +1,211 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type queryBody struct {
+	Query     string         `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
+	Name      *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out."`
+	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+// readBody is queryBody under the names of its predecessor, which had one member for the
+// text and one for the name.
+type readBody struct {
+	statementNames
+	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out."`
+	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+type mutateBody struct {
+	statementNames
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	DryRun *bool          `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+}
+
+// statementNames are the two names that the text and the choice of a query have.
+type statementNames struct {
+	Query       *string `json:"query,omitempty" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
+	QuerySource *string `json:"query_source,omitempty" jsonschema_description:"Another name of query."`
+	Name        *string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	QueryName   *string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+}
+
+type invokeBody struct {
+	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch         *string        `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
+	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
+	ExpectMutation *bool          `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
+	MaxRows        *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out."`
+	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
+	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+}
+
+// ReadAnswer is the envelope of a read.
+type ReadAnswer struct {
+	deprecatedReadAnswer
+	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`
+}
+
+// deprecatedReadAnswer is that of the route that does not tell the commit.
+type deprecatedReadAnswer struct {
+	QueryName     string           `json:"query_name"`
+	Target        ReadTarget       `json:"target" jsonschema_description:"What was asked for."`
+	Columns       []string         `json:"columns" jsonschema_description:"The columns' names in order."`
+	Rows          []map[string]any `json:"rows" jsonschema_description:"Each row with its columns by name."`
+	RowCount      int64            `json:"row_count" jsonschema_description:"The number of rows in this answer."`
+	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were asked for."`
+	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
+}
+
+// ReadTarget is what a read was asked of: a branch or a commit.
+type ReadTarget struct {
+	Branch   *string `json:"branch"`
+	Snapshot *string `json:"snapshot"`
+}
+
+// MutationAnswer is the envelope of a mutation.
+type MutationAnswer struct {
+	Branch        string  `json:"branch"`
+	QueryName     string  `json:"query_name"`
+	AffectedNodes int64   `json:"affected_nodes"`
+	AffectedEdges int64   `json:"affected_edges"`
+	ActorID       *string `json:"actor_id"`
+	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+}
+
+// runQuery runs an ad-hoc read.
+func (x *exchange) runQuery() error {
+	var b queryBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	call := &service.AdHoc{
+		Source: b.Query, Name: orEmpty(b.Name), Params: o.Raw("params"), Branch: orEmpty(b.Branch),
+		Knobs: tool.Knobs{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)},
+	}
+	oneTarget(o, b.Branch, b.Snapshot)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(call, rowsAtMost(b.MaxRows))
+}
+
+// runRead is runQuery under its deprecated names.
+func (x *exchange) runRead() error {
+	var b readBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	call := b.adHoc(o)
+	call.Branch = orEmpty(b.Branch)
+	call.Knobs = tool.Knobs{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)}
+	oneTarget(o, b.Branch, b.Snapshot)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	enc := rowsAtMost(b.MaxRows)
+	enc.NoCommit = true
+	return x.answer(call, enc)
+}
+
+// runMutate runs an ad-hoc mutation.
+func (x *exchange) runMutate() error {
+	var b mutateBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	call := b.adHoc(o)
+	call.Branch, call.Write, call.Knobs = orEmpty(b.Branch), true, x.knobs()
+	call.Knobs.DryRun = isTrue(b.DryRun)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(call, service.Encoding{})
+}
+
+// runStored runs a stored query by its name.
+func (x *exchange) runStored() error {
+	var b invokeBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	in := service.Invocation{Params: o.Raw("params"), Branch: orEmpty(b.Branch), ExpectMutation: b.ExpectMutation, Knobs: x.knobs()}
+	in.Knobs.Snapshot, in.Knobs.PageToken, in.Knobs.DryRun = orEmpty(b.Snapshot), orEmpty(b.PageToken), isTrue(b.DryRun)
+	// Whether the caller may know of the query comes before what is wrong with the
+	// body: a fault that only known queries have would tell of them.
+	name := x.r.PathValue("name")
+	if err := x.g.Invocable(x.actor(), name); err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	answer, err := x.g.InvokeQuery(x.ctx(), x.actor(), name, in, rowsAtMost(b.MaxRows))
+	if err != nil {
+		return err
+	}
+	x.send(answer)
+	return nil
+}
+
+// adHoc is the call of a text that is there under one of its names.
+func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
+	source, name := one(o, "query", b.Query, "query_source", b.QuerySource), one(o, "name", b.Name, "query_name", b.QueryName)
+	if source == nil {
+		o.String("query") // notes that it is missing
+	}
+	return &service.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
+}
+
+// one returns a member that has two names. Under both it is a fault: one of the values
+// would be dropped.
+func one(o *tool.Object, name string, a *string, other string, b *string) *string {
+	switch {
+	case a != nil && b != nil:
+		o.Fail(other, "found beside "+name+", wanted one of the two", "they are two names of one member")
+	case a == nil:
+		return b
+	}
+	return a
+}
+
+// oneTarget notes a fault when a read names a branch and a commit.
+func oneTarget(o *tool.Object, branch, snapshot *string) {
+	if branch != nil && snapshot != nil {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+}
+
+// rowsAtMost is the one limit that a caller may ask for.
+func rowsAtMost(n *int32) service.Encoding {
+	if n == nil {
+		return service.Encoding{}
+	}
+	return service.Encoding{MaxRows: int(*n)}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

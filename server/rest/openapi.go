@@ -62,6 +62,16 @@ func Document() ([]byte, error) {
 	return append(v, '\n'), nil
 }
 
+// openapi answers with the document.
+func (x *exchange) openapi() error {
+	b, err := x.document()
+	if err != nil {
+		return err
+	}
+	send(x.w, http.StatusOK, b)
+	return nil
+}
+
 // document is the OpenAPI document while it is made.
 type document struct {
 	paths   map[string]openapi31.PathItem

@@ -73,9 +73,17 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 	return schemaPrefix + name
 }
 
+// componentNames are those of structs whose own names others have as well.
+var componentNames = map[reflect.Type]string{
+	reflect.TypeFor[LoadAnswer](): "TextLoadAnswer",
+}
+
 // componentName is the name of a struct, exported, without what sets wire types apart
 // inside of their package.
 func componentName(t reflect.Type) string {
+	if name, ok := componentNames[t]; ok {
+		return name
+	}
 	name := strings.TrimPrefix(t.Name(), "Wire")
 	r, n := utf8.DecodeRuneInString(name)
 	return string(unicode.ToUpper(r)) + name[n:]

@@ -65,7 +65,8 @@ func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrRe
 	all := map[string]openapi31.HeaderOrReference{}
 	add := func(h header) { all[h.name] = h.or() }
 	if r.Tagged {
-		add(header{name: "ETag", description: "The commit that was read, in quotes.", kind: Text, always: true})
+		_, several := r.Answer.(OneOf) // what writes has no tag
+		add(header{name: "ETag", description: "The commit that was read, in quotes.", kind: Text, always: !several})
 	}
 	if status == http.StatusPartialContent {
 		add(header{name: "Content-Range", description: "Which bytes of how many.", kind: Text})

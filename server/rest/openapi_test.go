@@ -40,10 +40,10 @@ func TestDocumentIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, spoilt := range map[string]string{
-		`"operationId": "query"`:             `"operationId": "mutate"`,
-		`"in": "path"`:                       `"in": "nowhere"`,
-		`"$ref": "#/components/schemas/`:     `"$ref": "#/components/schemas/Missing`,
-		`"type": "integer"`:                  `"type": "whole"`,
+		`"operationId": "query"`:              `"operationId": "mutate"`,
+		`"in": "path"`:                        `"in": "nowhere"`,
+		`"$ref": "#/components/schemas/`:      `"$ref": "#/components/schemas/Missing`,
+		`"type": "integer"`:                   `"type": "whole"`,
 		`"description": "The policy does not`: `"text": "The policy does not`,
 	} {
 		text := strings.Replace(string(b), old, spoilt, 1)

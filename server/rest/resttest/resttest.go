@@ -3,6 +3,9 @@ package resttest
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -38,72 +41,117 @@ func Document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// Exchange is a request and what answered it.
-type Exchange struct {
-	Method, Path string // with the query part, escaped
-	Header       http.Header
-	Body         string
-
-	Status int
-	Answer http.Header
-	Text   string // the body of the answer
+// Wrap returns h with a check of every exchange, which fails the test when the answer is
+// not one that the document tells of the route, and when a request that was served is not
+// one that it allows. Bodies are kept in memory until the exchange is over.
+func Wrap(t testing.TB, h http.Handler) http.Handler {
+	doc := Document(t)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sent bytes.Buffer
+		out := &tee{ResponseWriter: w, status: http.StatusOK}
+		in := r.Clone(r.Context())
+		in.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(r.Body, &sent), r.Body}
+		h.ServeHTTP(out, in)
+		x := exchange{doc: doc, r: r, sent: sent.Bytes(), status: out.status, header: w.Header(), answer: out.body.Bytes()}
+		if err := x.check(); err != nil {
+			t.Errorf("%s %s, answered %d: %v", r.Method, r.URL, out.status, err)
+		}
+	})
 }
 
-// Check fails the test when the answer is not one that the document tells of the route,
-// and when a request that was served is not one that it allows. Requests to no route, and
-// with methods that a route does not have, have to be answered with the envelope.
-func (x *Exchange) Check(t testing.TB) {
-	t.Helper()
-	doc := Document(t)
-	r, err := http.NewRequest(x.Method, "http://localhost"+x.Path, strings.NewReader(x.Body))
-	if err != nil {
-		return // httptest took what the client would not send
-	}
-	r.Header = x.Header.Clone()
-	pattern, op, values := find(doc, r)
+// tee keeps what is written to a response.
+type tee struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (w *tee) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *tee) Write(b []byte) (int, error) {
+	w.body.Write(b)
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// exchange is a request and what answered it.
+type exchange struct {
+	doc    *openapi3.T
+	r      *http.Request
+	sent   []byte
+	status int
+	header http.Header
+	answer []byte
+}
+
+func (x *exchange) check() error {
+	pattern, op, values := find(x.doc, x.r)
 	if op == nil {
-		if x.Status < 400 {
-			t.Errorf("%s %s answers %d, and the document has no such operation", x.Method, x.Path, x.Status)
+		// What has no operation has no schema of its own, but it is a fault in any case.
+		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
+			return errors.New("the document has no such operation")
 		}
-		return
+		return x.isFault()
 	}
+	r := x.r.Clone(x.r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(x.sent))
 	options := &openapi3filter.Options{
-		IncludeResponseStatus: true, MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true,
+		IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true,
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: values, Options: options,
-		Route: &routers.Route{Spec: doc, Path: pattern, PathItem: doc.Paths.Value(pattern), Method: r.Method, Operation: op},
+		Route: &routers.Route{Spec: x.doc, Path: pattern, PathItem: x.doc.Paths.Value(pattern), Method: r.Method, Operation: op},
 	}
-	out := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: x.Status, Header: x.Answer, Options: options, Body: io.NopCloser(bytes.NewReader([]byte(x.Text))),
+	err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: io.NopCloser(bytes.NewReader(x.answer)),
+	})
+	if err != nil {
+		return fmt.Errorf("the document has no such answer: %w", err)
 	}
-	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-		t.Errorf("%s %s answers what the document does not have: %v", x.Method, x.Path, err)
+	if x.status >= http.StatusBadRequest {
+		return nil
 	}
-	if x.Status >= 400 {
-		return
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		return fmt.Errorf("the document allows no such request: %w", err)
 	}
-	if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
-		t.Errorf("%s %s was served, and the document does not allow it: %v", x.Method, x.Path, err)
+	return nil
+}
+
+// isFault holds an answer to the schema of faults.
+func (x *exchange) isFault() error {
+	var v any
+	if x.r.Method != http.MethodHead {
+		if err := json.Unmarshal(x.answer, &v); err != nil {
+			return fmt.Errorf("the answer is no fault: %w", err)
+		}
+		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 	}
+	return nil
 }
 
 // find returns the operation that serves a request and the values of its path.
 func find(doc *openapi3.T, r *http.Request) (pattern string, op *openapi3.Operation, values map[string]string) {
 	mux := http.NewServeMux()
 	for path, item := range doc.Paths.Map() {
-		mux.HandleFunc(path, func(_ http.ResponseWriter, r *http.Request) {
-			pattern, values = path, map[string]string{}
-			for _, p := range strings.Split(path, "/") {
-				if name, ok := strings.CutPrefix(p, "{"); ok {
-					name = strings.TrimSuffix(name, "}")
-					values[name] = r.PathValue(name)
+		for method, o := range item.Operations() {
+			mux.HandleFunc(method+" "+path, func(_ http.ResponseWriter, r *http.Request) {
+				pattern, op, values = path, o, map[string]string{}
+				for _, part := range strings.Split(path, "/") {
+					if name, ok := strings.CutPrefix(part, "{"); ok {
+						name = strings.TrimSuffix(name, "}")
+						values[name] = r.PathValue(name)
+					}
 				}
-			}
-			if op = item.GetOperation(r.Method); op == nil && r.Method == http.MethodHead {
-				op = item.Get
-			}
-		})
+			})
+		}
 	}
 	mux.ServeHTTP(discard{}, r)
 	return pattern, op, values

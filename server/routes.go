@@ -25,7 +25,7 @@ func routes(o *Options, mode auth.Mode, graphs []*service.Graph, overall service
 		}
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	overREST := rest.Handler(byID, rest.Options{Server: overall, Logger: o.Log})
+	overREST := rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log})
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -85,7 +85,7 @@ func branchCreate() tool.Tool {
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := tool.Members(args)
-			c := &service.CreateBranch{Name: o.String("name"), From: orEmpty(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
+			c := &service.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
 			checkName(o, "name", c.Name)
 			return c, o.Done()
 		},

@@ -80,15 +80,12 @@ func changeList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				if err := service.OnLine(ctx, env.Graph, branch, commit); err != nil {
-					return nil, "", err
-				}
-				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{After: page.After, Limit: limit})
+			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: page.After, Limit: limit})
 				if err != nil {
-					return nil, "", err
+					return nil, err
 				}
-				return changesAnswer(changes), commit, nil
+				return changesAnswer(changes), nil
 			}}, nil
 		},
 	}

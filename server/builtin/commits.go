@@ -128,26 +128,19 @@ func commitGet() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				if err := service.OnLine(ctx, env.Graph, branch, commit); err != nil {
-					return nil, "", err
-				}
-				c, err := env.Graph.Commit(ctx, commit)
-				if err != nil {
-					return nil, "", err
-				}
+			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				d := &CommitDetail{CommitAnswer: commitAnswer(c)}
 				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound
 				switch {
 				case errors.As(err, &reclaimed): // the commit is listed for ever, its data is not
 				case err != nil:
-					return nil, "", err
+					return nil, err
 				default:
 					nodes, edges := CountsAnswer(changes.Nodes), CountsAnswer(changes.Edges)
 					d.Nodes, d.Edges = &nodes, &edges
 				}
-				return d, c.ID, nil
+				return d, nil
 			}}, nil
 		},
 	}

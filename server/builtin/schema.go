@@ -74,9 +74,8 @@ func localSchema(c *service.ApplySchema) tool.Call { return c }
 // clusterSchema refuses: applied past the configuration, the next deployment would undo
 // the schema.
 func clusterSchema(c *service.ApplySchema) tool.Call {
-	return &call{grants: c.Grants(), run: func(context.Context, *tool.Env) (any, string, error) {
-		return nil, "", &engine.Conflict{Reason: "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"}
-	}}
+	c.Fixed = service.FixedByCluster
+	return c
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -72,6 +72,8 @@ func members(o *tool.Object, into reflect.Value) {
 			if *p = o.OptI32(name); *p != nil && **p < r.least {
 				o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
 			}
+		case **value.DateTimeValue:
+			*p = o.OptDateTime(name)
 		case *[]string:
 			*p = tool.OptListOf[string](o, name, value.String)
 		case *map[string]any:

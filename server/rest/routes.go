@@ -27,6 +27,9 @@ var (
 	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
 	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
 
+	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; say what would be done."}
+	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch of whose line the commit has to be. Left out, the commit may be of any branch that the caller may read."}
+
 	writing    = []Param{keyParam, ifCommitParam}
 	mustCommit = func() []Param {
 		required := ifCommitParam
@@ -52,6 +55,12 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs", Operation: "list_graphs", Tag: tagServer,
 		Summary: "List the graphs of the server.",
 		Answer:  graphList{}, Action: tool.GraphList, handle: (*exchange).listGraphs,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/snapshot", Operation: "get_snapshot", Tag: tagData,
+		Summary: "Describe the state of a branch: its last commit, and how many nodes and edges of each type it has.",
+		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: SnapshotAnswer{},
+		Action: tool.Read, Tagged: true, handle: (*exchange).snapshot,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
@@ -136,6 +145,98 @@ var routes = []Route{
 		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate}, Writes: true, handle: (*exchange).ingest,
 	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
+		Summary:     "Export the entities of one commit as NDJSON that a load takes.",
+		Description: "Nodes, then edges, each with its id. The answer is written while it is made: one that breaks off is not whole.",
+		Body:        exportBody{}, AnswerMedia: mediaNDJSON,
+		Action: tool.Export, Tagged: true, handle: (*exchange).export,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
+		Summary: "Get the bytes of a Blob, or a part of them.",
+		Params: []Param{
+			{Name: "entity", In: Query, Kind: Text, Enum: []string{"node", "edge"}, Required: true, Description: "What has the property."},
+			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of its type."},
+			{Name: "id", In: Query, Kind: Text, Required: true, Description: "Its id."},
+			{Name: "property", In: Query, Kind: Text, Required: true, Description: "The name of the property."},
+			branchParam, snapshotParam, ifNoneParam,
+			{Name: "Range", In: Header, Kind: Text, Description: "The part to send, such as bytes=0-99."},
+			{Name: "If-Range", In: Header, Kind: Text, Description: "Send the part only if this is the entity tag, and otherwise the whole."},
+		},
+		AnswerMedia: mediaBytes,
+		Statuses:    []int{http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable},
+		Action:      tool.Read, Tagged: true, handle: (*exchange).blob,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/schema/apply", Operation: "apply_schema", Tag: tagSchema,
+		Summary:     "Make a schema the one in force on a branch, as one commit, and bring the data along.",
+		Description: "A type or property is renamed with @rename_from. A server whose graphs follow the configuration of a cluster answers 409.",
+		Params:      writing, Body: schemaBody{}, BodyRequired: true, Answer: SchemaApplied{},
+		Action: tool.SchemaApply, Writes: true, handle: (*exchange).applySchema,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/branches", Operation: "list_branches", Tag: tagBranches,
+		Summary: "List the branches.",
+		Answer:  BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/branches", Operation: "create_branch", Tag: tagBranches,
+		Summary:     "Make a branch, which shares all data with where it starts.",
+		Description: "Needs read where it starts as well: on the branch others may read the same data.",
+		Body:        branchBody{}, BodyRequired: true, Answer: BranchCreated{},
+		Action: tool.BranchCreate, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).createBranch,
+	},
+	{
+		Method: http.MethodDelete, Path: "/graphs/{id}/branches/{branch}", Operation: "delete_branch", Tag: tagBranches,
+		Summary: "Delete a branch, and with it what was not merged into another.",
+		Answer:  BranchDeleted{}, Action: tool.BranchDelete, Writes: true, handle: (*exchange).deleteBranch,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/branches/merge", Operation: "merge_branches", Tag: tagBranches,
+		Summary:     "Bring what a branch changed into another one, as one commit or not at all.",
+		Description: "Needs read on the source, and with delete_branch also branch_delete. Where both changed the same, the answer is 409 with every conflict.",
+		Params:      writing, Body: mergeBody{}, BodyRequired: true, Answer: MergeAnswer{},
+		Action: tool.BranchMerge, Also: []tool.Action{tool.Read, tool.BranchDelete}, Writes: true, handle: (*exchange).mergeBranches,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/commits", Operation: "list_commits", Tag: tagHistory,
+		Summary: "List the commits of a branch, the newest first.",
+		Params: []Param{
+			{Name: "branch", In: Query, Kind: Text, Description: "The branch whose commits to list; main when it is left out."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most commits; 10,000 when it is left out, and never more."},
+			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Leave out the commits from this sequence number on."},
+			ifNoneParam,
+		},
+		Answer: CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}", Operation: "get_commit", Tag: tagHistory,
+		Summary: "Get a commit: who made it, when, and from what.",
+		Params:  []Param{lineParam, ifNoneParam}, Answer: CommitAnswer{},
+		Action: tool.Read, Tagged: true, handle: (*exchange).commit,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}/changes", Operation: "list_changes", Tag: tagHistory,
+		Summary: "List what a commit changed against its first parent.",
+		Params: []Param{
+			lineParam,
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most entities; 1,000 when it is left out, and never more than 10,000."},
+			{Name: "after", In: Query, Kind: Text, Description: "List what comes after this entity: its entity_kind, type_name and id, separated by /."},
+			ifNoneParam,
+		},
+		Answer: ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,
+		Summary: "Read everything that is stored, and list each fault with its object.",
+		Body:    verifyBody{}, Answer: service.Verified{}, Action: tool.Admin, handle: (*exchange).verify,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/cleanup", Operation: "cleanup", Tag: tagAdmin,
+		Summary:     "Make commits of the past unreadable, and reclaim what only they need.",
+		Description: "The heads of branches and the merge bases of every two always stay readable.",
+		Body:        cleanupBody{}, BodyRequired: true, Answer: service.CleanedUp{},
+		Action: tool.Admin, Writes: true, handle: (*exchange).cleanup,
+	},
 }
-
-var dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; say what would be done."}

@@ -12,10 +12,41 @@ type schemaAnswer struct {
 	SchemaSource string `json:"schema_source"`
 }
 
+type schemaBody struct {
+	SchemaSource  string  `json:"schema_source" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
+	AllowDataLoss *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
+	Branch        *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
+	DryRun        *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing."`
+	Hard          *bool   `json:"hard,omitempty" jsonschema_description:"Make drops of properties hard ones: what is stored of the head soon holds their values no longer."`
+}
+
+// SchemaApplied is the answer of an applied schema.
+type SchemaApplied struct {
+	URI                  string       `json:"uri"`
+	Supported            bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
+	Applied              bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
+	Destructive          bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
+	StepCount            int          `json:"step_count"`
+	Steps                []SchemaStep `json:"steps"`
+	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
+	Branch               string       `json:"branch"`
+	Digest               string       `json:"digest" jsonschema_description:"Identifies the change: what was approved is what is applied when the digests agree."`
+	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	ActorID              *string      `json:"actor_id"`
+}
+
+// SchemaStep is one change of a schema.
+type SchemaStep struct {
+	Code        string `json:"code"`
+	Step        string `json:"step"`
+	Destructive bool   `json:"destructive"`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
+}
+
 // schema answers with the text of the schema.
 func (x *exchange) schema() error {
-	return x.look(func(ctx context.Context, g engine.Graph, at engine.Target) (any, error) {
-		s, err := g.Schema(ctx, at)
+	return x.look(func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		s, err := env.Graph.Schema(ctx, engine.Target{Commit: c.ID})
 		if err != nil {
 			return nil, err
 		}
@@ -23,10 +54,61 @@ func (x *exchange) schema() error {
 	})
 }
 
-// look reads the target that the URL names, once it is known which commit that is: a
-// client that has that commit's answer already is told so, and nothing is read.
-func (x *exchange) look(read func(ctx context.Context, g engine.Graph, at engine.Target) (any, error)) error {
-	return x.answer(&service.Look{At: x.target(), Unless: x.held, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-		return read(ctx, env.Graph, engine.Target{Commit: c.ID})
+// applySchema makes a schema the one in force, unless schemas are fixed here.
+func (x *exchange) applySchema() error {
+	var b schemaBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	k := x.knobs()
+	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &service.ApplySchema{
+		Source: b.SchemaSource, Fixed: x.opts.SchemasFixed,
+		Options: engine.SchemaOptions{
+			WriteOptions:  engine.WriteOptions{Branch: orEmpty(b.Branch), IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun)},
+			AllowDataLoss: isTrue(b.AllowDataLoss), Hard: isTrue(b.Hard),
+		},
 	}}, service.Encoding{})
+}
+
+// applySchema is the call with the answer of this interface.
+type applySchema struct {
+	*service.ApplySchema
+	uri string
+}
+
+func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	change, err := c.Apply(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	a := &SchemaApplied{
+		URI: c.uri, Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
+		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), GraphManifestVersion: change.Head.Seq,
+		Branch: orMain(c.Options.Branch), Digest: change.Digest(), ActorID: orNil(env.Actor),
+	}
+	if change.Commit != nil {
+		a.Commit = &change.Commit.ID
+	}
+	for i, s := range change.Steps {
+		a.Steps[i] = SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	return c.Outcome(change, a), nil
+}
+
+func orMain(branch string) string {
+	if branch == "" {
+		return engine.MainBranch
+	}
+	return branch
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

@@ -13,7 +13,8 @@ type CreateBranch struct {
 	Name string
 	From string // the branch whose head it starts at; empty for main
 
-	// Commit, if not empty, is where it starts instead: a commit of From's line.
+	// Commit, if not empty, is where it starts instead: a commit of From's line, or when
+	// From is empty any that the caller may read.
 	Commit string
 }
 
@@ -28,18 +29,26 @@ type BranchCreated struct {
 // Grants returns the permissions to make the branch, and to read what it will share: on
 // the new branch the same data may be read by others.
 func (c *CreateBranch) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.BranchCreate, Branch: c.Name}, {Action: tool.Read, Branch: c.From, Via: tool.AdHoc}}
+	return append([]tool.Grant{{Action: tool.BranchCreate, Branch: c.Name}}, c.start().Grants()...)
+}
+
+// start finds the commit that the branch is to start at.
+func (c *CreateBranch) start() *Look {
+	return &Look{At: engine.Target{Branch: c.From, Commit: c.Commit}}
 }
 
 // Run makes the branch. A commit that is not of the line of From is an *engine.NotFound.
 func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	from := orMain(c.From)
-	at := engine.Target{Branch: from}
+	from, at := orMain(c.From), engine.Target{Branch: orMain(c.From)}
 	if c.Commit != "" {
-		if err := OnLine(ctx, env.Graph, from, c.Commit); err != nil {
+		start, err := c.start().commit(ctx, env.Graph)
+		if err != nil {
 			return nil, err
 		}
-		at = engine.Target{Commit: c.Commit}
+		at = engine.Target{Commit: start.ID}
+		if c.From == "" {
+			from = start.Branch
+		}
 	}
 	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
 	if err != nil {
@@ -99,24 +108,34 @@ func (c *MergeBranches) Grants() []tool.Grant {
 
 // Run merges. Conflicts are an *engine.MergeConflicts.
 func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	source, target := orMain(c.Source), orMain(c.Target)
+	r, err := c.Merge(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return c.Outcome(r, &BranchMerged{
+		Source: orMain(c.Source), Target: orMain(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
+		Commit: orNil(commitID(r.Commit)), Head: r.Head.ID, ActorID: orNil(env.Actor),
+	}), nil
+}
+
+// Merge is Run without an answer, for those that have one of their own.
+func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
 	opts.Actor = env.Actor
-	r, err := env.Graph.Merge(ctx, source, target, opts)
+	r, err := env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
 	if err != nil {
 		return nil, asArgument("source", err)
 	}
-	out := &tool.Outcome{
-		Value: &BranchMerged{
-			Source: source, Target: target, Outcome: r.Outcome.String(), DryRun: opts.DryRun,
-			Commit: orNil(commitID(r.Commit)), Head: r.Head.ID, ActorID: orNil(env.Actor),
-		},
-		Commit: r.Head.ID,
-	}
+	return r, nil
+}
+
+// Outcome is the outcome of what Merge did, with its answer.
+func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome {
+	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}
 	if r.Commit != nil {
-		out.Wrote = &tool.Written{Branch: target, Commit: r.Commit}
+		out.Wrote = &tool.Written{Branch: orMain(c.Target), Commit: r.Commit}
 	}
-	return out, nil
+	return out
 }
 
 // asArgument makes a fault of the caller's argument of what the engine finds wrong with

@@ -12,7 +12,14 @@ import (
 type ApplySchema struct {
 	Source  string
 	Options engine.SchemaOptions // Actor is the caller's
+
+	// Fixed, if not empty, says why no schema can be applied, and what to do instead:
+	// whoever may apply one is told so by an *engine.Conflict.
+	Fixed string
 }
+
+// FixedByCluster is why no schema can be applied to a graph of a cluster.
+const FixedByCluster = "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"
 
 // SchemaApplied is the answer of ApplySchema.
 type SchemaApplied struct {
@@ -41,29 +48,42 @@ func (c *ApplySchema) Grants() []tool.Grant {
 
 // Run compiles the schema and applies it. Faults of the text are a *Rejected.
 func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	change, err := c.Apply(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	a := &SchemaApplied{
+		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
+		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), Branch: orMain(c.Options.Branch),
+		SchemaDigest: change.To, Commit: orNil(commitID(change.Commit)), ActorID: orNil(env.Actor),
+	}
+	for i, s := range change.Steps {
+		a.Steps[i] = SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	return c.Outcome(change, a), nil
+}
+
+// Apply is Run without an answer, for those that have one of their own.
+func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaChange, error) {
+	if c.Fixed != "" {
+		return nil, &engine.Conflict{Reason: c.Fixed}
+	}
 	s, found := gq.CompileSchema(gq.Source{Name: schemaName, Text: c.Source})
 	if found.HasErrors() {
 		return nil, &Rejected{What: "the schema", Diagnostics: found.Cut(maxFaults), Sources: map[string]string{schemaName: c.Source}}
 	}
 	opts := c.Options
 	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)
-	change, err := env.Graph.ApplySchema(ctx, c.Source, s, opts)
-	if err != nil {
-		return nil, err
-	}
-	a := &SchemaApplied{
-		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), Branch: opts.Branch,
-		SchemaDigest: change.To, Commit: orNil(commitID(change.Commit)), ActorID: orNil(env.Actor),
-	}
-	for i, s := range change.Steps {
-		a.Steps[i] = SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
-	}
-	out := &tool.Outcome{Value: a, Commit: change.Head.ID}
+	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
+}
+
+// Outcome is the outcome of what Apply did, with its answer.
+func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Outcome {
+	out := &tool.Outcome{Value: answer, Commit: change.Head.ID}
 	if change.Commit != nil {
-		out.Wrote = &tool.Written{Branch: opts.Branch, Commit: change.Commit}
+		out.Wrote = &tool.Written{Branch: orMain(c.Options.Branch), Commit: change.Commit}
 	}
-	return out, nil
+	return out
 }
 
 // schemaName stands for the text of a schema in the spans of diagnostics.

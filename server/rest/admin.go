@@ -1,0 +1,50 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+type cleanupBody struct {
+	KeepCommits *int32               `json:"keep_commits,omitempty" jsonschema:"minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
+	KeepSince   *value.DateTimeValue `json:"keep_since,omitempty" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
+	DryRun      *bool                `json:"dry_run,omitempty" jsonschema_description:"Say what would be reclaimed, and do nothing."`
+}
+
+type verifyBody struct{}
+
+// verify reads everything that is stored, and lists what is wrong with it.
+func (x *exchange) verify() error {
+	o, err := x.body(&verifyBody{})
+	if err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(&service.Verify{}, service.Encoding{})
+}
+
+// cleanup makes commits of the past unreadable.
+func (x *exchange) cleanup() error {
+	var b cleanupBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	if !o.Has("keep_commits") && !o.Has("keep_since") {
+		o.Fail("keep_commits", "missing, and so is keep_since", "what is reclaimed does not come back, so say what to keep")
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	opts := engine.CleanupOptions{DryRun: isTrue(b.DryRun)}
+	if b.KeepCommits != nil {
+		opts.KeepCommits = int(*b.KeepCommits)
+	}
+	if b.KeepSince != nil {
+		opts.Before = b.KeepSince.Time()
+	}
+	return x.answer(&service.Cleanup{Options: opts}, service.Encoding{})
+}

@@ -1,0 +1,191 @@
+package rest
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// BranchList is the branches of a graph.
+type BranchList struct {
+	Branches []string     `json:"branches" jsonschema_description:"Their names, in order."`
+	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each branch that the caller may read."`
+}
+
+// BranchHead is a branch with its last commit.
+type BranchHead struct {
+	Name          string  `json:"name"`
+	GraphCommitID string  `json:"graph_commit_id"`
+	ActorID       *string `json:"actor_id" jsonschema_description:"Who made the commit; null when nobody was named."`
+	CreatedAt     int64   `json:"created_at" jsonschema_description:"When, in Unix microseconds."`
+}
+
+type branchBody struct {
+	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
+	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any that the caller may read."`
+}
+
+// BranchCreated is the answer of a branch that was made.
+type BranchCreated struct {
+	URI     string  `json:"uri"`
+	From    string  `json:"from"`
+	Name    string  `json:"name"`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	ActorID *string `json:"actor_id"`
+}
+
+// BranchDeleted is the answer of a branch that was deleted.
+type BranchDeleted struct {
+	URI     string  `json:"uri"`
+	Name    string  `json:"name"`
+	ActorID *string `json:"actor_id"`
+}
+
+type mergeBody struct {
+	Source       string  `json:"source" jsonschema_description:"The branch to merge."`
+	Target       *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
+	DeleteBranch *bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
+	DryRun       *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+}
+
+// MergeAnswer is the answer of a merge.
+type MergeAnswer struct {
+	Source            string  `json:"source"`
+	Target            string  `json:"target"`
+	Outcome           string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
+	BranchDeleted     bool    `json:"branch_deleted" jsonschema_description:"The source was deleted."`
+	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the source could not be deleted, though it was merged."`
+	AffectedNodes     int64   `json:"affected_nodes"`
+	AffectedEdges     int64   `json:"affected_edges"`
+	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed, and of a dry run."`
+	ActorID           *string `json:"actor_id"`
+	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+}
+
+// listBranches lists the branches. Heads of those that the caller may not read are left
+// out: a commit tells who wrote there, and when.
+func (x *exchange) listBranches() error {
+	return x.answer(&operation{
+		grants: []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}},
+		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+			branches, err := env.Graph.Branches(ctx)
+			if err != nil {
+				return nil, err
+			}
+			a := &BranchList{Branches: make([]string, len(branches)), Heads: []BranchHead{}}
+			for i, b := range branches {
+				a.Branches[i] = b.Name
+				if x.g.Allowed(x.actor(), tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
+					a.Heads = append(a.Heads, BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()})
+				}
+			}
+			return &tool.Outcome{Value: a}, nil
+		},
+	}, service.Encoding{})
+}
+
+func (x *exchange) createBranch() error {
+	var b branchBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	wantName(o, "name", b.Name)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	call := &service.CreateBranch{Name: b.Name, From: orEmpty(b.From), Commit: orEmpty(b.FromCommit)}
+	return x.answer(reshaped(call, func(v any) any {
+		made := v.(*service.BranchCreated)
+		return &BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
+	}), service.Encoding{})
+}
+
+func (x *exchange) deleteBranch() error {
+	call := &service.DeleteBranch{Name: x.r.PathValue("branch")}
+	return x.answer(reshaped(call, func(v any) any {
+		gone := v.(*service.BranchDeleted)
+		return &BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
+	}), service.Encoding{})
+}
+
+// mergeBranches merges, and then deletes the source if that is asked for: a merge that is
+// done is not undone when its branch cannot be deleted.
+func (x *exchange) mergeBranches() error {
+	var b mergeBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	wantName(o, "source", b.Source)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	k := x.knobs()
+	m := &service.MergeBranches{Source: b.Source, Target: orEmpty(b.Target), Options: engine.MergeOptions{
+		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun),
+	}}
+	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
+	call := &operation{grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		r, err := m.Merge(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.ActorID = r.Outcome.String(), r.Nodes, r.Edges, orNil(env.Actor)
+		if r.Commit != nil {
+			a.Commit = &r.Commit.ID
+		}
+		return m.Outcome(r, a), nil
+	}}
+	gone := &service.DeleteBranch{Name: b.Source}
+	if isTrue(b.DeleteBranch) {
+		// Whoever may not delete the branch is told so before it is merged.
+		call.grants = append(call.grants, gone.Grants()...)
+	}
+	if _, err := x.do(call, service.Encoding{}); err != nil {
+		return err
+	}
+	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
+		if _, err := x.do(gone, service.Encoding{}); err != nil {
+			a.BranchDeleteError = &x.report(err).Body.Error
+		} else {
+			a.BranchDeleted = true
+		}
+	}
+	return x.reply(a)
+}
+
+// wantName notes that a member that must name a branch is empty: a grant without a
+// branch would be asked for main.
+func wantName(o *tool.Object, member, name string) {
+	if o.Has(member) && name == "" {
+		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+	}
+}
+
+// operation is a call of this interface's own.
+type operation struct {
+	grants []tool.Grant
+	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
+}
+
+func (c *operation) Grants() []tool.Grant { return c.grants }
+
+func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return c.run(ctx, env)
+}
+
+// reshaped is a call whose answer is put into the form of this interface.
+func reshaped(call tool.Call, shape func(v any) any) tool.Call {
+	return &operation{grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		out, err := call.Run(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		out.Value = shape(out.Value)
+		return out, nil
+	}}
+}

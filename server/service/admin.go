@@ -1,0 +1,96 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Verify is the call that reads everything that is stored and checks it.
+type Verify struct{}
+
+// Verified is the answer of Verify.
+type Verified struct {
+	Faults []StoredFault `json:"faults"`
+}
+
+// StoredFault is a place where what is stored is not what was written.
+type StoredFault struct {
+	Object string `json:"object" jsonschema_description:"The file or record."`
+	Detail string `json:"detail"`
+}
+
+// Grants returns the permission to administer the graph.
+func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
+
+// Unhurried says that it may take as long as reading everything does.
+func (*Verify) Unhurried() {}
+
+// Run verifies. Faults of what is stored are its answer; an engine that keeps nothing
+// has none to look for, and is an *engine.Unsupported.
+func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	g, ok := env.Graph.(interface{ Verify(context.Context) error })
+	if !ok {
+		return nil, &engine.Unsupported{Construct: "verifying what is stored"}
+	}
+	found, err := storedFaults(g.Verify(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &Verified{Faults: append([]StoredFault{}, found...)}}, nil
+}
+
+// storedFaults takes the faults of what is stored out of an error; the rest of it is
+// returned.
+func storedFaults(err error) (found []StoredFault, rest error) {
+	var many interface{ Unwrap() []error }
+	var corrupt *engine.Corrupt
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		for _, e := range many.Unwrap() {
+			f, r := storedFaults(e)
+			found, rest = append(found, f...), errors.Join(rest, r)
+		}
+	case errors.As(err, &corrupt):
+		found = []StoredFault{{Object: corrupt.Object, Detail: corrupt.Detail}}
+	default:
+		rest = err
+	}
+	return found, rest
+}
+
+// Cleanup is the call that makes commits of the past unreadable.
+type Cleanup struct{ Options engine.CleanupOptions }
+
+// CleanedUp is the answer of Cleanup.
+type CleanedUp struct {
+	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"Commits that can be read no more."`
+	CommitsKept      int64 `json:"commits_kept"`
+	FilesRemoved     int64 `json:"files_removed"`
+	BytesFreed       int64 `json:"bytes_freed"`
+	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed: this is what would be."`
+}
+
+// Grants returns the permission to administer the graph.
+func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
+
+// Unhurried says that it may take as long as writing what is kept does.
+func (*Cleanup) Unhurried() {}
+
+// Run cleans up.
+func (c *Cleanup) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	r, err := env.Graph.Cleanup(ctx, c.Options)
+	if err != nil {
+		return nil, err
+	}
+	out := &tool.Outcome{Value: &CleanedUp{
+		CommitsReclaimed: r.Commits, CommitsKept: r.Kept, FilesRemoved: r.Segments, BytesFreed: r.Bytes, DryRun: c.Options.DryRun,
+	}}
+	if !c.Options.DryRun {
+		out.Wrote = &tool.Written{}
+	}
+	return out, nil
+}

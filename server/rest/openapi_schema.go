@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -115,6 +116,12 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return s
 	case t == reflect.TypeFor[diag.Severity]():
 		return &jsonschema.Schema{Type: "string", Enum: []any{diag.Error, diag.Warning, diag.Note}}
+	case t == reflect.TypeFor[value.DateTimeValue]():
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case t == reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{Extras: map[string]any{"type": []string{"object", "array", "string", "number", "boolean", "null"}}}
+	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[json.Marshaler]()):
+		panic(fmt.Sprintf("rest: %s writes its JSON itself; say here what that is", t))
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return &jsonschema.Schema{Type: "string"}
 	}

@@ -29,7 +29,8 @@ type sample struct {
 	Inner    inner           `json:"inner"`
 	MaybeIn  *inner          `json:"maybe_in"`
 	Inners   []inner         `json:"inners"`
-	Open     json.RawMessage `json:"open,omitempty" jsonschema:"type=object"`
+	Open     map[string]any  `json:"open,omitempty"`
+	Any      json.RawMessage `json:"any"`
 	Rows     []map[string]any
 	At       time.Time    `json:"at"`
 	Code     service.Code `json:"code"`
@@ -43,7 +44,7 @@ func TestSchemas(t *testing.T) {
 		want string
 	}{
 		{incoming, `{"type":"object","additionalProperties":false,
-			"required":["base","text","wide","inner","inners","Rows","at","code"],
+			"required":["base","text","wide","inner","inners","any","Rows","at","code"],
 			"properties":{
 				"base":{"type":"string"},
 				"text":{"type":"string","description":"A text."},
@@ -56,11 +57,12 @@ func TestSchemas(t *testing.T) {
 				"maybe_in":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"null"}]},
 				"inners":{"type":"array","items":{"$ref":"#/components/schemas/Inner"}},
 				"open":{"type":["object","null"]},
+				"any":{"type":["object","array","string","number","boolean","null"]},
 				"Rows":{"type":"array","items":{"type":"object"}},
 				"at":{"type":"string","format":"date-time"},
 				"code":{"type":"string","enum":["unauthorized","forbidden","bad_request","not_found","method_not_allowed","conflict","too_many_requests","internal"]}}}`},
 		{outgoing, `{"type":"object","additionalProperties":false,
-			"required":["base","text","maybe","wide","maybe_n","inner","maybe_in","inners","Rows","at","code"],
+			"required":["base","text","maybe","wide","maybe_n","inner","maybe_in","inners","any","Rows","at","code"],
 			"properties":{
 				"base":{"type":"string"},
 				"text":{"type":"string","description":"A text."},
@@ -73,6 +75,7 @@ func TestSchemas(t *testing.T) {
 				"maybe_in":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"null"}]},
 				"inners":{"type":"array","items":{"$ref":"#/components/schemas/Inner"}},
 				"open":{"type":"object"},
+				"any":{"type":["object","array","string","number","boolean","null"]},
 				"Rows":{"type":"array","items":{"type":"object"}},
 				"at":{"type":"string","format":"date-time"},
 				"code":{"type":"string","enum":["unauthorized","forbidden","bad_request","not_found","method_not_allowed","conflict","too_many_requests","internal"]}}}`},

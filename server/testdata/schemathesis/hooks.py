@@ -77,7 +77,8 @@ def after_call(context, case, response):
     """Counts the answers by operation and status, and keeps the last commit."""
     operation = case.operation
     statuses[f"{operation.method.upper()} {operation.path}", response.status_code] += 1
-    if response.status_code == 200 and response.content.startswith(b"{"):
+    media = response.headers.get("content-type", [""])[0]
+    if response.status_code == 200 and media == "application/json":
         answer = response.json()
         if answer.get("branch") == "main" and answer.get("commit"):
             commits.append(answer["commit"])

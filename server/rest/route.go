@@ -60,6 +60,7 @@ type Param struct {
 	Kind        Kind
 	Enum        []string // the texts that it may have; nil for any
 	Min         int64    // of a Number
+	Max         int      // bytes of a Text; zero for no bound of its own
 	Required    bool
 	Description string
 }

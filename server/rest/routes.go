@@ -24,11 +24,11 @@ var (
 	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; main when it is left out."}
 	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch."}
 	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "Entity tags of answers that the client has; if the answer would be one of them, it is 304 and empty."}
-	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
-	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
+	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
+	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
 
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; say what would be done."}
-	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch of whose line the commit has to be. Left out, the commit may be of any branch that the caller may read."}
+	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that the caller may read, and of whose line the commit is. Left out, the commit has to have been made on a branch that the caller may read."}
 
 	writing    = []Param{keyParam, ifCommitParam}
 	mustCommit = func() []Param {

@@ -25,7 +25,7 @@ const documentSummary = "Graphs over HTTP and JSON."
 
 const documentDescription = `Every fault is one envelope, the schema Error: a text for people, a code for programs, and the parts that go with the code.
 
-The members of an answer are always there, null when empty, unless the schema marks them as optional. Integers of 64 bits are JSON numbers; a body may spell them as strings. Members, query parameters and media types that are not listed are refused, and so is a member that occurs twice.
+The members of an answer are always there, null when empty, unless the schema marks them as optional. Integers are JSON numbers, also those of 64 bits; a body may spell them as strings. Members, query parameters and media types that are not listed are refused, and so is a member that occurs twice.
 
 HEAD is answered wherever GET is, with the header that GET would have.`
 
@@ -190,6 +190,8 @@ func (d *document) answer(r *Route) map[string]any {
 	switch a := r.Answer.(type) {
 	case nil:
 		return textOf(r.AnswerMedia)
+	case map[string]any:
+		return map[string]any{"type": "object"}
 	case OneOf:
 		var kinds []any
 		for _, v := range a {
@@ -206,8 +208,6 @@ func textOf(media string) map[string]any {
 	switch media {
 	case mediaNDJSON:
 		return map[string]any{"type": "string", "description": "One JSON object a line."}
-	case mediaJSON:
-		return map[string]any{"type": "object"}
 	}
 	return map[string]any{} // any bytes
 }

@@ -21,7 +21,8 @@ import (
 const (
 	schemaPrefix = "#/components/schemas/"
 
-	// Integers of 64 bits are taken as strings, too, since numbers lose precision past 2^53.
+	// Integers are taken as strings, too: as numbers those of 64 bits lose precision past 2^53
+	// in many clients.
 	integerPattern = `^-?[0-9]+$`
 )
 
@@ -37,7 +38,7 @@ const (
 // bodies and answers:
 //
 //   - a member of a body is optional when it is a pointer or omitempty; null counts as
-//     absent; an integer of 64 bits may be a string; other members are refused;
+//     absent; an integer may be a string; other members are refused;
 //   - a member of an answer is there unless it is omitempty; a pointer is null when empty;
 //     what is not listed is never there.
 type schemas struct {
@@ -149,7 +150,7 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		pointer := f.Type.Kind() == reflect.Pointer
 		dropped := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		var types []string
-		if kind := elem(f.Type).Kind(); side == incoming && p.Type == "integer" && (kind == reflect.Int64 || kind == reflect.Uint64) {
+		if side == incoming && p.Type == "integer" {
 			types = []string{"integer", "string"}
 			p.Type, p.Pattern = "", integerPattern
 		} else if p.Type != "" {

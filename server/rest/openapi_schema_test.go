@@ -52,7 +52,7 @@ func TestSchemas(t *testing.T) {
 				"left":{"type":["string","null"],"enum":["a","b",null]},
 				"wide":{"type":["integer","string"],"pattern":"^-?[0-9]+$"},
 				"maybe_n":{"type":["integer","string","null"],"pattern":"^-?[0-9]+$"},
-				"small":{"type":["integer","null"]},
+				"small":{"type":["integer","string","null"],"pattern":"^-?[0-9]+$"},
 				"inner":{"$ref":"#/components/schemas/Inner"},
 				"maybe_in":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"null"}]},
 				"inners":{"type":"array","items":{"$ref":"#/components/schemas/Inner"}},

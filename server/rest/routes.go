@@ -49,7 +49,7 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/openapi.json", Operation: "get_openapi", Tag: tagServer,
 		Summary:     "Get the OpenAPI document of these routes.",
 		Description: "It tells nothing of graphs or policies; whoever has a token may read it.",
-		Statuses:    []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).openapi,
+		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).openapi,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs", Operation: "list_graphs", Tag: tagServer,

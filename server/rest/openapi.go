@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -95,7 +96,7 @@ func (d *document) add(r *Route) error {
 		op.Security = []map[string][]string{{}}
 	}
 	for i := range r.Params {
-		op.Parameters = append(op.Parameters, parameter(&r.Params[i]))
+		op.Parameters = append(op.Parameters, parameter(&r.Params[i], r.exampleOf(&r.Params[i])))
 	}
 	for _, status := range statuses {
 		op.Responses.MapOfResponseOrReferenceValues[strconv.Itoa(status)] = d.response(r, status)
@@ -132,7 +133,7 @@ func joined(text, more string) string {
 	return text + "\n\n" + more
 }
 
-func parameter(p *Param) openapi31.ParameterOrReference {
+func parameter(p *Param, example string) openapi31.ParameterOrReference {
 	schema := map[string]any{"type": string(p.Kind)}
 	switch {
 	case p.Kind == Number:
@@ -148,6 +149,12 @@ func parameter(p *Param) openapi31.ParameterOrReference {
 	}
 	if p.Required {
 		out.Required = &p.Required
+	}
+	if example != "" {
+		out.Example = new(any(example))
+		if p.Kind == Number {
+			out.Example = new(any(json.RawMessage(example)))
+		}
 	}
 	return openapi31.ParameterOrReference{Parameter: &out}
 }
@@ -167,7 +174,15 @@ func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
 	} else {
 		schema = textOf(r.BodyMedia)
 	}
-	body.Content = map[string]openapi31.MediaType{r.BodyMedia: {Schema: schema}}
+	content := openapi31.MediaType{Schema: schema}
+	switch example := examples[r.Operation].body; {
+	case example == "":
+	case r.BodyMedia == mediaJSON:
+		content.Example = new(any(json.RawMessage(example)))
+	default:
+		content.Example = new(any(example))
+	}
+	body.Content = map[string]openapi31.MediaType{r.BodyMedia: content}
 	return &openapi31.RequestBodyOrReference{RequestBody: body}
 }
 

@@ -114,14 +114,14 @@ func (d *document) add(r *Route) error {
 func described(r *Route) string {
 	text := r.Description
 	if r.Action != "" {
-		needs := "Needs " + string(r.Action)
-		for _, also := range r.Also {
-			needs += ", and " + string(also) + " for some requests"
+		needs := "Needs `" + string(r.Action) + "`"
+		for i, also := range r.Also {
+			needs += [...]string{", for some requests also ", " and "}[min(i, 1)] + "`" + string(also) + "`"
 		}
 		text = joined(text, needs+".")
 	}
 	if r.Successor != "" {
-		text = joined(text, "Deprecated: use "+r.Successor+".")
+		text = joined(text, "Deprecated: use `"+r.Successor+"`.")
 	}
 	return text
 }

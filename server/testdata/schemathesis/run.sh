@@ -22,7 +22,7 @@ mkdir -p "$tmp/data"
 bin/omnigraph init --schema "$tmp/queries/code/schema.pg" --store "$tmp/data/code" > /dev/null
 (cd source/gocode/testdata/shop && GOWORK=off GOFLAGS=-mod=mod "$root/bin/omnigraph" index go ./... --out "$tmp/code.ndjson")
 echo '{"type":"Attachment","data":{"name":"a","content":"base64:b21uaWdyYXBo"}}' >> "$tmp/code.ndjson"
-bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > /dev/null
+bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > "$tmp/loaded.json"
 
 FUZZ_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export FUZZ_TOKEN
@@ -44,14 +44,9 @@ with urllib.request.urlopen(request, timeout=30) as answer, open(sys.argv[2], "w
     file.write(answer.read())
 EOF
 
-# What is checked is what the server promises: no fault of its own, and answers as the
-# document has them. Left out are the checks for promises that it does not make:
-# negative_data_rejection and positive_data_acceptance, because scalars may be spelled as
-# strings, and a query that fits the schema of its member may still not compile.
 status=0
 (cd "$tmp" && "$here/.venv/bin/schemathesis" run openapi.json --url "http://$addr" \
-  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth,unsupported_method,allow_header_conformance \
-  --warnings off --max-time "${SECONDS_MAX:-60}" ${SEED:+--seed "$SEED"} "$@") || status=$?
+  --max-time "${SECONDS_MAX:-60}" ${SEED:+--seed "$SEED"} "$@") || status=$?
 if ! kill -0 "$server" 2>/dev/null; then echo "the server is gone:"; tail -50 "$tmp/err"; exit 1; fi
 column -t -s "$(printf '\t')" "$tmp/statuses" || cat "$tmp/statuses"
 if [ -s "$tmp/unserved" ]; then

@@ -138,7 +138,7 @@ func (x *exchange) check() error {
 			if len(known) == 0 {
 				help = "none is taken here; a POST has its arguments in the body"
 			}
-			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: help}
+			return &tool.ArgumentError{Path: short(name), Detail: "unknown query parameter", Help: help}
 		}
 	}
 	if x.query.Has("branch") && x.query.Has("snapshot") {

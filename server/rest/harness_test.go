@@ -98,6 +98,12 @@ type routed struct{ rest.Route }
 
 func (routed) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
+func routeOf(r *http.Request) (rest.Route, bool) {
+	h, _ := declared.Handler(r)
+	route, known := h.(routed)
+	return route.Route, known
+}
+
 // asDeclared says what is wrong with an answer: every fault is an envelope, and every
 // success is what the table says of the route.
 func asDeclared(r *http.Request, resp *http.Response) error {
@@ -105,8 +111,7 @@ func asDeclared(r *http.Request, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	h, _ := declared.Handler(r)
-	route, known := h.(routed)
+	route, known := routeOf(r)
 	if known && resp.StatusCode != http.StatusMethodNotAllowed && !slices.Contains(route.AllStatuses(), resp.StatusCode) {
 		return fmt.Errorf("%s answers %d, which it does not declare", route.Operation, resp.StatusCode)
 	}

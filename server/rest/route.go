@@ -112,7 +112,7 @@ func (r *Route) AllStatuses() []int {
 		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	if r.OnGraph() {
-		all = append(all, http.StatusNotFound)
+		all = append(all, http.StatusNotFound, http.StatusRequestEntityTooLarge)
 	}
 	if r.BodyMedia != "" {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

@@ -66,7 +66,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read that is given as GQ text.",
 		Body:    queryBody{}, BodyRequired: true, Answer: ReadAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
@@ -84,7 +84,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
 		Summary: "Run a read, under the names that query has taken the place of.",
 		Body:    readBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/server/rest"
@@ -55,6 +56,8 @@ func TestConditions(t *testing.T) {
 		{name: "once", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: ndjson, send: "Idempotency-Key: k", body: `{"type":"Person","data":{"name":"lee"}}`, status: 200, want: `"commit":"COMMIT"`},
 		{name: "twice", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: ndjson, send: "Idempotency-Key: k", body: `{"type":"Person","data":{"name":"lee"}}`, status: 200, want: `"commit":"COMMIT"`},
 		{name: "another under the key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: k", body: add, status: 409, want: `"code":"conflict"`},
+		{name: "a key on a read", actor: reader, method: "POST", path: "/queries/everyone", send: "Idempotency-Key: k", status: 200, want: `"row_count":`},
+		{name: "a long key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: " + strings.Repeat("k", 256), body: add, status: 400, want: `header Idempotency-Key: found a text of 256 bytes, wanted at most 255`},
 		{name: "cut on request", actor: reader, method: "POST", path: "/queries/everyone", body: `{"max_rows":1}`, status: 200, want: `"truncated":true,"truncated_by":"rows"`},
 	})
 }

@@ -22,6 +22,9 @@ const (
 	bearerScheme = "bearer"
 )
 
+// mediaRanges is what several ranges of bytes are sent as.
+const mediaRanges = "multipart/byteranges"
+
 const documentSummary = "Graphs over HTTP and JSON."
 
 const documentDescription = `Every fault is one envelope, the schema Error: a text for people, a code for programs, and the parts that go with the code.
@@ -197,6 +200,9 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 		return openapi31.ResponseOrReference{Response: out}
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
+	if status == http.StatusPartialContent {
+		out.Content[mediaRanges] = openapi31.MediaType{} // of several ranges
+	}
 	return openapi31.ResponseOrReference{Response: out}
 }
 

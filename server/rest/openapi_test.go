@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ func TestDocument(t *testing.T) {
 	again, err := rest.Document()
 	if err != nil || string(again) != string(doc) {
 		t.Errorf("a second document differs, %v", err)
+	}
+	served := ask(newHandler(t), "GET", "/openapi.json", "")
+	if b, err := io.ReadAll(served.Body); err != nil || served.StatusCode != 200 || string(b) != string(doc) {
+		t.Errorf("the document that is served is another: %s, %v", served.Status, err)
 	}
 	read := resttest.Document(t)
 	if err := read.Validate(t.Context()); err != nil {

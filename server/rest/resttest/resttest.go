@@ -43,11 +43,11 @@ func Document(t testing.TB) *openapi3.T {
 
 // Wrap returns h with a check of every exchange, which fails the test when the answer is
 // not one that the document tells of the route, and when a request that was served is not
-// one that it allows. Bodies are kept in memory until the exchange is over.
+// one that it allows. Of bodies past 1 MiB only the header is checked.
 func Wrap(t testing.TB, h http.Handler) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var sent bytes.Buffer
+		var sent kept
 		out := &tee{ResponseWriter: w, status: http.StatusOK}
 		in := r.Clone(r.Context())
 		in.Body = struct {
@@ -55,18 +55,36 @@ func Wrap(t testing.TB, h http.Handler) http.Handler {
 			io.Closer
 		}{io.TeeReader(r.Body, &sent), r.Body}
 		h.ServeHTTP(out, in)
-		x := exchange{doc: doc, r: r, sent: sent.Bytes(), status: out.status, header: w.Header(), answer: out.body.Bytes()}
+		x := exchange{doc: doc, r: r, sent: &sent, status: out.status, header: w.Header(), answer: &out.body}
 		if err := x.check(); err != nil {
 			t.Errorf("%s %s, answered %d: %v", r.Method, r.URL, out.status, err)
 		}
 	})
 }
 
+// mostKept is how much of a body is kept, in bytes.
+const mostKept = 1 << 20
+
+// kept is a body, unless it is too long.
+type kept struct {
+	bytes   bytes.Buffer
+	tooLong bool
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	if k.tooLong = k.tooLong || k.bytes.Len()+len(b) > mostKept; !k.tooLong {
+		k.bytes.Write(b)
+	}
+	return len(b), nil
+}
+
+func (k *kept) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
+
 // tee keeps what is written to a response.
 type tee struct {
 	http.ResponseWriter
 	status int
-	body   bytes.Buffer
+	body   kept
 }
 
 func (w *tee) WriteHeader(status int) {
@@ -75,7 +93,7 @@ func (w *tee) WriteHeader(status int) {
 }
 
 func (w *tee) Write(b []byte) (int, error) {
-	w.body.Write(b)
+	_, _ = w.body.Write(b) // takes everything
 	return w.ResponseWriter.Write(b)
 }
 
@@ -85,10 +103,10 @@ func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 type exchange struct {
 	doc    *openapi3.T
 	r      *http.Request
-	sent   []byte
+	sent   *kept
 	status int
 	header http.Header
-	answer []byte
+	answer *kept
 }
 
 func (x *exchange) check() error {
@@ -101,9 +119,10 @@ func (x *exchange) check() error {
 		return x.isFault()
 	}
 	r := x.r.Clone(x.r.Context())
-	r.Body = io.NopCloser(bytes.NewReader(x.sent))
+	r.Body = x.sent.reader()
 	options := &openapi3filter.Options{
 		IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true,
+		ExcludeRequestBody: x.sent.tooLong, ExcludeResponseBody: x.answer.tooLong,
 		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
 	}
 	in := &openapi3filter.RequestValidationInput{
@@ -111,7 +130,7 @@ func (x *exchange) check() error {
 		Route: &routers.Route{Spec: x.doc, Path: pattern, PathItem: x.doc.Paths.Value(pattern), Method: r.Method, Operation: op},
 	}
 	err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: io.NopCloser(bytes.NewReader(x.answer)),
+		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: x.answer.reader(),
 	})
 	if err != nil {
 		return fmt.Errorf("the document has no such answer: %w", err)
@@ -129,7 +148,7 @@ func (x *exchange) check() error {
 func (x *exchange) isFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
-		if err := json.Unmarshal(x.answer, &v); err != nil {
+		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
 			return fmt.Errorf("the answer is no fault: %w", err)
 		}
 		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())

@@ -1,6 +1,7 @@
 package resttest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -44,7 +45,9 @@ func TestCheck(t *testing.T) {
 			if strings.Contains(tt.path, "ndjson") {
 				r.Header.Set("Content-Type", "application/x-ndjson")
 			}
-			x := exchange{doc: Document(t), r: r, sent: []byte(tt.body), status: tt.status, header: tt.header, answer: []byte(tt.answer)}
+			x := exchange{doc: Document(t), r: r, sent: &kept{}, status: tt.status, header: tt.header, answer: &kept{}}
+			fmt.Fprint(x.sent, tt.body)
+			fmt.Fprint(x.answer, tt.answer)
 			err := x.check()
 			switch {
 			case tt.want == "" && err != nil:

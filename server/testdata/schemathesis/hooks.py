@@ -104,7 +104,7 @@ def after_call(context, case, response):
     media = response.headers.get("content-type", [""])[0]
     if response.status_code == 200 and media == "application/json":
         answer = response.json()
-        if answer.get("branch") == "main" and answer.get("commit"):
+        if answer.get("branch", answer.get("target")) == "main" and answer.get("commit"):
             commits.append(answer["commit"])
 
 

@@ -3,6 +3,7 @@ package resttest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,8 +111,8 @@ type exchange struct {
 }
 
 func (x *exchange) check() error {
-	pattern, op, values := find(x.doc, x.r)
-	if op == nil {
+	f := find(x.r)
+	if f.op == nil {
 		// What has no operation has no schema of its own, but it is a fault in any case.
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
 			return errors.New("the document has no such operation")
@@ -126,8 +127,8 @@ func (x *exchange) check() error {
 		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
 	}
 	in := &openapi3filter.RequestValidationInput{
-		Request: r, PathParams: values, Options: options,
-		Route: &routers.Route{Spec: x.doc, Path: pattern, PathItem: x.doc.Paths.Value(pattern), Method: r.Method, Operation: op},
+		Request: r, PathParams: f.values, Options: options,
+		Route: &routers.Route{Spec: x.doc, Path: f.pattern, PathItem: x.doc.Paths.Value(f.pattern), Method: r.Method, Operation: f.op},
 	}
 	err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: x.answer.reader(),
@@ -156,24 +157,40 @@ func (x *exchange) isFault() error {
 	return nil
 }
 
-// find returns the operation that serves a request and the values of its path.
-func find(doc *openapi3.T, r *http.Request) (pattern string, op *openapi3.Operation, values map[string]string) {
+// found is the operation that serves a request, and the values of its path.
+type found struct {
+	pattern string
+	op      *openapi3.Operation
+	values  map[string]string
+}
+
+type foundKey struct{}
+
+// operations finds operations as the server finds routes.
+var operations = sync.OnceValue(func() *http.ServeMux {
+	doc, _ := document() // whoever asks has it
 	mux := http.NewServeMux()
 	for path, item := range doc.Paths.Map() {
-		for method, o := range item.Operations() {
+		for method, op := range item.Operations() {
 			mux.HandleFunc(method+" "+path, func(_ http.ResponseWriter, r *http.Request) {
-				pattern, op, values = path, o, map[string]string{}
-				for _, part := range strings.Split(path, "/") {
+				f := r.Context().Value(foundKey{}).(*found)
+				*f = found{path, op, map[string]string{}}
+				for part := range strings.SplitSeq(path, "/") {
 					if name, ok := strings.CutPrefix(part, "{"); ok {
 						name = strings.TrimSuffix(name, "}")
-						values[name] = r.PathValue(name)
+						f.values[name] = r.PathValue(name)
 					}
 				}
 			})
 		}
 	}
-	mux.ServeHTTP(discard{}, r)
-	return pattern, op, values
+	return mux
+})
+
+// find returns what serves a request, or a zero value.
+func find(r *http.Request) (f found) {
+	operations().ServeHTTP(discard{}, r.WithContext(context.WithValue(r.Context(), foundKey{}, &f)))
+	return f
 }
 
 // discard is a response that nobody reads.

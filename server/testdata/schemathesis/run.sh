@@ -26,10 +26,11 @@ bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode ove
 
 FUZZ_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export FUZZ_TOKEN
+: > "$tmp/out" # the server's shell may be slow to make it
 OMNIGRAPH_TOKEN_ACT_FUZZ=$FUZZ_TOKEN bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 > "$tmp/out" 2> "$tmp/err" &
 server=$!
 addr=
-for _ in $(seq 100); do
+for _ in $(seq 300); do
   addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
   if [ -n "$addr" ]; then break; fi
   sleep 0.1

@@ -72,6 +72,14 @@ test-conformance: ## run the official MCP conformance suite against a test graph
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
 	OMNIGRAPH_CONFORMANCE=$(abspath $(CONFORMANCE)) $(GO) test ./server -run '^TestConformance$$' -count=1 -v
 
+OPENAPI := server/testdata/schemathesis
+openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, and pip)
+	$(OPENAPI)/install.sh
+
+# SECONDS_MAX says for how long; SEED repeats a run.
+test-openapi: build openapi-fuzzer ## fuzz the built server from its OpenAPI document for a minute
+	$(OPENAPI)/run.sh
+
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do \
@@ -113,11 +121,12 @@ lint: ## vet, formatting, stale generated code
 	$(GO) run ./cmd/gq lint --max-warnings 0
 	$(GO) run ./cmd/gq generate --check
 
-docs: ## print the references of the language, the commands and the metrics, docs/reference, from the code
+docs: ## print the references, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
-	$(GO) test ./server/observe -run '^TestMetricsPage$$' -update
+	$(GO) test ./server/observe -run '^TestMetricsPage$$' -count=1 -update
+	$(GO) test ./server/rest -run '^Test(Document|Reference)$$' -count=1 -update
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update
@@ -125,4 +134,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-peers test-clients test-init test-conformance fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

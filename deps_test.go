@@ -49,6 +49,7 @@ var imports = []struct {
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/rest/resttest", []string{"server/rest"}}, // for tests alone
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/admit", []string{"server/envelope", "server/service"}},
 	{"server/observe", []string{"engine", "server/request", "server/service", "server/tool"}},

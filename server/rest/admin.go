@@ -4,11 +4,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 type cleanupBody struct {
-	KeepCommits *int32               `json:"keep_commits,omitempty" jsonschema:"minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
-	KeepSince   *value.DateTimeValue `json:"keep_since,omitempty" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
+	KeepCommits *int32               `json:"keep_commits,omitempty" jsonschema:"anyof_required=keep_commits,minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
+	KeepSince   *value.DateTimeValue `json:"keep_since,omitempty" jsonschema:"anyof_required=keep_since" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
 	DryRun      *bool                `json:"dry_run,omitempty" jsonschema_description:"Say what would be reclaimed, and do nothing."`
 }
 
@@ -33,11 +34,11 @@ func (x *exchange) cleanup() error {
 	if err != nil {
 		return err
 	}
-	if !o.Has("keep_commits") && !o.Has("keep_since") {
-		o.Fail("keep_commits", "missing, and so is keep_since", "what is reclaimed does not come back, so say what to keep")
-	}
 	if err := o.Done(); err != nil {
 		return err
+	}
+	if b.KeepCommits == nil && b.KeepSince == nil {
+		return &tool.ArgumentError{Path: "keep_commits", Detail: "missing, and so is keep_since", Help: "what is reclaimed does not come back, so say what to keep"}
 	}
 	opts := engine.CleanupOptions{DryRun: isTrue(b.DryRun)}
 	if b.KeepCommits != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -44,6 +45,9 @@ func (x *exchange) blob() error {
 	w := &ranged{ResponseWriter: x.w}
 	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
 	if w.refused != 0 {
+		if w.refused == http.StatusRequestedRangeNotSatisfiable {
+			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also of a range that is malformed
+		}
 		h.Del("Content-Disposition")
 		h.Del("Content-Security-Policy")
 		h.Del("ETag")

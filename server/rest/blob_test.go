@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
@@ -34,7 +35,7 @@ edge Cites: Doc -> Doc {
 func served(t *testing.T, g engine.Graph, actor *service.Actor) *httptest.Server {
 	t.Helper()
 	c := service.Config{ID: "people", Graph: g, Authorizer: servicetest.Policy{}}
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), actor)))
 	}))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -17,7 +18,7 @@ import (
 // steps are requests to one graph, in order.
 func steps(t *testing.T, c service.Config, opts rest.Options, all []request) {
 	t.Helper()
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, opts)
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, opts))
 	for _, q := range all {
 		if !t.Run(q.name, func(t *testing.T) { q.run(t, c, h) }) {
 			return // what follows builds on it
@@ -118,7 +119,7 @@ func TestCommitsStayHidden(t *testing.T) {
 	c.Authorizer = allow(func(a *service.Actor, g tool.Grant) bool {
 		return a.ID == servicetest.Writer.ID || g.Branch != "secret"
 	})
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
 	if _, err := c.Graph.CreateBranch(t.Context(), "secret", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}

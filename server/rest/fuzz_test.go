@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
@@ -35,7 +36,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint8, part, query string, header uint8, v string, body []byte) {
 		route := routes[int(n)%len(routes)]
 		c := servicetest.Config(t)
-		h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{Server: servicetest.Policy{}, MaxBody: 1 << 16, MaxLoad: 1 << 16})
+		h := resttest.Answers(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{Server: servicetest.Policy{}, MaxBody: 1 << 16, MaxLoad: 1 << 16}))
 		path := strings.NewReplacer("{id}", "people", "{name}", part, "{branch}", part, "{commit}", part).Replace(route.Path)
 		escaped := url.PathEscape(part)
 		raw := strings.NewReplacer("{id}", "people", "{name}", escaped, "{branch}", escaped, "{commit}", escaped).Replace(route.Path)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -44,7 +45,7 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{graphs: graphs, opts: opts}
+	s := &server{graphs: graphs, opts: opts, document: sync.OnceValues(Document)}
 	mux := http.NewServeMux()
 	for pattern, m := range byPath(Routes()) {
 		mux.Handle(pattern, s.serve(m))
@@ -62,8 +63,9 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 }
 
 type server struct {
-	graphs map[string]*service.Graph
-	opts   Options
+	graphs   map[string]*service.Graph
+	opts     Options
+	document func() ([]byte, error) // [Document], which is made when it is first asked for
 }
 
 // methods are the routes of a path by method.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
@@ -74,7 +75,7 @@ func TestFreshBranch(t *testing.T) {
 // TestPages holds the pages of commits and of changes, put together, to be the whole.
 func TestPages(t *testing.T) {
 	c := servicetest.Config(t)
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
 	var lines strings.Builder
 	for i := range 25 {
 		fmt.Fprintf(&lines, "{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)

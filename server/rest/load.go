@@ -96,7 +96,7 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	case err != nil:
 		return nil, nil, err
 	case !ok:
-		return nil, nil, &service.Forbidden{Action: tool.Change, Branch: engine.MainBranch}
+		return nil, nil, &service.Forbidden{Action: tool.Change} // which branch it is about was not read
 	}
 	o, err := x.object(x.opts.MaxLoad)
 	if err != nil {

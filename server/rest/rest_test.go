@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
@@ -17,7 +18,7 @@ import (
 func TestRoutes(t *testing.T) {
 	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
 	c := servicetest.Config(t, builtin.All("1")...)
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servicetest.Policy{}})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servicetest.Policy{}}))
 	for _, q := range []request{
 		{name: "health", method: "GET", path: "//healthz", status: 200, want: `{"status":"ok","graphs":1}`},
 		{name: "no path", method: "GET", path: "//nope", status: 404, want: `"code":"not_found"`},
@@ -104,7 +105,7 @@ func (slow) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error)
 func TestTimeout(t *testing.T) {
 	c := servicetest.Config(t)
 	c.Graph = slow{c.Graph}
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
 	for header, want := range map[string]int{"1": 503, "0": 400, "soon": 400} {
 		r := httptest.NewRequest("GET", "/graphs/people/schema", nil)
 		r.Header.Set("X-Timeout-Ms", header)
@@ -120,7 +121,7 @@ func TestTimeout(t *testing.T) {
 // as one that does not exist, whatever the body.
 func TestMasking(t *testing.T) {
 	c := servicetest.Config(t)
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
 	for _, body := range []string{``, `{}`, `{"nope":1}`, `{"expect_mutation":true}`, `[`} {
 		answer := func(name string) string {
 			r := httptest.NewRequest("POST", "/graphs/people/queries/"+name, strings.NewReader(body))

@@ -106,9 +106,10 @@ func (r *Route) OnGraph() bool { return strings.HasPrefix(r.Path, "/graphs/{id}/
 
 // AllStatuses lists every status that the route itself can answer with, ascending.
 func (r *Route) AllStatuses() []int {
-	all := append([]int{http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
+	// Forbidden is also a host or an origin that the server does not serve.
+	all := append([]int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
 	if r.Action != "" {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	if r.OnGraph() {
 		all = append(all, http.StatusNotFound, http.StatusRequestEntityTooLarge)

@@ -46,6 +46,12 @@ var routes = []Route{
 		Answer:  health{}, handle: (*exchange).health,
 	},
 	{
+		Method: http.MethodGet, Path: "/openapi.json", Operation: "get_openapi", Tag: tagServer,
+		Summary:     "Get the OpenAPI document of these routes.",
+		Description: "It tells nothing of graphs or policies; whoever has a token may read it.",
+		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).openapi,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs", Operation: "list_graphs", Tag: tagServer,
 		Summary: "List the graphs of the server.",
 		Answer:  graphList{}, Action: tool.GraphList, handle: (*exchange).listGraphs,

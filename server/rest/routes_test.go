@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
@@ -43,7 +44,7 @@ func message(t *testing.T, resp *http.Response) string {
 func newHandler(t testing.TB) http.Handler {
 	t.Helper()
 	graphs := map[string]*service.Graph{"people": servicetest.Graph(t, servicetest.Config(t))}
-	return rest.Handler(graphs, rest.Options{Server: servicetest.Policy{}})
+	return resttest.Wrap(t, rest.Handler(graphs, rest.Options{Server: servicetest.Policy{}}))
 }
 
 // TestTable holds the table to be whole: each row names what documents need, and each

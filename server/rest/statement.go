@@ -35,8 +35,8 @@ type mutateBody struct {
 
 // statementNames are the two names that the text and the choice of a query have.
 type statementNames struct {
-	Query       *string `json:"query,omitempty" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
-	QuerySource *string `json:"query_source,omitempty" jsonschema_description:"Another name of query."`
+	Query       *string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
+	QuerySource *string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
 	Name        *string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	QueryName   *string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
 }

@@ -27,6 +27,9 @@ const (
 	Internal         Code = "internal"
 )
 
+// Codes are all of them.
+var Codes = []Code{Unauthorized, Denied, BadRequest, NotFound, MethodNotAllowed, Conflict, TooManyRequests, Internal}
+
 // WireError is the error envelope, the same on every transport.
 type WireError struct {
 	Error         string            `json:"error"`

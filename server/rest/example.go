@@ -1,0 +1,112 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// exampleGraph is the graph of examples. It has the schema and the stored queries of
+	// queries/code in this module, over the Go module example.com/shop, and besides a node
+	// type Attachment with a Blob.
+	exampleGraph = "code"
+
+	// ExampleCommit stands in examples for the id of a commit that is the last one of main.
+	ExampleCommit = "01K9ZQ6Y3E5V8T1N4K7M2P9RSX"
+)
+
+// Example returns a request that shows what the route is for: its path with the query
+// part, its header and its body.
+func (r *Route) Example() (path string, header http.Header, body string) {
+	path, header = r.Path, http.Header{}
+	query := url.Values{}
+	for i := range r.Params {
+		p := &r.Params[i]
+		switch v := r.exampleOf(p); p.In {
+		case Path:
+			path = strings.Replace(path, "{"+p.Name+"}", url.PathEscape(v), 1)
+		case Query:
+			if v != "" {
+				query.Set(p.Name, v)
+			}
+		case Header:
+			if v != "" {
+				header.Set(p.Name, v)
+			}
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	body = examples[r.Operation].body
+	if body != "" {
+		header.Set("Content-Type", r.BodyMedia)
+	}
+	return path, header, body
+}
+
+// exampleOf is what a parameter is in the example, or "".
+func (r *Route) exampleOf(p *Param) string {
+	if p.In == Path && p.Name == "id" {
+		return exampleGraph
+	}
+	return examples[r.Operation].params[p.Name]
+}
+
+type example struct {
+	params map[string]string // by name
+	body   string
+}
+
+// examples are by operation. A route that needs none but the graph has no row.
+var examples = map[string]example{
+	"get_snapshot": {params: map[string]string{"branch": "main"}},
+	"query": {
+		body: `{"query": "query lines($path: String) { match { $p: Package { path: $path } } return { $p.lines as lines } }", "params": {"path": "example.com/shop/stock"}}`,
+	},
+	"read": {
+		body: `{"query_source": "query all() { match { $p: Package } return { $p.path as path } }", "branch": "main"}`,
+	},
+	"mutate": {
+		body: `{"query": "query note($slug: String) { insert Note { slug: $slug, text: \"read me\", created: now() } }", "params": {"slug": "first"}, "branch": "draft"}`,
+	},
+	"mutate_if_graph_commit": {
+		params: map[string]string{headerIfCommit: ExampleCommit},
+		body:   `{"query": "query forget() { delete Note where slug = \"first\" }"}`,
+	},
+	"change": {
+		body: `{"query_source": "query forget() { delete Note where slug = \"first\" }", "branch": "draft"}`,
+	},
+	"invoke_query": {
+		params: map[string]string{"name": "get_package"},
+		body:   `{"params": {"path": "example.com/shop/stock"}}`,
+	},
+	"invoke_query_if_graph_commit": {
+		params: map[string]string{"name": "add_note", headerIfCommit: ExampleCommit},
+		body:   `{"params": {"slug": "second", "symbol": "example.com/shop/stock.Shelf", "text": "read me"}}`,
+	},
+	"load_ndjson": {
+		params: map[string]string{"branch": "draft", "mode": "merge"},
+		body:   `{"type": "Package", "data": {"path": "example.com/new", "name": "new", "files": 1, "lines": 20}}`,
+	},
+	"load": {
+		body: `{"data": "{\"type\": \"Package\", \"data\": {\"path\": \"example.com/new\", \"name\": \"new\", \"files\": 1, \"lines\": 20}}\n", "branch": "draft"}`,
+	},
+	"ingest": {
+		body: `{"data": "{\"edge\": \"Imports\", \"from\": \"example.com/new\", \"to\": \"example.com/shop/stock\"}\n", "branch": "draft"}`,
+	},
+	"export":        {body: `{"branch": "main", "type_names": ["Package"]}`},
+	"get_blob":      {params: map[string]string{"entity": "node", "type": "Attachment", "id": "a", "property": "content", "Range": "bytes=0-3"}},
+	"apply_schema":  {body: `{"schema_source": "node Person {\n  name: String @key\n}\n", "dry_run": true}`},
+	"create_branch": {body: `{"name": "draft", "from": "main"}`},
+	"delete_branch": {params: map[string]string{"branch": "draft"}},
+	"merge_branches": {
+		body: `{"source": "draft", "target": "main"}`,
+	},
+	"list_commits": {params: map[string]string{"limit": "10"}},
+	"get_commit":   {params: map[string]string{"commit": ExampleCommit}},
+	"list_changes": {params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
+	"verify":       {body: `{}`},
+	"cleanup":      {body: `{"keep_commits": 100, "dry_run": true}`},
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
 // TestReferenceIsFresh compares the committed page with what is printed.
@@ -82,7 +83,7 @@ func TestExamples(t *testing.T) {
 		if strings.Contains(string(text), "--graph code") {
 			store = "data/code"
 		}
-		url, stop := serve(t, ts.MkAbs(store), "")
+		url, stop := serve(t, ts.MkAbs(store), "", rest.Options{})
 		defer stop()
 		changed := strings.NewReplacer("http://127.0.0.1:8080", url, "OMNIGRAPH_TOKEN=…", "OMNIGRAPH_TOKEN=t-ada").Replace(string(text))
 		ts.Check(os.WriteFile(path, []byte(changed), 0o600))

@@ -59,6 +59,8 @@ The commit is printed on standard error.`,
 			case ex.format == "parquet" && out == "-":
 				return usageError{fmt.Errorf("--out is missing; parquet is written to a folder")}
 			}
+			ctx, done := e.within(cmd)
+			defer func() { err = done(err) }()
 			s, err := e.open(cmd)
 			if err != nil {
 				return err
@@ -72,14 +74,14 @@ The commit is printed on standard error.`,
 			if ex.format == "parquet" {
 				err = writeFolder(out, func(dir string) (err error) {
 					ex.dir = dir
-					commit, err = s.Export(cmd.Context(), &ex)
+					commit, err = s.Export(ctx, &ex)
 					return err
 				})
 			} else {
 				err = writeFile(cmd, out, func(w io.Writer) (err error) {
 					buffered := bufio.NewWriterSize(w, 1<<20)
 					ex.w = buffered
-					if commit, err = s.Export(cmd.Context(), &ex); err != nil {
+					if commit, err = s.Export(ctx, &ex); err != nil {
 						return err
 					}
 					return buffered.Flush()
@@ -92,6 +94,7 @@ The commit is printed on standard error.`,
 		},
 	}
 	e.flags(cmd)
+	e.timeoutFlag(cmd)
 	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write, again for each (default: all)")

@@ -79,7 +79,7 @@ func exitCode(err error) int {
 		usage     usageError
 		forbidden *service.Forbidden
 		stale     *engine.PreconditionFailed
-		conflicts *engine.MergeConflicts
+		conflicts *conflicted
 		refused   *serverError
 	)
 	switch {
@@ -109,7 +109,12 @@ func newRoot() *cobra.Command {
 ` + tokenVar + `, or else of ` + configName + `:
 
     servers:
-      https://graph.example.com: { token: "…" }
+      https://graph.example.com: { token: "${GRAPH_TOKEN}" }
+
+which may refer to the environment. A token is never sent on to where a server redirects,
+and over http:// to another machine only with --insecure. What reads, or has an
+idempotency key, is tried again for up to half a minute when the server is not reached
+or busy.
 
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the
@@ -130,7 +135,7 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
-	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
+	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newBlob(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
 		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
 	return root
 }

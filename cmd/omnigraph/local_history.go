@@ -16,15 +16,19 @@ func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Read, Via: tool.AdHoc}, func(ctx context.Context) error {
 		branches, err := l.Graph.Branches(ctx)
 		for _, b := range branches {
-			list = append(list, branchOf(b))
+			list = append(list, l.branchOf(b))
 		}
 		return err
 	})
 	return list, err
 }
 
-func branchOf(b engine.Branch) branchAnswer {
-	return branchAnswer{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+func (l *local) branchOf(b engine.Branch) branchAnswer {
+	if !l.served.Allowed(l.actor, tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
+		return branchAnswer{Name: b.Name}
+	}
+	at := b.Head.Time.UnixMicro()
+	return branchAnswer{Name: b.Name, GraphCommitID: &b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: &at}
 }
 
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error) {

@@ -23,12 +23,18 @@ type remote struct {
 	token  string // empty for none
 	client *http.Client
 	notes  io.Writer // what is waited for is told here
+
+	deadline time.Time // of all requests; zero for none
 }
 
-func newRemote(server, graph, token string, notes io.Writer) *remote {
+func newRemote(e *endpoint, token string, notes io.Writer) *remote {
 	// endpoint.check has parsed the URL.
-	base, _ := url.JoinPath(server, "graphs", url.PathEscape(graph))
-	return &remote{base: base, token: token, client: newClient(), notes: notes}
+	base, _ := url.JoinPath(e.server, "graphs", url.PathEscape(e.graph))
+	r := &remote{base: base, token: token, client: newClient(), notes: notes}
+	if e.timeout > 0 {
+		r.deadline = time.Now().Add(e.timeout)
+	}
+	return r
 }
 
 // newClient makes a client that follows no redirect: a token is for the server that was
@@ -50,8 +56,8 @@ type serverError struct {
 	Status int // of HTTP
 	Body   service.WireError
 
-	location string        // where a redirect points
-	after    time.Duration // how long to wait before asking again; 0 when the server does not say
+	location string         // where a redirect points
+	after    *time.Duration // how long to wait before asking again; nil when the server does not say
 }
 
 func (e *serverError) Error() string {
@@ -191,8 +197,8 @@ func (r *remote) request(ctx context.Context, q *request) (*http.Request, error)
 			req.Header.Set(name, v)
 		}
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		ms := max(time.Until(deadline.Add(-grace)).Milliseconds(), 1)
+	if !r.deadline.IsZero() {
+		ms := max(time.Until(r.deadline).Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
 	}
 	if r.token != "" {

@@ -39,43 +39,62 @@ func (r *remote) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 	})
 }
 
-// pageRows is how many rows are asked for at a time when all are too large for an answer.
+// pageRows is how many rows are asked for at first when all are too large for an answer.
 const pageRows = 10_000
 
 // pages asks for all rows, or the first of them, in as many answers as it takes. The
 // pages are of one commit: their tokens name it.
 func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*rowsAnswer, error) {
-	rows := most
-	whole, err := ask(rows, "")
-	if tooLarge(err) && (most == 0 || most > pageRows) {
-		rows = pageRows
-		whole, err = ask(rows, "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	last, taken := whole, false
-	for last.Truncated && last.NextPageToken != "" {
-		left := most - len(whole.Rows)
-		if most > 0 && left <= 0 {
-			break
-		}
-		next := rows
+	var whole *rowsAnswer
+	var large error      // that a first answer was
+	size, token := 0, "" // the rows of a page; 0 for as many as there are
+	for {
+		rows := size
 		if most > 0 {
-			next = min(rows, left)
+			left := most
+			if whole != nil {
+				left -= len(whole.Rows)
+			}
+			if rows == 0 || rows > left {
+				rows = left
+			}
 		}
-		if last, err = ask(next, last.NextPageToken); err != nil {
+		page, err := ask(rows, token)
+		if tooLarge(err) && rows != 1 {
+			large = err
+			if size = pageRows; rows > 0 {
+				size = min(size, max(rows/10, 1))
+			}
+			continue
+		}
+		if err != nil {
+			if whole == nil && large != nil {
+				err = large // a mutation, say, has no rows that could be fewer
+			}
 			return nil, err
 		}
-		taken = true
-		whole.Rows = append(whole.Rows, last.Rows...)
+		if whole == nil {
+			whole = page
+		} else {
+			whole.take(page)
+		}
+		if token = page.NextPageToken; !page.Truncated || token == "" || most > 0 && len(whole.Rows) >= most {
+			break
+		}
 	}
-	if !taken {
+	if whole.RowCount == int64(len(whole.Rows)) {
 		return whole, nil
 	}
-	whole.Truncated, whole.TruncatedBy, whole.NextPageToken, whole.RowCount = last.Truncated, last.TruncatedBy, last.NextPageToken, int64(len(whole.Rows))
+	var err error
+	whole.RowCount = int64(len(whole.Rows))
 	whole.raw, err = service.JSON(whole)
 	return whole, err
+}
+
+// take appends the page that follows.
+func (a *rowsAnswer) take(page *rowsAnswer) {
+	a.Rows = append(a.Rows, page.Rows...)
+	a.Truncated, a.TruncatedBy, a.NextPageToken = page.Truncated, page.TruncatedBy, page.NextPageToken
 }
 
 // tooLarge reports whether a server refused an answer for its size.

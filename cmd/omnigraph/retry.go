@@ -57,8 +57,8 @@ func (w *waits) Reset() { w.backoff.Reset() }
 func (w *waits) NextBackOff() time.Duration {
 	next := w.backoff.NextBackOff()
 	var refused *serverError
-	if errors.As(w.last, &refused) && refused.after > 0 {
-		return refused.after
+	if errors.As(w.last, &refused) && refused.after != nil {
+		return *refused.after
 	}
 	return next
 }
@@ -68,7 +68,7 @@ func (w *waits) NextBackOff() time.Duration {
 func passes(err error) bool {
 	var refused *serverError
 	if errors.As(err, &refused) {
-		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusServiceUnavailable && refused.after > 0
+		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusServiceUnavailable && refused.after != nil
 	}
 	for _, lost := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, lost) {
@@ -78,14 +78,14 @@ func passes(err error) bool {
 	return false
 }
 
-// retryAfter reads how long to wait before asking again; 0 when it is not said.
-func retryAfter(h http.Header) time.Duration {
+// retryAfter reads how long to wait before asking again; nil when it is not said.
+func retryAfter(h http.Header) *time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
+		return new(time.Duration(seconds) * time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0)
+		return new(max(time.Until(at), 0))
 	}
-	return 0
+	return nil
 }

@@ -129,7 +129,7 @@ func serve(t *testing.T, store, policyFile string, opts rest.Options) (url strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served}, opts)
+	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served, "files": served}, opts)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer t-")
 		if !ok {

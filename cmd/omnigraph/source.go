@@ -160,11 +160,12 @@ type datasetAnswer struct {
 	EntityCount int64  `json:"entity_count"`
 }
 
+// branchAnswer is a branch with its head, which is null for who may not read it.
 type branchAnswer struct {
 	Name          string  `json:"name"`
-	GraphCommitID string  `json:"graph_commit_id"` // of its head
+	GraphCommitID *string `json:"graph_commit_id"`
 	ActorID       *string `json:"actor_id"`
-	CreatedAt     int64   `json:"created_at"` // of its head
+	CreatedAt     *int64  `json:"created_at"` // in Unix microseconds
 }
 
 // branchCreated is what was made of a branch.
@@ -295,7 +296,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newRemote(e.server, e.graph, token, cmd.ErrOrStderr()), nil
+		return newRemote(e, token, cmd.ErrOrStderr()), nil
 	}
 	ctx := cmd.Context()
 	g, err := openStore(ctx, e.store)

@@ -25,7 +25,7 @@ type BranchHead struct {
 type branchBody struct {
 	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
 	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any that the caller may read."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
 }
 
 // BranchCreated is the answer of a branch that was made.

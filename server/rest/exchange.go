@@ -111,6 +111,9 @@ func (x *exchange) check() error {
 	if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
 		return x.bad("the query part of the url is malformed: " + err.Error() + "; escape & ; % and = in values")
 	}
+	if len(x.r.Header.Values(headerIfCommit)) > 0 && !x.route.takes(headerIfCommit) {
+		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
+	}
 	var known []string
 	for i := range x.route.Params {
 		p := &x.route.Params[i]
@@ -126,20 +129,20 @@ func (x *exchange) check() error {
 			return err
 		}
 	}
+	if x.route.Action == "" {
+		return nil // of a probe, which may add what it likes
+	}
 	for _, name := range slices.Sorted(maps.Keys(x.query)) {
 		if !slices.Contains(known, name) {
 			help := "known are " + strings.Join(known, ", ")
 			if len(known) == 0 {
 				help = "none is taken here; a POST has its arguments in the body"
 			}
-			return &tool.ArgumentError{Path: name, Detail: "unknown query parameter", Help: help}
+			return &tool.ArgumentError{Path: short(name), Detail: "unknown query parameter", Help: help}
 		}
 	}
 	if x.query.Has("branch") && x.query.Has("snapshot") {
 		return &tool.ArgumentError{Path: "snapshot", Detail: "found beside branch, wanted one of the two", Help: "a snapshot is a commit, whichever branch it is on"}
-	}
-	if len(x.r.Header.Values(headerIfCommit)) > 0 && !x.route.takes(headerIfCommit) {
-		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
 	}
 	return nil
 }
@@ -165,6 +168,11 @@ func (p *Param) check(values []string) error {
 		return fault("missing, wanted %s", p.wanted())
 	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
 		return fault("found %q, wanted %s", short(values[0]), p.wanted())
+	case p.Max > 0 && len(values[0]) > p.Max:
+		return fault("found a text of %d bytes, wanted at most %d", len(values[0]), p.Max)
+	case p.In == Header && strings.Trim(values[0], `"`) == "":
+		// A condition that is empty would be none at all.
+		return fault("found an empty text, wanted %s, or none at all", p.wanted())
 	case p.Kind == Number:
 		if n, err := strconv.ParseInt(values[0], 10, 32); err != nil || n < p.Min {
 			return fault("found %q, wanted %s", short(values[0]), p.wanted())

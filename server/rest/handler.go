@@ -226,7 +226,7 @@ type httpError struct{ fault *service.Fault }
 func (e *httpError) Error() string { return e.fault.Body.Error }
 
 func notFound(what, name string) *service.Fault {
-	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+name+"\" not found")
+	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+short(name)+"\" not found")
 }
 
 // cacheable lets the client alone keep an answer, since answers differ per caller, and

@@ -88,7 +88,16 @@ func (x *exchange) ingest() error {
 	return x.answerLoad(&service.LoadFrom{Load: load, From: engine.MainBranch})
 }
 
+// loadBody reads a body that may be as large as a load. It is not read for those who may
+// load nothing anywhere.
 func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
+	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !ok:
+		return nil, nil, &service.Forbidden{Action: tool.Change, Branch: engine.MainBranch}
+	}
 	o, err := x.object(x.opts.MaxLoad)
 	if err != nil {
 		return nil, nil, err

@@ -2,8 +2,6 @@ package rest_test
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,70 +13,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
-
-// request is one exchange with the handler. Paths are under /graphs/people unless
-// they start with two slashes, of which the first is dropped.
-type request struct {
-	name     string
-	actor    *service.Actor
-	method   string
-	path     string
-	media    string // application/json when empty
-	encoding string // of the content
-	body     string
-	status   int
-	want     string // part of the answer, commit ids replaced by COMMIT
-	header   string // "Name: value" that the answer has
-}
-
-func (q request) run(t *testing.T, c service.Config, h http.Handler) {
-	t.Helper()
-	path := "/graphs/people" + q.path
-	if strings.HasPrefix(q.path, "//") {
-		path = q.path[1:]
-	}
-	before, err := c.Graph.Snapshot(t.Context(), engine.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := httptest.NewRequest(q.method, path, strings.NewReader(strings.ReplaceAll(q.body, "COMMIT", before.Commit.ID)))
-	if q.media == "" {
-		q.media = "application/json"
-	}
-	r.Header.Set("Content-Type", q.media)
-	if q.encoding != "" {
-		r.Header.Set("Content-Encoding", q.encoding)
-	}
-	if q.actor != nil {
-		r = r.WithContext(service.WithActor(r.Context(), q.actor))
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	head, err := c.Graph.Snapshot(t.Context(), engine.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, _ := io.ReadAll(w.Body)
-	got := strings.ReplaceAll(string(answer), head.Commit.ID, "COMMIT")
-	if w.Code != q.status || !strings.Contains(got, q.want) {
-		t.Errorf("got  %d %s\nwant %d %s", w.Code, got, q.status, q.want)
-	}
-	if w.Header().Get("Content-Type") != "application/json" || !json.Valid(answer) {
-		t.Errorf("no JSON: %s %s", w.Header().Get("Content-Type"), answer)
-	}
-	if w.Code >= 400 {
-		var e struct{ Error, Code string }
-		if err := json.Unmarshal(answer, &e); err != nil || e.Error == "" || e.Code == "" {
-			t.Errorf("no envelope: %s", answer)
-		}
-	}
-	if q.header != "" {
-		name, want, _ := strings.Cut(q.header, ": ")
-		if got := strings.ReplaceAll(w.Header().Get(name), head.Commit.ID, "COMMIT"); got != want {
-			t.Errorf("header %s is %q, want %q", name, got, want)
-		}
-	}
-}
 
 func TestRoutes(t *testing.T) {
 	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot

@@ -60,6 +60,7 @@ type Param struct {
 	Kind        Kind
 	Enum        []string // the texts that it may have; nil for any
 	Min         int64    // of a Number
+	Max         int      // bytes of a Text; zero for no bound of its own
 	Required    bool
 	Description string
 }
@@ -110,7 +111,7 @@ func (r *Route) AllStatuses() []int {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
 	if r.OnGraph() {
-		all = append(all, http.StatusNotFound)
+		all = append(all, http.StatusNotFound, http.StatusRequestEntityTooLarge)
 	}
 	if r.BodyMedia != "" {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

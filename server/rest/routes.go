@@ -24,11 +24,11 @@ var (
 	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; main when it is left out."}
 	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch."}
 	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "Entity tags of answers that the client has; if the answer would be one of them, it is 304 and empty."}
-	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
-	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
+	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
+	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
 
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; say what would be done."}
-	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch of whose line the commit has to be. Left out, the commit may be of any branch that the caller may read."}
+	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that the caller may read, and of whose line the commit is. Left out, the commit has to have been made on a branch that the caller may read."}
 
 	writing    = []Param{keyParam, ifCommitParam}
 	mustCommit = func() []Param {
@@ -60,7 +60,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read that is given as GQ text.",
 		Body:    queryBody{}, BodyRequired: true, Answer: ReadAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
@@ -78,7 +78,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
 		Summary: "Run a read, under the names that query has taken the place of.",
 		Body:    readBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",

@@ -86,20 +86,20 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// placed puts grants on a commit on a branch: the one that the commit was made on, or
-// main if it is main's line that lets the actor know of it. A commit of neither, and one
-// that does not exist, are the same *engine.NotFound; whoever may not read main is asked
-// for main, so that whoever may read nothing learns nothing.
+// placed puts grants on a commit on the branch that the commit was made on. A commit of a
+// branch that the actor lacks the grant for, and one that does not exist, are the same
+// *engine.NotFound; whoever lacks it for main too is asked for main, so that whoever may
+// read nothing learns nothing.
 func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil
 	}
 	grants = slices.Clone(grants)
 	for i := range grants {
-		if grants[i].Commit == "" {
+		id := grants[i].Commit
+		if id == "" {
 			continue
 		}
-		id := grants[i].Commit
 		grants[i].Commit = ""
 		c, err := g.engine.Commit(ctx, id)
 		var missing *engine.NotFound
@@ -113,14 +113,8 @@ func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) (
 			return nil, err
 		}
 		grants[i].Branch = engine.MainBranch
-		if !g.allowed(actor, grants[i]) {
-			continue
-		}
-		if err := OnLine(ctx, g.engine, engine.MainBranch, id); err != nil {
-			if errors.As(err, &missing) {
-				err = &engine.NotFound{What: "commit", Name: id}
-			}
-			return nil, err
+		if g.allowed(actor, grants[i]) {
+			return nil, &engine.NotFound{What: "commit", Name: id}
 		}
 	}
 	return grants, nil

@@ -10,8 +10,9 @@ import (
 // Look is the call that reads one commit: what it made of the graph, or what is known of
 // it. It holds the one rule of who may know of which commit.
 type Look struct {
-	// At is the head of a branch, main if it is empty; or a commit, on whichever branch
-	// that the caller may read; or with both a commit of the branch's line, see [OnLine].
+	// At is the head of a branch, main if it is empty; or a commit that was made on a
+	// branch that the caller may read; or with both a commit of the branch's line, see
+	// [OnLine].
 	At engine.Target
 
 	// Action is what is asked for; empty for Read.

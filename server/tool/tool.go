@@ -45,7 +45,7 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read of a commit: it is asked for on the branch that it was made on
+	Commit string // for Read or Export of a commit: it is asked for on the branch that it was made on
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }

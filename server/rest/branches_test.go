@@ -1,0 +1,175 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// steps are requests to one graph, in order.
+func steps(t *testing.T, c service.Config, opts rest.Options, all []request) {
+	t.Helper()
+	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, opts)
+	for _, q := range all {
+		if !t.Run(q.name, func(t *testing.T) { q.run(t, c, h) }) {
+			return // what follows builds on it
+		}
+	}
+}
+
+const ndjson = "application/x-ndjson"
+
+func TestBranches(t *testing.T) {
+	writer, reader, drafter := servicetest.Writer, servicetest.Reader, servicetest.Drafter
+	steps(t, servicetest.Config(t), rest.Options{}, []request{
+		{name: "main", actor: reader, method: "GET", path: "/branches", status: 200, want: `{"branches":["main"],"heads":[{"name":"main","graph_commit_id":"COMMIT",`},
+		{name: "list denied", actor: servicetest.Bot, method: "GET", path: "/branches", status: 403, want: `read on branch main`},
+		{name: "create", actor: writer, method: "POST", path: "/branches", body: `{"name":"review/june"}`, status: 200,
+			want: `{"uri":"omnigraph://people","from":"main","name":"review/june","commit":"COMMIT","actor_id":"act-writer"}`},
+		{name: "exists", actor: writer, method: "POST", path: "/branches", body: `{"name":"review/june","from":"main"}`, status: 409, want: `"code":"conflict"`},
+		{name: "create denied", actor: reader, method: "POST", path: "/branches", body: `{"name":"x"}`, status: 403, want: `branch_create on branch x`},
+		{name: "create from what may not be read", actor: drafter, method: "POST", path: "/branches", body: `{"name":"x"}`, status: 403, want: `read on branch main`},
+		{name: "create from a commit that may not be read", actor: drafter, method: "POST", path: "/branches", body: `{"name":"x","from_commit":"COMMIT"}`, status: 403, want: `read on branch main`},
+		{name: "create at a commit", actor: writer, method: "POST", path: "/branches", body: `{"name":"merge","from_commit":"COMMIT"}`, status: 200, want: `"from":"main","name":"merge","commit":"COMMIT"`},
+		{name: "create at no commit", actor: writer, method: "POST", path: "/branches", body: `{"name":"x","from_commit":"zzz"}`, status: 404, want: `commit \"zzz\" not found`},
+		{name: "no name", actor: writer, method: "POST", path: "/branches", body: `{"name":""}`, status: 400, want: `name: found an empty text`},
+		{name: "bad name", actor: writer, method: "POST", path: "/branches", body: `{"name":"a/../b"}`, status: 400, want: `choose another`},
+		{name: "of no branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"x","from":"nope"}`, status: 404, want: `branch \"nope\" not found`},
+		{name: "heads that may be read", actor: writer, method: "GET", path: "/branches", status: 200, want: `{"branches":["main","merge","review/june"],"heads":[{"name":"main"`},
+		{name: "write to it", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { update Person set { age: 1 } where name = \"ada\" }","branch":"review/june"}`, status: 200, want: `"branch":"review/june"`},
+		{name: "try a merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"review/june","dry_run":true,"delete_branch":true}`, status: 200,
+			want: `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":null,"affected_nodes":1,"affected_edges":0,"commit":null,"actor_id":"act-writer","dry_run":true}`},
+		{name: "merge elsewhere", actor: writer, method: "POST", path: "/branches/merge", send: "Omnigraph-If-Graph-Commit: 01J00000000000000000000000", body: `{"source":"review/june"}`, status: 412,
+			want: `"precondition_failure":{"expected":"01J00000000000000000000000","actual":"COMMIT"}}`},
+		{name: "merge denied", actor: reader, method: "POST", path: "/branches/merge", body: `{"source":"review/june"}`, status: 403, want: `branch_merge on branch main`},
+		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", send: `Omnigraph-If-Graph-Commit: "COMMIT"`, body: `{"source":"review/june","target":"main","delete_branch":true}`, status: 200,
+			want: `{"source":"review/june","target":"main","outcome":"fast_forward","branch_deleted":true,"branch_delete_error":null,"affected_nodes":1,"affected_edges":0,"commit":"COMMIT",`},
+		{name: "it is gone", actor: writer, method: "GET", path: "/branches", status: 200, want: `{"branches":["main","merge"]`},
+		{name: "merge what is gone", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"review/june"}`, status: 404, want: `branch \"review/june\" not found`},
+		{name: "up to date", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"merge"}`, status: 200, want: `"outcome":"already_up_to_date"`},
+		{name: "merge main into a branch and delete it", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"main","target":"merge","delete_branch":true}`, status: 200,
+			want: `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":"`},
+		{name: "one side", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { update Person set { age: 2 } where name = \"ada\" }","branch":"merge"}`, status: 200},
+		{name: "other side", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { update Person set { age: 3 } where name = \"ada\" }"}`, status: 200},
+		{name: "conflict", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"merge"}`, status: 409,
+			want: `"merge_conflicts":[{"kind":"divergent_update","entity_kind":"node","type_name":"Person","id":"ada","property":"age","message":`},
+		{name: "slash", actor: writer, method: "POST", path: "/branches", body: `{"name":"a/b"}`, status: 200},
+		{name: "delete with a slash", actor: writer, method: "DELETE", path: "/branches/a%2Fb", status: 200, want: `{"uri":"omnigraph://people","name":"a/b","actor_id":"act-writer"}`},
+		{name: "delete a branch called merge", actor: writer, method: "DELETE", path: "/branches/merge", status: 200, want: `"name":"merge"`},
+		{name: "delete again", actor: writer, method: "DELETE", path: "/branches/merge", status: 404, want: `branch \"merge\" not found`},
+		{name: "delete denied", actor: reader, method: "DELETE", path: "/branches/merge", status: 403, want: `branch_delete on branch merge`},
+		{name: "delete main", actor: writer, method: "DELETE", path: "/branches/main", status: 409, want: `"code":"conflict"`},
+		{name: "delete under a condition", actor: writer, method: "DELETE", path: "/branches/x", send: "Omnigraph-If-Graph-Commit: x", status: 400, want: `does not apply`},
+	})
+}
+
+// allow decides by a function.
+type allow func(a *service.Actor, g tool.Grant) bool
+
+func (f allow) Allowed(a *service.Actor, g tool.Grant) bool { return f(a, g) }
+func (allow) Branches() []string                            { return nil }
+
+// TestMergeWithoutDelete holds that whoever may not delete the source is told so before
+// anything is merged.
+func TestMergeWithoutDelete(t *testing.T) {
+	c := servicetest.Config(t)
+	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool { return g.Action != tool.BranchDelete })
+	writer := servicetest.Writer
+	steps(t, c, rest.Options{}, []request{
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=draft", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200},
+		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 403, want: `branch_delete on branch draft`},
+		{name: "nothing merged", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft"}`, status: 200, want: `"outcome":"fast_forward"`},
+	})
+}
+
+// undeletable is a graph whose branches cannot be deleted, for a reason that is the
+// server's.
+type undeletable struct{ engine.Graph }
+
+func (undeletable) DeleteBranch(context.Context, string) error { return errors.New("disk on fire") }
+
+// TestMergeThenFail holds that a merge is answered as done also when its branch cannot
+// be deleted, and that the reason tells nothing of the server's inside.
+func TestMergeThenFail(t *testing.T) {
+	c := servicetest.Config(t)
+	c.Graph = undeletable{c.Graph}
+	writer := servicetest.Writer
+	steps(t, c, rest.Options{}, []request{
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200,
+			want: `"branch_deleted":false,"branch_delete_error":"internal error (id `, lacks: "fire"},
+	})
+}
+
+// TestCommitsStayHidden holds that nobody learns of a commit by its id who may read no
+// branch that it is of: it is answered like one that does not exist.
+func TestCommitsStayHidden(t *testing.T) {
+	c := servicetest.Config(t)
+	outsider := &service.Actor{ID: "act-outsider"}
+	c.Authorizer = allow(func(a *service.Actor, g tool.Grant) bool {
+		return a.ID == servicetest.Writer.ID || g.Branch != "secret"
+	})
+	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	if _, err := c.Graph.CreateBranch(t.Context(), "secret", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := c.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"eve"}}`), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "secret"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden, unknown := l.Commit.ID, "01J00000000000000000000000"
+	paths := []string{"/commits/COMMIT", "/commits/COMMIT?branch=main", "/commits/COMMIT?branch=secret", "/commits/COMMIT/changes", "/snapshot?snapshot=COMMIT", "/schema?snapshot=COMMIT",
+		"/blob?entity=node&type=Person&id=eve&property=age&snapshot=COMMIT"}
+	bodies := map[string]string{
+		"/query":            `{"query":"query q() { match { $p: Person } return { $p.name } }","snapshot":"COMMIT"}`,
+		"/queries/everyone": `{"snapshot":"COMMIT"}`,
+		"/export":           `{"snapshot":"COMMIT"}`,
+		"/branches":         `{"name":"mine","from_commit":"COMMIT"}`,
+	}
+	answer := func(actor *service.Actor, path, body, commit string) (int, string) {
+		method := http.MethodGet
+		if body != "" {
+			method = http.MethodPost
+		}
+		w := do(h, actor, method, "/graphs/people"+strings.ReplaceAll(path, "COMMIT", commit), strings.ReplaceAll(body, "COMMIT", commit))
+		return w.Code, strings.ReplaceAll(w.Body.String(), commit, "COMMIT")
+	}
+	check := func(path, body string) {
+		status, got := answer(outsider, path, body, hidden)
+		wantStatus, want := answer(outsider, path, body, unknown)
+		if status != wantStatus || got != want || status < 400 {
+			t.Errorf("%s: a hidden commit is %d %s, an unknown one %d %s", path, status, got, wantStatus, want)
+		}
+		if status, got := answer(servicetest.Writer, path, body, hidden); status == 403 || status == 404 && !strings.Contains(path, "main") {
+			t.Errorf("%s: the writer is answered %d %s", path, status, got)
+		}
+	}
+	for _, p := range paths {
+		check(p, "")
+	}
+	for p, b := range bodies {
+		check(p, b)
+	}
+	// The writer has made a branch that starts at the commit. Whoever may read that one may
+	// know of all that leads to its head.
+	for _, p := range []string{"/commits/COMMIT", "/commits/COMMIT/changes"} {
+		if status, got := answer(outsider, p+"?branch=mine", "", hidden); status != 200 {
+			t.Errorf("%s of the line of another branch: %d %s", p, status, got)
+		}
+	}
+	if err := c.Graph.DeleteBranch(t.Context(), "mine"); err != nil {
+		t.Fatal(err)
+	}
+	if w := do(h, outsider, "GET", "/graphs/people/branches", ""); strings.Contains(w.Body.String(), hidden) {
+		t.Errorf("the list of branches tells the head of one that may not be read: %s", w.Body)
+	}
+}

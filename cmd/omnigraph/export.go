@@ -47,7 +47,9 @@ func newExport() *cobra.Command {
 		Short: "Write the entities of a graph as NDJSON or Parquet",
 		Long: `Write the entities of a graph at one commit: as NDJSON that load takes, nodes and then
 edges, or as Parquet, a file for each type in the folders nodes and edges of a folder
-that is made. What is written appears whole or not at all.
+that is made. What is written appears whole or not at all; an export of a server that
+breaks off fails. Of a server, Parquet takes room for the graph beside the folder, and
+the permission to read it.
 
 The commit is printed on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",

@@ -79,8 +79,14 @@ func (e *endpoint) check() error {
 		return usageError{errors.New("--as is missing; a policy decides by the actor")}
 	}
 	if e.server != "" {
-		if u, err := url.Parse(e.server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		u, err := url.Parse(e.server)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 			return usageError{fmt.Errorf("--server is %q, wanted a URL such as http://127.0.0.1:8080", e.server)}
+		case u.User != nil:
+			return usageError{fmt.Errorf("--server holds a name or a password; leave them out, a server knows you by the token in %s", tokenVar)}
+		case u.RawQuery != "" || u.Fragment != "":
+			return usageError{fmt.Errorf("--server is %q, wanted a URL without ? and #", e.server)}
 		}
 	}
 	return nil

@@ -72,6 +72,9 @@ func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRang
 		if page.NextBefore == nil || len(page.Commits) == 0 || c.Limit > 0 && len(all) >= c.Limit {
 			return all, nil
 		}
+		if before > 0 && *page.NextBefore >= before {
+			return nil, errNoProgress
+		}
 		before = *page.NextBefore
 	}
 }
@@ -113,7 +116,11 @@ func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRang
 			return all, nil
 		}
 		last := &page.Changes[n-1]
-		after = engine.ChangePosition{Entity: last.EntityKind, Type: last.TypeName, ID: last.ID}
+		next := engine.ChangePosition{Entity: last.EntityKind, Type: last.TypeName, ID: last.ID}
+		if next == after {
+			return nil, errNoProgress
+		}
+		after = next
 	}
 }
 

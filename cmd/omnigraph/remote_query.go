@@ -78,9 +78,14 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 		} else {
 			whole.take(page)
 		}
-		if token = page.NextPageToken; !page.Truncated || token == "" || most > 0 && len(whole.Rows) >= most {
+		next := page.NextPageToken
+		if !page.Truncated || next == "" || most > 0 && len(whole.Rows) >= most {
 			break
 		}
+		if next == token || len(page.Rows) == 0 {
+			return nil, errNoProgress
+		}
+		token = next
 	}
 	if whole.RowCount == int64(len(whole.Rows)) {
 		return whole, nil
@@ -90,6 +95,9 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 	whole.raw, err = service.JSON(whole)
 	return whole, err
 }
+
+// errNoProgress keeps a list from growing without end.
+var errNoProgress = errors.New("the server answers one page again and again; is something on the way that keeps answers?")
 
 // take appends the page that follows.
 func (a *rowsAnswer) take(page *rowsAnswer) {

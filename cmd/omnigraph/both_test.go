@@ -9,7 +9,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
 // elsewhere are the verbs that are about no graph of a store or server, or only about a
@@ -60,7 +59,7 @@ func TestStoreAndServer(t *testing.T) {
 			return []string{"--store", store, "--graph", graph, "--as", "act-ada"}
 		}},
 		{name: "server", start: func(ts *testscript.TestScript, store, graph string) []string {
-			url, stop := serve(t, ts.MkAbs(store), "", rest.Options{})
+			url, stop := serve(t, ts.MkAbs(store), "")
 			ts.Defer(stop)
 			ts.Setenv(tokenVar, "t-ada")
 			return []string{"--server", url, "--graph", graph}

@@ -10,7 +10,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
 // TestReferenceIsFresh compares the committed page with what is printed.
@@ -85,7 +84,7 @@ func TestExamples(t *testing.T) {
 				store = "data/" + graph
 			}
 		}
-		url, stop := serve(t, ts.MkAbs(store), "", rest.Options{})
+		url, stop := serve(t, ts.MkAbs(store), "")
 		defer stop()
 		changed := strings.NewReplacer("http://127.0.0.1:8080", url, "OMNIGRAPH_TOKEN=…", "OMNIGRAPH_TOKEN=t-ada").Replace(string(text))
 		ts.Check(os.WriteFile(path, []byte(changed), 0o600))

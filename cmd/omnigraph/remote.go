@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -159,13 +161,27 @@ func (r *remote) attempt(ctx context.Context, q *request) (*http.Response, error
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, r.unanswered(err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	return nil, refusal(resp)
+}
+
+// unanswered says which server did not answer, without the path that was asked.
+func (r *remote) unanswered(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	host, _, _ := strings.Cut(r.base, "/graphs/")
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return fmt.Errorf("%s was not reached: %w", host, err)
+	}
+	return fmt.Errorf("%s did not answer: %w", host, err)
 }
 
 func (r *remote) request(ctx context.Context, q *request) (*http.Request, error) {

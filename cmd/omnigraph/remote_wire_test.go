@@ -190,7 +190,7 @@ func TestLoadTooLarge(t *testing.T) {
 		fmt.Fprintf(&large, `{"type":"Person","data":{"name":"p%d","age":1}}`+"\n", i)
 	}
 	write(t, "large.ndjson", large.String())
-	u, stop := serve(t, "graph", "", rest.Options{MaxLoad: 1 << 20})
+	u, stop := serveWith(t, "graph", "", rest.Options{MaxLoad: 1 << 20})
 	defer stop()
 	target := []string{"--server", u, "--graph", "people"}
 	for _, data := range []string{"large.ndjson", "-"} {
@@ -281,7 +281,7 @@ func TestPages(t *testing.T) {
 		}
 		want[line] = stdout
 	}
-	u, stop := serve(t, "graph", "", rest.Options{})
+	u, stop := serve(t, "graph", "")
 	defer stop()
 	back, _ := url.Parse(u)
 	proxy := httputil.NewSingleHostReverseProxy(back)
@@ -364,7 +364,7 @@ edge Leads: All -> All @card(1..) { weight: F32? }
 	run("init", "--schema", "s.pg", "--store", "g")
 	run("load", "--store", "g", "--data", "data.ndjson")
 	run("export", "--store", "g", "--format", "parquet", "--out", "local")
-	u, stop := serve(t, "g", "", rest.Options{})
+	u, stop := serve(t, "g", "")
 	defer stop()
 	run("export", "--server", u, "--graph", "people", "--format", "parquet", "--out", "remote")
 	files := 0

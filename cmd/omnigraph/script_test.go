@@ -105,7 +105,7 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 			if len(args) > 1 {
 				policyFile = ts.MkAbs(args[1])
 			}
-			url, stop := serve(t, ts.MkAbs(args[0]), policyFile, opts)
+			url, stop := serveWith(t, ts.MkAbs(args[0]), policyFile, opts)
 			ts.Defer(stop)
 			ts.Setenv("URL", url)
 		},
@@ -113,7 +113,13 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 }
 
 // serve serves a store over REST.
-func serve(t *testing.T, store, policyFile string, opts rest.Options) (url string, stop func()) {
+func serve(t *testing.T, store, policyFile string) (url string, stop func()) {
+	t.Helper()
+	return serveWith(t, store, policyFile, rest.Options{})
+}
+
+// serveWith serves a store over REST with options.
+func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url string, stop func()) {
 	t.Helper()
 	g, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{})
 	if err != nil {

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -107,31 +104,15 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 
 // choose returns the query to run out of those that the text holds.
 func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
-	var names []string
-	var chosen *gq.Query
-	for _, q := range queries {
-		names = append(names, q.Plan.Name)
-		if c.name == "" && len(queries) == 1 || q.Plan.Name == c.name {
-			chosen = q
-		}
+	list := make([]candidate, len(queries))
+	for i, q := range queries {
+		list[i] = candidate{q.Plan.Name, q.Plan.Mutation != nil}
 	}
-	switch {
-	case len(queries) == 0:
-		return nil, usageError{fmt.Errorf("%s holds no query; write query name() { … }", c.file)}
-	case chosen == nil && c.name == "":
-		return nil, usageError{fmt.Errorf("%s holds several queries; name one of %s", c.file, strings.Join(names, ", "))}
-	case chosen == nil:
-		help := diag.DidYouMean(c.name, names)
-		if help == "" {
-			help = "it holds " + strings.Join(names, ", ")
-		}
-		return nil, usageError{fmt.Errorf("%s holds no query %s; %s", c.file, c.name, help)}
-	case chosen.Plan.Mutation != nil && !c.write:
-		return nil, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", chosen.Plan.Name)}
-	case chosen.Plan.Mutation == nil && c.write:
-		return nil, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", chosen.Plan.Name)}
+	chosen, err := c.statement.choose(list, c.write)
+	if err != nil {
+		return nil, err
 	}
-	return chosen, nil
+	return queries[chosen], nil
 }
 
 func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {

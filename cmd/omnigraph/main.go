@@ -135,8 +135,8 @@ command wants: its head is not the commit of --if-commit, or a merge conflicts.`
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy())
-	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newBlob(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
-		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
+	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
+		newSchema(), newBlob(), newVerify(), newCleanup(), newVersion(), newDocs())
 	return root
 }
 

@@ -87,7 +87,7 @@ func (r *remote) stream(ctx context.Context, at engine.Target, types []string) (
 	if err != nil {
 		return "", nil, err
 	}
-	switch commit = strings.Trim(resp.Header.Get("ETag"), `"`); {
+	switch commit = strings.Trim(strings.TrimPrefix(resp.Header.Get("ETag"), "W/"), `"`); {
 	case commit == "":
 		err = errors.New("the server does not say which commit it exports; is there an omnigraph-server at this URL?")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:

@@ -23,6 +23,9 @@ type statementBody struct {
 }
 
 func (r *remote) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
+	if err := s.check(false); err != nil {
+		return nil, err
+	}
 	return pages(s.rows, func(rows int, token string) (*rowsAnswer, error) {
 		q, err := posting("/query", statementBody{
 			Query: s.text, Name: s.name, Params: s.params, Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: rows, PageToken: token,
@@ -122,6 +125,9 @@ func conditional(path string, opts engine.WriteOptions) string {
 }
 
 func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
+	if err := s.check(true); err != nil {
+		return nil, err
+	}
 	q, err := posting(conditional("/mutate", opts), statementBody{Query: s.text, Name: s.name, Params: s.params, Branch: opts.Branch, DryRun: opts.DryRun})
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ func at(line string, target []string) []string { return append(strings.Fields(li
 func TestRepeats(t *testing.T) {
 	inFolder(t)
 	write(t, "q.gq", "query add() { insert Person { name: \"x\" } }\n")
+	write(t, "r.gq", "query all() { match { $p: Person } return { $p.name } }\n")
 	refuse := func(status int, after string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
 			if after != "" {
@@ -62,7 +63,7 @@ func TestRepeats(t *testing.T) {
 		{"not when it would be long", "snapshot", refuse(503, "3600"), 9, 1, 1},
 		{"not what took too long", "snapshot", refuse(503, ""), 9, 1, 1},
 		{"not what is wrong", "snapshot", refuse(400, "0"), 9, 1, 1},
-		{"a query", "query --query q.gq", refuse(503, "0"), 1, 2, 0},
+		{"a query", "query --query r.gq", refuse(503, "0"), 1, 2, 0},
 		{"a write", "mutate --query q.gq", refuse(503, "0"), 9, 1, 1},
 		{"a write whose connection is lost", "mutate --query q.gq", hangUp, 9, 1, 1},
 		{"a write under a key", "mutate --query q.gq --idempotency-key k", refuse(503, "0"), 1, 2, 0},

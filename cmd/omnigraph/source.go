@@ -58,16 +58,6 @@ type source interface {
 	Close() error
 }
 
-// statement is a query of a text, or a stored one.
-type statement struct {
-	file   string // that the text is of; empty for a stored query
-	text   string
-	name   string          // which query; may be empty when the text holds one
-	params json.RawMessage // nil or an object
-	at     engine.Target
-	rows   int // at most; 0 for all
-}
-
 // schemaFile is a schema's text with the name that faults call it by.
 type schemaFile struct{ name, text string }
 

@@ -132,7 +132,7 @@ func prepare(t *testing.T, dir string) {
 	write(t, "seed.jsonl", seed)
 	write(t, "files.pg", "node File { name: String @key\n  content: Blob? }\n")
 	write(t, "files.jsonl", `{"type":"File","data":{"name":"report","content":"aGVsbG8K"}}`+"\n")
-	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\n")
+	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\nquery all() { match { $p: Person } return { $p.name } }\n")
 	write(t, "top.gq", "query top($least: I32) { match { $p: Package $p.lines >= $least } return { $p.path } order { $p.path } limit 5 }\n")
 	for _, args := range []string{
 		"init --schema schema.pg --store data/people", "load --store data/people --data seed.jsonl", "branch create --store data/people feature",

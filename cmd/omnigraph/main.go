@@ -67,7 +67,7 @@ func tell(w io.Writer, err error) {
 		}
 		err = fmt.Errorf("nothing was run: %s", plural(int64(n), "error"))
 	}
-	fmt.Fprintf(w, "omnigraph: %v\n", err)
+	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
 	var p *service.Panic
 	if errors.As(err, &p) {
 		_, _ = w.Write(p.Stack)

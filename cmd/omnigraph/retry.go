@@ -41,7 +41,7 @@ func patiently[T any](ctx context.Context, repeats bool, notes io.Writer, do fun
 	}, backoff.WithBackOff(waits), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(maxWait),
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			if wait >= told {
-				fmt.Fprintf(notes, "omnigraph: %v; asking again in %v\n", err, wait.Round(time.Second/10))
+				fmt.Fprintf(notes, "omnigraph: %s; asking again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
 			}
 		}))
 }

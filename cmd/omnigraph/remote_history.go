@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -55,11 +56,11 @@ func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRang
 	setIf(query, "branch", branch)
 	before := c.Before
 	for {
-		if before > 0 {
+		if before > 0 && before <= math.MaxInt32 { // beyond are no commits
 			query.Set("before", strconv.FormatUint(before, 10))
 		}
 		if c.Limit > 0 {
-			query.Set("limit", strconv.Itoa(c.Limit-len(all)))
+			query.Set("limit", strconv.Itoa(min(c.Limit-len(all), math.MaxInt32)))
 		}
 		var page struct {
 			Commits    []commitAnswer `json:"commits"`
@@ -170,7 +171,7 @@ type cleanupBody struct {
 }
 
 func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error) {
-	body := cleanupBody{KeepCommits: opts.KeepCommits, DryRun: opts.DryRun}
+	body := cleanupBody{KeepCommits: min(opts.KeepCommits, math.MaxInt32), DryRun: opts.DryRun}
 	if !opts.Before.IsZero() {
 		body.KeepSince = opts.Before.UTC().Format("2006-01-02T15:04:05.000000Z")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 
@@ -62,7 +63,7 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 				rows = left
 			}
 		}
-		page, err := ask(rows, token)
+		page, err := ask(min(rows, math.MaxInt32), token)
 		if tooLarge(err) && rows != 1 {
 			large = err
 			if size = pageRows; rows > 0 {

@@ -100,7 +100,8 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 		return nil, err
 	}
 	if remove && !opts.DryRun {
-		if err := l.DeleteBranch(ctx, from); err != nil {
+		var missing *engine.NotFound // after a merge before under the same key, say
+		if err := l.DeleteBranch(ctx, from); err != nil && !errors.As(err, &missing) {
 			a.BranchDeleteError = orNull(err.Error())
 		} else {
 			a.BranchDeleted = true

@@ -63,7 +63,8 @@ type Graph interface {
 	// first brought along to it, and lose what it has dropped. An entity that the other
 	// side changed and whose type is dropped is a DeleteVsUpdate. The error is a
 	// *MergeConflicts with every conflict there is, a *SchemasDiverge, a *BadArgument when
-	// source and target are one.
+	// source and target are one. A merge that was made under its idempotency key is
+	// answered also when the source is there no more.
 	Merge(ctx context.Context, source, target string, opts MergeOptions) (*MergeResult, error)
 
 	// ApplySchema makes a schema the one in force on a branch, as one commit, and brings

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +50,7 @@ func newBranchCreate() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return single(b, "", "name", "graph_commit_id"), nil
+				return single(b, "", "name", "from", "commit"), nil
 			})
 		},
 	}
@@ -81,6 +83,7 @@ func newBranchDelete() *cobra.Command {
 func newMerge() *cobra.Command {
 	var f graphFlags
 	var into string
+	var remove bool
 	var w writeFlags
 	cmd := &cobra.Command{
 		Use:   "merge (--store DIR | --server URL --graph ID) SOURCE --into TARGET",
@@ -88,48 +91,62 @@ func newMerge() *cobra.Command {
 		Long: `Merge what a branch changed since it left another into that, as one commit.
 
 If the two changed the same in different ways nothing is committed: the conflicts are
-printed in the chosen format, and the exit code is 4.`,
-		Example: "  omnigraph merge --store data/people feature --into main\n  omnigraph merge --store data/people feature --into main --dry-run",
-		Args:    exactly("SOURCE"),
+printed in the chosen format, and the exit code is 4.
+
+A merge is not undone when the branch cannot be deleted afterwards: the answer says why
+it is still there, and the exit code is 1.`,
+		Example: "  omnigraph merge --store data/people feature --into main --dry-run\n" +
+			"  omnigraph merge --store data/people feature --into main --delete-branch\n" +
+			"  omnigraph merge --server http://127.0.0.1:8080 --graph people feature --into main",
+		Args: exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "into"); err != nil {
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				res, err := s.Merge(ctx, args[0], into, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dry})
-				var conflicts *engine.MergeConflicts
+				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dry})
+				var conflicts *conflicted
 				switch {
 				case errors.As(err, &conflicts):
-					return conflictsReport(conflicts), &conflicted{n: len(conflicts.Conflicts), err: err}
+					return conflicts.report(), err
 				case err != nil:
 					return nil, err
 				}
-				note := ""
-				if res.Commit == nil {
-					note = "nothing was committed"
-				}
-				return single(res, note, "source", "target", "outcome", "affected_nodes", "affected_edges", "commit"), nil
+				return res.report()
 			})
 		},
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&into, "into", "", "the branch to merge into")
+	cmd.Flags().BoolVar(&remove, "delete-branch", false, "delete SOURCE once it is merged")
 	w.flags(cmd)
 	return cmd
 }
 
+func (a *mergeAnswer) report() (*report, error) {
+	var notes []string
+	if a.Commit == nil {
+		notes = append(notes, "nothing was committed")
+	}
+	if a.BranchDeleted {
+		notes = append(notes, "branch "+a.Source+" was deleted")
+	}
+	r := single(a, strings.Join(notes, "; "), "source", "target", "outcome", "affected_nodes", "affected_edges", "commit")
+	if a.BranchDeleteError != nil {
+		return r, fmt.Errorf("branch %s was merged, but not deleted: %s", a.Source, *a.BranchDeleteError)
+	}
+	return r, nil
+}
+
 // conflicted is the error of a merge whose conflicts are printed.
 type conflicted struct {
-	n   int
-	err error
+	list []conflictAnswer
+	n    int // of all; a server lists the first of them
 }
 
 func (e *conflicted) Error() string {
 	return "nothing was merged: " + plural(int64(e.n), "conflict")
 }
-
-// Unwrap returns the conflicts.
-func (e *conflicted) Unwrap() error { return e.err }
 
 type conflictAnswer struct {
 	Kind     string `json:"kind"`
@@ -140,11 +157,20 @@ type conflictAnswer struct {
 	Message  string `json:"message"`
 }
 
-func conflictsReport(e *engine.MergeConflicts) *report {
-	list := make([]conflictAnswer, len(e.Conflicts))
-	for i, c := range e.Conflicts {
-		list[i] = conflictAnswer{c.Kind.String(), c.Entity, c.Type, c.ID, c.Property, c.Message}
-	}
-	return &report{doc: map[string]any{"merge_conflicts": list}, rows: rowsOf(list),
+func (e *conflicted) report() *report {
+	r := &report{doc: map[string]any{"merge_conflicts": e.list}, rows: rowsOf(e.list),
 		columns: columns("kind", "entity_kind", "type_name", "id", "property", "message")}
+	if more := e.n - len(e.list); more > 0 {
+		r.note = fmt.Sprintf("and there are %d more", more)
+	}
+	return r
+}
+
+// conflictsOf are the conflicts of a merge here.
+func conflictsOf(e *engine.MergeConflicts) *conflicted {
+	c := &conflicted{n: len(e.Conflicts), list: make([]conflictAnswer, len(e.Conflicts))}
+	for i, f := range e.Conflicts {
+		c.list[i] = conflictAnswer{f.Kind.String(), f.Entity, f.Type, f.ID, f.Property, f.Message}
+	}
+	return c
 }

@@ -98,7 +98,7 @@ func newCleanup() *cobra.Command {
 	var opts engine.CleanupOptions
 	var within time.Duration
 	cmd := &cobra.Command{
-		Use:   "cleanup --store DIR (--keep N | --keep-within DURATION)",
+		Use:   "cleanup (--store DIR | --server URL --graph ID) (--keep N | --keep-within DURATION)",
 		Short: "Make commits of the past unreadable, and reclaim what only they need",
 		Long: `Make commits of the past unreadable, and reclaim what only they need. The heads of
 branches and the merge bases of every two always stay readable; with both flags, what

@@ -112,7 +112,7 @@ func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
 		cmd.SetContext(ctx)
-		e := endpoint{store: given("store"), server: given("server"), graph: given("graph"), actor: given("as"), policy: given("policy")}
+		e := endpoint{store: given("store"), server: given("server"), graph: given("graph"), actor: given("as"), policy: given("policy"), insecure: given("insecure") == "true"}
 		s, err := e.open(cmd)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

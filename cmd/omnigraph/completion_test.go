@@ -61,7 +61,7 @@ func TestCompletion(t *testing.T) {
 		{"query --store none --branch ", "", nothing},
 		{"query --branch ", "", nothing},
 		{"query --query ", "gq", extensions},
-		{"query --store data/people --query people.gq ", "add", nothing},
+		{"query --store data/people --query people.gq ", "add all", nothing},
 		{"query --store data/people --query people.gq add ", "", nothing},
 		{"query --query none.gq ", "", nothing},
 		{"query --format ", "csv json ndjson table", nothing},

@@ -80,8 +80,10 @@ func TestExamples(t *testing.T) {
 		text, err := os.ReadFile(path)
 		ts.Check(err)
 		store := "data/people"
-		if strings.Contains(string(text), "--graph code") {
-			store = "data/code"
+		for _, graph := range []string{"code", "files"} {
+			if strings.Contains(string(text), "--graph "+graph) {
+				store = "data/" + graph
+			}
 		}
 		url, stop := serve(t, ts.MkAbs(store), "")
 		defer stop()
@@ -106,7 +108,7 @@ func TestExamples(t *testing.T) {
 }
 
 // prepare fills a folder with what examples name: a Go module, a cluster.yaml, schemas,
-// queries, data, and the graphs people, with a branch, code and other.
+// queries, data, and the graphs people, with a branch, files, with a Blob, code and other.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
 	code, err := filepath.Abs("../../queries/code/schema.pg")
@@ -129,11 +131,14 @@ func prepare(t *testing.T, dir string) {
 	write(t, "schema.pg", schema)
 	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
 	write(t, "seed.jsonl", seed)
-	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\n")
+	write(t, "files.pg", "node File { name: String @key\n  content: Blob? }\n")
+	write(t, "files.jsonl", `{"type":"File","data":{"name":"report","content":"aGVsbG8K"}}`+"\n")
+	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\nquery all() { match { $p: Person } return { $p.name } }\n")
 	write(t, "top.gq", "query top($least: I32) { match { $p: Package $p.lines >= $least } return { $p.path } order { $p.path } limit 5 }\n")
 	for _, args := range []string{
 		"init --schema schema.pg --store data/people", "load --store data/people --data seed.jsonl", "branch create --store data/people feature",
 		"mutate --store data/people --branch feature --query people.gq add --params {\"name\":\"zoe\"}",
+		"init --schema files.pg --store data/files", "load --store data/files --data files.jsonl",
 		"init --schema " + code + " --store data/code", "init --schema " + code + " --store data/other",
 	} {
 		if code, _, stderr := omnigraph(t, "", strings.Fields(args)...); code != 0 {

@@ -47,7 +47,9 @@ func newExport() *cobra.Command {
 		Short: "Write the entities of a graph as NDJSON or Parquet",
 		Long: `Write the entities of a graph at one commit: as NDJSON that load takes, nodes and then
 edges, or as Parquet, a file for each type in the folders nodes and edges of a folder
-that is made. What is written appears whole or not at all.
+that is made. What is written appears whole or not at all; an export of a server that
+breaks off fails. Of a server, Parquet takes room for the graph beside the folder, and
+the permission to read it.
 
 The commit is printed on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
@@ -59,6 +61,8 @@ The commit is printed on standard error.`,
 			case ex.format == "parquet" && out == "-":
 				return usageError{fmt.Errorf("--out is missing; parquet is written to a folder")}
 			}
+			ctx, done := e.within(cmd)
+			defer func() { err = done(err) }()
 			s, err := e.open(cmd)
 			if err != nil {
 				return err
@@ -72,14 +76,14 @@ The commit is printed on standard error.`,
 			if ex.format == "parquet" {
 				err = writeFolder(out, func(dir string) (err error) {
 					ex.dir = dir
-					commit, err = s.Export(cmd.Context(), &ex)
+					commit, err = s.Export(ctx, &ex)
 					return err
 				})
 			} else {
 				err = writeFile(cmd, out, func(w io.Writer) (err error) {
 					buffered := bufio.NewWriterSize(w, 1<<20)
 					ex.w = buffered
-					if commit, err = s.Export(cmd.Context(), &ex); err != nil {
+					if commit, err = s.Export(ctx, &ex); err != nil {
 						return err
 					}
 					return buffered.Flush()
@@ -92,6 +96,7 @@ The commit is printed on standard error.`,
 		},
 	}
 	e.flags(cmd)
+	e.timeoutFlag(cmd)
 	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write, again for each (default: all)")

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,7 +17,7 @@ import (
 func newLoad() *cobra.Command {
 	var f graphFlags
 	var w writeFlags
-	var data, mode, branch string
+	var data, mode, branch, from string
 	cmd := &cobra.Command{
 		Use:   "load (--store DIR | --server URL --graph ID) --data FILE",
 		Short: "Load NDJSON into a graph as one commit",
@@ -25,8 +28,14 @@ Each line is one entity: {"type":"Person","data":{…}} or
 is loaded, and the bad lines are listed.
 
 Modes: merge replaces entities that exist, append refuses them, overwrite first
-removes every entity of the types that occur in the file.`,
+removes every entity of the types that occur in the file.
+
+With --from the branch is made if it does not exist, and is gone again when the load
+fails. A server takes a load of 32 MiB at most unless it is told otherwise, and refuses
+a larger one whole; with an idempotency key a file is sent again when the connection
+is lost.`,
 		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
+			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
 			"  omnigraph load --server http://127.0.0.1:8080 --graph people --data seed.jsonl",
 		Args: noArgs,
@@ -42,18 +51,21 @@ removes every entity of the types that occur in the file.`,
 			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
 				return usageError{fmt.Errorf("--mode is %q; it is merge, append or overwrite", mode)}
 			}
-			in, name := cmd.InOrStdin(), "standard input"
+			if from != "" && branch == "" {
+				return usageError{errors.New("--from is given without --branch, which it would be the start of; name the branch to make")}
+			}
+			in, name := &loadData{r: cmd.InOrStdin(), size: -1}, "standard input"
 			if data != "-" {
-				file, err := os.Open(data)
-				if err != nil {
+				if in, err = openData(data); err != nil {
 					return err
 				}
-				defer file.Close()
-				in, name = file, data
+				defer in.close()
+				name = data
 			}
+			in.from = from
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				bar := newProgress(cmd.ErrOrStderr())
-				opts.Progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
+				in.progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
 				res, err := s.Load(ctx, in, opts)
 				bar.done()
 				if err != nil {
@@ -68,8 +80,48 @@ removes every entity of the types that occur in the file.`,
 	cmd.Flags().StringVar(&mode, "mode", "merge", "merge, append or overwrite")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
+	cmd.Flags().StringVar(&from, "from", "", "the branch to make --branch from, if it does not exist")
 	w.flags(cmd)
 	return cmd
+}
+
+// loadData is what to load, and the branch to make for it.
+type loadData struct {
+	r        io.Reader
+	size     int64        // in bytes; -1 when it is not known
+	rewind   func() error // starts over; nil for what can be read once
+	close    func() error
+	progress func(lines int64)
+	lines    int64  // read so far
+	from     string // the branch to make the one that is loaded into from; empty for none
+}
+
+// openData opens a file, which may be a pipe.
+func openData(path string) (*loadData, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &loadData{r: file, size: -1, close: file.Close}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		d.size = info.Size()
+		d.rewind = func() error {
+			d.lines = 0
+			_, err := file.Seek(0, io.SeekStart)
+			return err
+		}
+	}
+	return d, nil
+}
+
+// Read reads on, and says how far it is.
+func (d *loadData) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	d.lines += int64(bytes.Count(p[:n], []byte("\n")))
+	if d.progress != nil {
+		d.progress(d.lines)
+	}
+	return n, err
 }
 
 func loadReport(res *service.LoadAnswer) *report {

@@ -4,15 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -28,20 +24,31 @@ type local struct {
 
 // operation is a call that leaves its outcome with whoever made it.
 type operation struct {
-	grant tool.Grant
-	run   func(ctx context.Context) error
+	grants []tool.Grant
+	run    func(ctx context.Context, env *tool.Env) error
 }
 
-func (o *operation) Grants() []tool.Grant { return []tool.Grant{o.grant} }
+func (o *operation) Grants() []tool.Grant { return o.grants }
 
-func (o *operation) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
-	return &tool.Outcome{}, o.run(ctx)
+func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &tool.Outcome{}, o.run(ctx, env)
 }
 
 // do runs f if the actor has the grant.
 func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Context) error) error {
-	_, err := l.served.Do(ctx, l.actor, string(grant.Action), &operation{grant, f}, service.Encoding{})
+	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
+	_, err := l.served.Do(ctx, l.actor, string(grant.Action), &operation{[]tool.Grant{grant}, run}, service.Encoding{})
 	return err
+}
+
+// call runs a call that servers run too, and reads its answer into what the pointer
+// points to.
+func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
+	a, err := l.served.Do(ctx, l.actor, name, call, service.Encoding{})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(a.JSON, answer)
 }
 
 // reading is the permission to read a target: that of the branch where its commit was
@@ -89,7 +96,7 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	if c.write {
 		change, err := env.Graph.Mutate(ctx, q.Plan, args, c.opts)
-		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change}}, err
+		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change, DryRun: c.opts.DryRun}}, err
 	}
 	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
 	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
@@ -97,31 +104,15 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 
 // choose returns the query to run out of those that the text holds.
 func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
-	var names []string
-	var chosen *gq.Query
-	for _, q := range queries {
-		names = append(names, q.Plan.Name)
-		if c.name == "" && len(queries) == 1 || q.Plan.Name == c.name {
-			chosen = q
-		}
+	list := make([]candidate, len(queries))
+	for i, q := range queries {
+		list[i] = candidate{q.Plan.Name, q.Plan.Mutation != nil}
 	}
-	switch {
-	case len(queries) == 0:
-		return nil, usageError{fmt.Errorf("%s holds no query; write query name() { … }", c.file)}
-	case chosen == nil && c.name == "":
-		return nil, usageError{fmt.Errorf("%s holds several queries; name one of %s", c.file, strings.Join(names, ", "))}
-	case chosen == nil:
-		help := diag.DidYouMean(c.name, names)
-		if help == "" {
-			help = "it holds " + strings.Join(names, ", ")
-		}
-		return nil, usageError{fmt.Errorf("%s holds no query %s; %s", c.file, c.name, help)}
-	case chosen.Plan.Mutation != nil && !c.write:
-		return nil, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", chosen.Plan.Name)}
-	case chosen.Plan.Mutation == nil && c.write:
-		return nil, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", chosen.Plan.Name)}
+	chosen, err := c.statement.choose(list, c.write)
+	if err != nil {
+		return nil, err
 	}
-	return chosen, nil
+	return queries[chosen], nil
 }
 
 func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
@@ -197,12 +188,18 @@ var kindNames = map[value.Kind]string{
 	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
-func (l *local) Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error) {
-	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, service.Invocation{Params: s.params, Branch: s.at.Branch}, service.Encoding{MaxRows: s.rows})
+func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error) {
+	in := service.Invocation{Params: s.params, Branch: s.at.Branch, Knobs: knobs(opts)}
+	in.Knobs.Snapshot = s.at.Commit
+	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, service.Encoding{MaxRows: s.rows})
 	if err != nil {
 		return nil, nil, err
 	}
 	return readEither(answer.JSON)
+}
+
+func knobs(opts engine.WriteOptions) tool.Knobs {
+	return tool.Knobs{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
 }
 
 // readEither reads the envelope of a stored query, of which only a read has rows.
@@ -215,30 +212,13 @@ func readEither(raw []byte) (*rowsAnswer, *changeAnswer, error) {
 	return nil, change, json.Unmarshal(raw, change)
 }
 
-func (l *local) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*service.LoadAnswer, error) {
-	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
-	grant := tool.Grant{Action: tool.Change, Branch: opts.Branch, Via: tool.AdHoc}
-	answer := &service.LoadAnswer{Branch: opts.Branch, Mode: opts.Mode.String(), ActorID: &l.actor.ID}
-	return answer, l.do(ctx, grant, func(ctx context.Context) error {
-		res, err := l.Graph.Load(ctx, r, opts)
-		if err != nil {
-			return err
-		}
-		answer.Nodes, answer.Edges = loaded(res.Nodes), loaded(res.Edges)
-		for _, t := range append(answer.Nodes[:len(answer.Nodes):len(answer.Nodes)], answer.Edges...) {
-			answer.TotalEntities += t.EntitiesLoaded
-		}
-		answer.Commit = commitID(res.Commit)
-		return nil
-	})
-}
-
-func loaded(counts []engine.TypeCount) []service.LoadedType {
-	out := make([]service.LoadedType, len(counts))
-	for i, c := range counts {
-		out[i] = service.LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
+func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error) {
+	load := &service.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Knobs: knobs(opts.WriteOptions)}
+	a := &service.LoadAnswer{}
+	if data.from != "" {
+		return a, l.call(ctx, "load", &service.LoadFrom{Load: load, From: data.from}, a)
 	}
-	return out
+	return a, l.call(ctx, "load", load, a)
 }
 
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
@@ -256,6 +236,14 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 		return err
 	})
 	return commit.ID, err
+}
+
+func (l *local) Blob(ctx context.Context, p service.BlobPlace, at engine.Target) (b []byte, err error) {
+	_, err = l.served.Do(ctx, l.actor, "blob", &service.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
+		return nil, err
+	}}, service.Encoding{})
+	return b, err
 }
 
 func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {

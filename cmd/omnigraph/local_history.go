@@ -16,30 +16,28 @@ func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Read, Via: tool.AdHoc}, func(ctx context.Context) error {
 		branches, err := l.Graph.Branches(ctx)
 		for _, b := range branches {
-			list = append(list, branchOf(b))
+			list = append(list, l.branchOf(b))
 		}
 		return err
 	})
 	return list, err
 }
 
-func branchOf(b engine.Branch) branchAnswer {
-	return branchAnswer{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+func (l *local) branchOf(b engine.Branch) branchAnswer {
+	if !l.served.Allowed(l.actor, tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
+		return branchAnswer{Name: b.Name}
+	}
+	at := b.Head.Time.UnixMicro()
+	return branchAnswer{Name: b.Name, GraphCommitID: &b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: &at}
 }
 
-func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchAnswer, error) {
-	a := &branchAnswer{}
-	return a, l.do(ctx, tool.Grant{Action: tool.BranchCreate, Branch: name}, func(ctx context.Context) error {
-		b, err := l.Graph.CreateBranch(ctx, name, from)
-		*a = branchOf(b)
-		return err
-	})
+func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error) {
+	a := &branchCreated{}
+	return a, l.call(ctx, "create_branch", &service.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
 }
 
 func (l *local) DeleteBranch(ctx context.Context, name string) error {
-	return l.do(ctx, tool.Grant{Action: tool.BranchDelete, Branch: name}, func(ctx context.Context) error {
-		return l.Graph.DeleteBranch(ctx, name)
-	})
+	return l.call(ctx, "delete_branch", &service.DeleteBranch{Name: name}, &struct{}{})
 }
 
 func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []commitAnswer, err error) {
@@ -77,17 +75,39 @@ func commitOf(c engine.Commit) commitAnswer {
 	return a
 }
 
-func (l *local) Merge(ctx context.Context, from, into string, opts engine.MergeOptions) (*mergeAnswer, error) {
-	opts.Actor = l.actor.ID
-	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(opts.Actor)}
-	return a, l.do(ctx, tool.Grant{Action: tool.BranchMerge, Branch: into}, func(ctx context.Context) error {
-		res, err := l.Graph.Merge(ctx, from, into, opts)
+// Merge asks for all permissions first: who may not delete the branch is told so before
+// it is merged.
+func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error) {
+	m, gone := &service.MergeBranches{Source: from, Target: into, Options: opts}, &service.DeleteBranch{Name: from}
+	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
+	call := &operation{m.Grants(), func(ctx context.Context, env *tool.Env) error {
+		res, err := m.Merge(ctx, env)
 		if err != nil {
 			return err
 		}
 		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.Commit = res.Outcome.String(), res.Nodes, res.Edges, commitID(res.Commit)
 		return nil
-	})
+	}}
+	if remove {
+		call.grants = append(call.grants, gone.Grants()...)
+	}
+	_, err := l.served.Do(ctx, l.actor, "merge", call, service.Encoding{})
+	var conflicts *engine.MergeConflicts
+	switch {
+	case errors.As(err, &conflicts):
+		return nil, conflictsOf(conflicts)
+	case err != nil:
+		return nil, err
+	}
+	if remove && !opts.DryRun {
+		var missing *engine.NotFound // after a merge before under the same key, say
+		if err := l.DeleteBranch(ctx, from); err != nil && !errors.As(err, &missing) {
+			a.BranchDeleteError = orNull(err.Error())
+		} else {
+			a.BranchDeleted = true
+		}
+	}
+	return a, nil
 }
 
 func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error) {

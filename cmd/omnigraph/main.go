@@ -68,7 +68,7 @@ func tell(w io.Writer, err error) {
 		}
 		err = fmt.Errorf("nothing was run: %s", plural(int64(n), "error"))
 	}
-	fmt.Fprintf(w, "omnigraph: %v\n", err)
+	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
 	var p *service.Panic
 	if errors.As(err, &p) {
 		_, _ = w.Write(p.Stack)
@@ -80,7 +80,7 @@ func exitCode(err error) int {
 		usage     usageError
 		forbidden *service.Forbidden
 		stale     *engine.PreconditionFailed
-		conflicts *engine.MergeConflicts
+		conflicts *conflicted
 		refused   *serverError
 
 		unapproved *converge.Unapproved
@@ -112,7 +112,12 @@ func newRoot() *cobra.Command {
 ` + tokenVar + `, or else of ` + configName + `:
 
     servers:
-      https://graph.example.com: { token: "…" }
+      https://graph.example.com: { token: "${GRAPH_TOKEN}" }
+
+which may refer to the environment. A token is never sent on to where a server redirects,
+and over http:// to another machine only with --insecure. What reads, or has an
+idempotency key, is tried again for up to half a minute when the server is not reached
+or busy.
 
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the
@@ -135,7 +140,7 @@ cluster apply would destroy is not approved.`,
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
 	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
-		newSchema(), newVerify(), newCleanup(), newVersion(), newDocs())
+		newSchema(), newBlob(), newVerify(), newCleanup(), newVersion(), newDocs())
 	completions(root)
 	return root
 }

@@ -124,6 +124,13 @@ func TestFaults(t *testing.T) {
 		{"missing endpoint", "load --store graph --data -", `{"edge":"Knows","from":"ada","to":"nobody"}`, 1, []string{"line 1", "nobody"}},
 		{"append what exists", "load --store graph --mode append --data -", `{"type":"Person","data":{"name":"dan"}}` + "\n" + `{"type":"Person","data":{"name":"ada"}}`, 1, []string{"line 2", `Person "ada" exists already`}},
 		{"overwrite under a kept edge", "load --store graph --mode overwrite --data -", `{"type":"Person","data":{"name":"dan"}}`, 1, []string{"nothing was loaded", "Knows"}},
+		{"server without a graph", "snapshot --server http://h", "", 2, []string{"--graph is missing"}},
+		{"server of another scheme", "snapshot --server ftp://h --graph g", "", 2, []string{`--server is "ftp://h"`, "http://127.0.0.1:8080"}},
+		{"server with a query", "snapshot --server http://h/?a=b --graph g", "", 2, []string{"without ? and #"}},
+		{"server with a password", "snapshot --server http://u:hidden@h --graph g", "", 2, []string{"--server holds a name or a password", "OMNIGRAPH_TOKEN"}},
+		{"branch from nowhere", "load --store graph --data seed.ndjson --from main", "", 2, []string{"--from is given without --branch"}},
+		{"blob of what", "blob --store graph --type Person --id ada", "", 2, []string{"--property is missing"}},
+		{"no blob", "blob --store graph --type Person --id ada --property name", "", 1, []string{"Person.name is of type String", "wanted a Blob"}},
 		{"index what", "index rust", "", 2, []string{`"rust" cannot be indexed`, "go"}},
 		{"index no module", "index go --dir .", "", 1, []string{"packages"}},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,8 @@ func newMCP() *cobra.Command {
 type endpoint struct {
 	store, actor, policy string
 	server, graph        string
+	insecure             bool
+	timeout              time.Duration // of a verb; 0 for none
 }
 
 func (e *endpoint) flags(cmd *cobra.Command) {
@@ -57,6 +60,7 @@ func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
 	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; of a store, whose stored queries to use")
+	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "send the token to another machine over http://, where others can read it")
 }
 
 // check finds faults of the flags.
@@ -70,12 +74,20 @@ func (e *endpoint) check() error {
 		return usageError{errors.New("--graph is missing; a server has several graphs")}
 	case e.server != "" && (e.actor != "" || e.policy != ""):
 		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
+	case e.timeout < 0:
+		return usageError{fmt.Errorf("--timeout is %v, wanted more than nothing, such as 30s", e.timeout)}
 	case e.policy != "" && e.actor == "":
 		return usageError{errors.New("--as is missing; a policy decides by the actor")}
 	}
 	if e.server != "" {
-		if u, err := url.Parse(e.server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		u, err := url.Parse(e.server)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 			return usageError{fmt.Errorf("--server is %q, wanted a URL such as http://127.0.0.1:8080", e.server)}
+		case u.User != nil:
+			return usageError{fmt.Errorf("--server holds a name or a password; leave them out, a server knows you by the token in %s", tokenVar)}
+		case u.RawQuery != "" || u.Fragment != "":
+			return usageError{fmt.Errorf("--server is %q, wanted a URL without ? and #", e.server)}
 		}
 	}
 	return nil
@@ -118,11 +130,11 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		token, err := tokenFor(e.server)
+		token, err := e.token()
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: token}, cmd.InOrStdin(), cmd.OutOrStdout())
+		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	g, err := openStore(ctx, e.store)
 	if err != nil {

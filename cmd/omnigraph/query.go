@@ -190,9 +190,12 @@ func newQueriesList() *cobra.Command {
 
 func newQueriesRun() *cobra.Command {
 	var f statementFlags
+	var w writeFlags
 	cmd := &cobra.Command{
 		Use:   "run (--store DIR | --server URL --graph ID) NAME",
 		Short: "Run a stored query by its name",
+		Long: `Run a stored query by its name. Of a read, --at chooses the state and --max-rows how
+much of it is printed; of a mutation, the other flags say on which condition.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
 		Args: exactly("NAME"),
@@ -202,7 +205,7 @@ func newQueriesRun() *cobra.Command {
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
-				rows, change, err := src.Invoke(ctx, s)
+				rows, change, err := src.Invoke(ctx, s, w.options(f.branch))
 				switch {
 				case err != nil:
 					return nil, err
@@ -216,6 +219,8 @@ func newQueriesRun() *cobra.Command {
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.params, "params", "", "the parameters, a JSON object")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run it on (default: main)")
+	cmd.Flags().StringVar(&f.at, "at", "", "the id of a commit to read, instead of the head of a branch")
 	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
+	w.flags(cmd)
 	return cmd
 }

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -17,25 +22,50 @@ import (
 // remote is a graph of a server, asked over REST.
 type remote struct {
 	base   string // the URL of the graph
-	graph  string
 	token  string // empty for none
 	client *http.Client
+	notes  io.Writer // what is waited for is told here
+
+	deadline time.Time // of all requests; zero for none
 }
 
-func newRemote(server, graph, token string) *remote {
+func newRemote(e *endpoint, token string, notes io.Writer) *remote {
 	// endpoint.check has parsed the URL.
-	base, _ := url.JoinPath(server, "graphs", url.PathEscape(graph))
-	return &remote{base: base, graph: graph, token: token, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+	base, _ := url.JoinPath(e.server, "graphs", url.PathEscape(e.graph))
+	r := &remote{base: base, token: token, client: newClient(), notes: notes}
+	if e.timeout > 0 {
+		r.deadline = time.Now().Add(e.timeout)
+	}
+	return r
+}
+
+// newClient makes a client that follows no redirect: a token is for the server that was
+// named, and a POST that is sent on may arrive as a GET.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (r *remote) Close() error {
+	r.client.CloseIdleConnections()
+	return nil
 }
 
 // serverError is a refusal of a server.
 type serverError struct {
 	Status int // of HTTP
 	Body   service.WireError
+
+	location string         // where a redirect points
+	after    *time.Duration // how long to wait before asking again; nil when the server does not say
 }
 
 func (e *serverError) Error() string {
 	switch {
+	case e.Status >= 300 && e.Status < 400:
+		return fmt.Sprintf("the server answered %d %s and points to %q, which is not followed; if it is the server that you mean, name it with --server", e.Status, http.StatusText(e.Status), e.location)
 	case e.Body.Error == "":
 		return fmt.Sprintf("the server answered %d %s, and no error envelope; is there an omnigraph-server at this URL?", e.Status, http.StatusText(e.Status))
 	case e.Status == http.StatusUnauthorized:
@@ -44,11 +74,45 @@ func (e *serverError) Error() string {
 	return e.Body.Error
 }
 
-// missingRoute says that a server lacks what a verb, or one of its flags, needs.
-type missingRoute struct{ Route, What string }
+// request is what a server is asked.
+type request struct {
+	method string
+	path   string // below that of the graph, escaped
+	query  url.Values
+	media  string // of the body
+	size   int64  // of the body in bytes; -1 when it is not known
 
-func (e *missingRoute) Error() string {
-	return fmt.Sprintf("%s: the server lacks what this needs, %s; run the command on the machine of the store, with --store DIR", e.What, e.Route)
+	// body makes the body, for each attempt; nil for none.
+	body func() (io.Reader, error)
+
+	// repeats says that a second one does no harm: it writes nothing, or under a key.
+	repeats bool
+
+	ifCommit, key string // the conditions of a write; empty for none
+}
+
+// reading is a GET.
+func reading(path string, query url.Values) *request {
+	return &request{method: http.MethodGet, path: path, query: query, repeats: true}
+}
+
+// posting is a POST of a JSON object.
+func posting(path string, body any) (*request, error) {
+	b, err := service.JSON(body)
+	if err != nil {
+		return nil, err
+	}
+	return &request{
+		method: http.MethodPost, path: path, media: "application/json", size: int64(len(b)),
+		body: func() (io.Reader, error) { return bytes.NewReader(b), nil },
+	}, nil
+}
+
+// under gives a write its conditions. Under a key it may be repeated, and a dry run too.
+func (q *request) under(opts engine.WriteOptions) *request {
+	q.ifCommit, q.key = opts.IfCommit, opts.IdempotencyKey
+	q.repeats = q.key != "" || opts.DryRun
+	return q
 }
 
 // maxAnswer bounds what is read of an answer: 1 GiB, far above what a server sends.
@@ -56,18 +120,8 @@ const maxAnswer = 1 << 30
 
 // ask sends a request and returns the body of its answer. The error is a *serverError
 // when the server refuses.
-func (r *remote) ask(ctx context.Context, method, path, media string, body io.Reader) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.base+path, body)
-	if err != nil {
-		return nil, err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", media)
-	}
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	resp, err := r.client.Do(req)
+func (r *remote) ask(ctx context.Context, q *request) ([]byte, error) {
+	resp, err := r.open(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,195 +129,139 @@ func (r *remote) ask(ctx context.Context, method, path, media string, body io.Re
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s %s: %w", method, req.URL, err)
+		return nil, fmt.Errorf("the server's answer broke off: %w", err)
 	case len(b) > maxAnswer:
 		return nil, &engine.TooLarge{Resource: "bytes of the server's answer", Limit: maxAnswer, Actual: int64(len(b))}
-	case resp.StatusCode != http.StatusOK:
-		refused := &serverError{Status: resp.StatusCode}
-		if json.Unmarshal(b, &refused.Body) != nil {
-			refused.Body = service.WireError{} // of a proxy, say
-		}
-		return nil, refused
 	}
 	return b, nil
 }
 
-func (r *remote) get(ctx context.Context, path string, into any) error {
-	b, err := r.ask(ctx, http.MethodGet, path, "", nil)
+// into asks, and reads the answer into what the pointer points to.
+func (r *remote) into(ctx context.Context, q *request, answer any) error {
+	b, err := r.ask(ctx, q)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(b, into)
+	if err := json.Unmarshal(b, answer); err != nil {
+		return fmt.Errorf("the server's answer is not what was asked for: %w; is there an omnigraph-server at this URL?", err)
+	}
+	return nil
 }
 
-func (r *remote) post(ctx context.Context, path string, body any) ([]byte, error) {
-	b, err := service.JSON(body)
+// open sends a request, more than once if it may be, and returns the answer of a
+// success, whose body the caller closes.
+func (r *remote) open(ctx context.Context, q *request) (*http.Response, error) {
+	return patiently(ctx, q.repeats, r.notes, func() (*http.Response, error) { return r.attempt(ctx, q) })
+}
+
+func (r *remote) attempt(ctx context.Context, q *request) (*http.Response, error) {
+	req, err := r.request(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return r.ask(ctx, http.MethodPost, path, "application/json", bytes.NewReader(b))
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, r.unanswered(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, refusal(resp)
 }
 
-type queryBody struct {
-	Query   string          `json:"query"`
-	Name    string          `json:"name,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Branch  string          `json:"branch,omitempty"`
-	MaxRows int             `json:"max_rows,omitempty"`
+// unanswered says which server did not answer, without the path that was asked.
+func (r *remote) unanswered(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	host, _, _ := strings.Cut(r.base, "/graphs/")
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return fmt.Errorf("%s was not reached: %w", host, err)
+	}
+	return fmt.Errorf("%s did not answer: %w", host, err)
 }
 
-// statement posts the text of a statement. Its faults come back as those of a local
-// graph do: with the name of the file.
-func (r *remote) statement(ctx context.Context, path string, s *statement, branch string) ([]byte, error) {
-	b, err := r.post(ctx, path, queryBody{Query: s.text, Name: s.name, Params: s.params, Branch: branch, MaxRows: s.rows})
-	if refused, ok := err.(*serverError); ok && len(refused.Body.Diagnostics) > 0 {
-		found := diag.List(refused.Body.Diagnostics)
-		for i := range found {
-			found[i].Span.File = s.file
+func (r *remote) request(ctx context.Context, q *request) (*http.Request, error) {
+	u := r.base + q.path
+	if len(q.query) > 0 {
+		u += "?" + q.query.Encode()
+	}
+	var body io.Reader
+	if q.body != nil {
+		var err error
+		if body, err = q.body(); err != nil {
+			return nil, err
 		}
-		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{s.file: s.text}}
 	}
-	return b, err
-}
-
-func (r *remote) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
-	if s.at.Commit != "" {
-		return nil, &missingRoute{"snapshot in POST …/query", "reading at a commit"}
-	}
-	b, err := r.statement(ctx, "/query", s, s.at.Branch)
+	req, err := http.NewRequestWithContext(ctx, q.method, u, body)
 	if err != nil {
 		return nil, err
 	}
-	return readRows(b)
-}
-
-// plain returns a *missingRoute for conditions that servers do not take yet: what was
-// meant to be conditional is not to be done without the condition.
-func plain(opts engine.WriteOptions) error {
-	switch {
-	case opts.IfCommit != "":
-		return &missingRoute{"the header Omnigraph-If-Graph-Commit", "--if-commit"}
-	case opts.IdempotencyKey != "":
-		return &missingRoute{"the header Idempotency-Key", "--idempotency-key"}
-	case opts.DryRun:
-		return &missingRoute{"a parameter of the route", "--dry-run"}
+	if q.body != nil {
+		req.ContentLength = q.size
+		req.Header.Set("Content-Type", q.media)
 	}
-	return nil
-}
-
-func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
-	if err := plain(opts); err != nil {
-		return nil, err
+	if q.size > maxEager {
+		// The server may refuse it before it is sent.
+		req.Header.Set("Expect", "100-continue")
 	}
-	b, err := r.statement(ctx, "/mutate", s, opts.Branch)
-	if err != nil {
-		return nil, err
+	for name, v := range map[string]string{"Omnigraph-If-Graph-Commit": q.ifCommit, "Idempotency-Key": q.key} {
+		if v != "" {
+			req.Header.Set(name, v)
+		}
 	}
-	a := &changeAnswer{}
-	return a, json.Unmarshal(b, a)
-}
-
-func (r *remote) Queries(ctx context.Context) ([]queryAnswer, error) {
-	var list struct {
-		Queries []queryAnswer `json:"queries"`
+	if !r.deadline.IsZero() {
+		ms := max(time.Until(r.deadline).Milliseconds(), 1)
+		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
 	}
-	err := r.get(ctx, "/queries", &list)
-	return list.Queries, err
-}
-
-type invokeBody struct {
-	Params json.RawMessage `json:"params,omitempty"`
-	Branch string          `json:"branch,omitempty"`
-}
-
-func (r *remote) Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error) {
-	if s.rows != 0 {
-		return nil, nil, &missingRoute{"max_rows in POST …/queries/{name}", "--max-rows of a stored query"}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
-	b, err := r.post(ctx, "/queries/"+url.PathEscape(s.name), invokeBody{Params: s.params, Branch: s.at.Branch})
-	if err != nil {
-		return nil, nil, err
+	return req, nil
+}
+
+// maxEager is the size in bytes up to which a body is sent without asking first.
+const maxEager = 1 << 20
+
+// maxRefusal bounds what is read of an answer that is no success: 16 MiB.
+const maxRefusal = 16 << 20
+
+func refusal(resp *http.Response) error {
+	e := &serverError{Status: resp.StatusCode, location: resp.Header.Get("Location"), after: retryAfter(resp.Header)}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if err != nil || json.Unmarshal(b, &e.Body) != nil {
+		e.Body = service.WireError{} // of a proxy, say
 	}
-	return readEither(b)
+	return e
 }
 
-func (r *remote) Load(ctx context.Context, data io.Reader, opts engine.LoadOptions) (*service.LoadAnswer, error) {
-	if err := plain(opts.WriteOptions); err != nil {
-		return nil, err
+// atFile returns the faults of a text that a server refused as those of a local graph
+// are: with the name of the file.
+func atFile(err error, file, text string) error {
+	var refused *serverError
+	if !errors.As(err, &refused) || len(refused.Body.Diagnostics) == 0 {
+		return err
 	}
-	query := url.Values{"mode": {opts.Mode.String()}}
-	if opts.Branch != "" {
-		query.Set("branch", opts.Branch)
+	found := diag.List(refused.Body.Diagnostics)
+	for i := range found {
+		found[i].Span.File = file
 	}
-	// The reader is not the transport's to close, which would also tell it apart from
-	// others by its type.
-	b, err := r.ask(ctx, http.MethodPost, "/load/ndjson?"+query.Encode(), "application/x-ndjson", io.MultiReader(data))
-	if err != nil {
-		return nil, err
+	return &service.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+}
+
+// place is the query part of a URL that names what to read.
+func place(at engine.Target) url.Values {
+	v := url.Values{}
+	setIf(v, "branch", at.Branch)
+	setIf(v, "snapshot", at.Commit)
+	return v
+}
+
+func setIf(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
 	}
-	a := &service.LoadAnswer{}
-	return a, json.Unmarshal(b, a)
-}
-
-func (r *remote) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {
-	if at != (engine.Target{}) {
-		return nil, &missingRoute{"branch and snapshot in GET …/schema", "the schema of a branch or commit"}
-	}
-	a := &schemaAnswer{}
-	return a, r.get(ctx, "/schema", a)
-}
-
-func (r *remote) Close() error {
-	r.client.CloseIdleConnections()
-	return nil
-}
-
-// What follows waits for routes.
-
-func (r *remote) Export(context.Context, *export) (string, error) {
-	return "", &missingRoute{"POST …/export", "exports"}
-}
-
-func (r *remote) ApplySchema(context.Context, *schemaFile, engine.SchemaOptions) (*schemaChange, error) {
-	return nil, &missingRoute{"POST …/schema/apply", "changes of the schema"}
-}
-
-func (r *remote) Snapshot(context.Context, engine.Target) (*snapshotAnswer, error) {
-	return nil, &missingRoute{"GET …/snapshot", "snapshots"}
-}
-
-func (r *remote) Branches(context.Context) ([]branchAnswer, error) {
-	return nil, &missingRoute{"GET …/branches", "the list of branches"}
-}
-
-func (r *remote) CreateBranch(context.Context, string, engine.Target) (*branchAnswer, error) {
-	return nil, &missingRoute{"POST …/branches", "making a branch"}
-}
-
-func (r *remote) DeleteBranch(context.Context, string) error {
-	return &missingRoute{"DELETE …/branches/{branch}", "deleting a branch"}
-}
-
-func (r *remote) Commits(context.Context, string, engine.CommitRange) ([]commitAnswer, error) {
-	return nil, &missingRoute{"GET …/commits", "the list of commits"}
-}
-
-func (r *remote) Commit(context.Context, string) (*commitAnswer, error) {
-	return nil, &missingRoute{"GET …/commits/{id}", "a commit"}
-}
-
-func (r *remote) Merge(context.Context, string, string, engine.MergeOptions) (*mergeAnswer, error) {
-	return nil, &missingRoute{"POST …/branches/merge", "merges"}
-}
-
-func (r *remote) Changes(context.Context, string, engine.ChangeRange) (*changesAnswer, error) {
-	return nil, &missingRoute{"GET …/commits/{id}/changes", "the changes of a commit"}
-}
-
-func (r *remote) Cleanup(context.Context, engine.CleanupOptions) (*cleanupAnswer, error) {
-	return nil, &missingRoute{"a route that cleans up", "a cleanup"}
-}
-
-func (r *remote) Verify(context.Context) ([]faultAnswer, error) {
-	return nil, &missingRoute{"a route that verifies", "verifying what is stored"}
 }

@@ -26,6 +26,7 @@ func TestServerAnswers(t *testing.T) {
 		{"denied", 403, `{"error":"the policy does not allow read","code":"forbidden"}`, 3, "does not allow read"},
 		{"no token", 401, `{"error":"no token","code":"unauthorized"}`, 3, "set OMNIGRAPH_TOKEN"},
 		{"another head", 412, `{"error":"the branch is at commit X"}`, 4, "at commit X"},
+		{"a message for the terminal", 400, `{"error":"one\u001b[2J\ntwo\r","code":"bad_request"}`, 1, "omnigraph: one\\x1b[2J\ntwo\\r\n"},
 		{"busy", 429, `{"error":"too many requests","code":"too_many_requests"}`, 1, "too many requests"},
 		{"a severity from the future", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"fatal","message":"m"}]}`, 1, "400 Bad Request, and no error envelope"},
 		{"a span outside of the text", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"error","message":"m","span":{"file":"query","start":{"offset":900,"line":70,"column":3},"end":{"offset":-4,"line":-1,"column":0}}}]}`, 1, "error T1: m"},

@@ -245,6 +245,16 @@ func printable(s string) string {
 	return b.String()
 }
 
+// printableLines is printable of a text of several lines, such as a message: a server, or
+// what is stored, has a say in it.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }
 
 // plural is a count with its noun.

@@ -96,7 +96,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		var loss *engine.DataLoss
 		switch {
 		case errors.As(err, &loss):
-			return nil, fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
+			return nil, lossRefused(err)
 		case err != nil:
 			return nil, err
 		}
@@ -113,4 +113,10 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		}
 		return r, nil
 	})
+}
+
+// lossRefused is the error of a change that would take values from the graph, with the
+// flag that permits it.
+func lossRefused(err error) error {
+	return fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
 }

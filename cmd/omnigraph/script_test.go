@@ -31,8 +31,9 @@ import (
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
 //	approval GRAPH       set APPROVAL to the digest that cluster plan prints for the graph
 //	flip FILE [TEXT]     change a byte of TEXT where a file has it, or of its middle
-//	serve STORE [POLICY] serve a store as graph people at $URL until the script ends: token
-//	                     t-ada is act-ada, and so on
+//	serve [-fixed] STORE [POLICY]
+//	                     serve a store as graph people at $URL until the script ends: token
+//	                     t-ada is act-ada, and so on; -fixed with schemas as in a cluster
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -108,11 +109,14 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 			ts.Check(os.WriteFile(path, b, 0o600))
 		},
 		"serve": func(ts *testscript.TestScript, _ bool, args []string) {
-			policyFile := ""
+			policyFile, opts := "", rest.Options{}
+			if args[0] == "-fixed" {
+				opts.SchemasFixed, args = service.FixedByCluster, args[1:]
+			}
 			if len(args) > 1 {
 				policyFile = ts.MkAbs(args[1])
 			}
-			url, stop := serve(t, ts.MkAbs(args[0]), policyFile)
+			url, stop := serveWith(t, ts.MkAbs(args[0]), policyFile, opts)
 			ts.Defer(stop)
 			ts.Setenv("URL", url)
 		},
@@ -121,6 +125,12 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 
 // serve serves a store over REST.
 func serve(t *testing.T, store, policyFile string) (url string, stop func()) {
+	t.Helper()
+	return serveWith(t, store, policyFile, rest.Options{})
+}
+
+// serveWith serves a store over REST with options.
+func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url string, stop func()) {
 	t.Helper()
 	g, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{})
 	if err != nil {
@@ -136,7 +146,7 @@ func serve(t *testing.T, store, policyFile string) (url string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served}, rest.Options{})
+	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served, "files": served}, opts)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer t-")
 		if !ok {

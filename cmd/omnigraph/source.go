@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
@@ -26,24 +25,29 @@ type source interface {
 	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error)
 	// Queries lists the stored queries.
 	Queries(ctx context.Context) ([]queryAnswer, error)
-	// Invoke runs a stored query, and returns the envelope of what it is.
-	Invoke(ctx context.Context, s *statement) (*rowsAnswer, *changeAnswer, error)
+	// Invoke runs a stored query, and returns the envelope of what it is. The options are
+	// for a mutation; s has the branch of either.
+	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error)
 
-	Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*service.LoadAnswer, error)
+	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error)
 	Export(ctx context.Context, e *export) (commit string, err error)
+	// Blob returns the bytes of a Blob.
+	Blob(ctx context.Context, p service.BlobPlace, at engine.Target) ([]byte, error)
 
 	Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error)
 	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error)
 	Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error)
 
 	Branches(ctx context.Context) ([]branchAnswer, error)
-	CreateBranch(ctx context.Context, name string, from engine.Target) (*branchAnswer, error)
+	CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error)
 	DeleteBranch(ctx context.Context, name string) error
 	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]commitAnswer, error)
 	Commit(ctx context.Context, id string) (*commitAnswer, error)
 	// Changes lists what a commit changed against its first parent.
 	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error)
-	Merge(ctx context.Context, from, into string, opts engine.MergeOptions) (*mergeAnswer, error)
+	// Merge merges a branch, and then deletes it if remove says so. Conflicts are a
+	// *conflicted.
+	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error)
 
 	// Verify returns the faults of what is stored.
 	Verify(ctx context.Context) ([]faultAnswer, error)
@@ -54,16 +58,6 @@ type source interface {
 	Close() error
 }
 
-// statement is a query of a text, or a stored one.
-type statement struct {
-	file   string // that the text is of; empty for a stored query
-	text   string
-	name   string          // which query; may be empty when the text holds one
-	params json.RawMessage // nil or an object
-	at     engine.Target
-	rows   int // at most; 0 for all
-}
-
 // schemaFile is a schema's text with the name that faults call it by.
 type schemaFile struct{ name, text string }
 
@@ -71,10 +65,15 @@ type schemaFile struct{ name, text string }
 type rowsAnswer struct {
 	raw json.RawMessage // as it came: the order of members in rows is that of the columns
 
+	QueryName     string            `json:"query_name"`
+	Target        json.RawMessage   `json:"target"`
 	Columns       []string          `json:"columns"`
 	Rows          []json.RawMessage `json:"rows"`
-	Truncated     bool              `json:"truncated"`
+	RowCount      int64             `json:"row_count"`
 	GraphCommitID string            `json:"graph_commit_id"`
+	Truncated     bool              `json:"truncated,omitempty"`
+	TruncatedBy   string            `json:"truncated_by,omitempty"`
+	NextPageToken string            `json:"next_page_token,omitempty"`
 }
 
 func (a *rowsAnswer) report() *report {
@@ -96,6 +95,7 @@ type changeAnswer struct {
 	AffectedEdges int64   `json:"affected_edges"`
 	ActorID       *string `json:"actor_id"`
 	Commit        *string `json:"commit"`
+	DryRun        bool    `json:"dry_run,omitempty"`
 }
 
 func (a *changeAnswer) report() *report {
@@ -150,11 +150,20 @@ type datasetAnswer struct {
 	EntityCount int64  `json:"entity_count"`
 }
 
+// branchAnswer is a branch with its head, which is null for who may not read it.
 type branchAnswer struct {
 	Name          string  `json:"name"`
-	GraphCommitID string  `json:"graph_commit_id"` // of its head
+	GraphCommitID *string `json:"graph_commit_id"`
 	ActorID       *string `json:"actor_id"`
-	CreatedAt     int64   `json:"created_at"` // of its head
+	CreatedAt     *int64  `json:"created_at"` // in Unix microseconds
+}
+
+// branchCreated is what was made of a branch.
+type branchCreated struct {
+	Name    string  `json:"name"`
+	From    string  `json:"from"`
+	Commit  string  `json:"commit"` // that it starts at
+	ActorID *string `json:"actor_id"`
 }
 
 // commitAnswer is a commit on the wire.
@@ -211,13 +220,17 @@ type cleanupAnswer struct {
 }
 
 type mergeAnswer struct {
-	Source        string  `json:"source"`
-	Target        string  `json:"target"`
-	Outcome       string  `json:"outcome"`
-	AffectedNodes int64   `json:"affected_nodes"`
-	AffectedEdges int64   `json:"affected_edges"`
-	Commit        *string `json:"commit"`
-	ActorID       *string `json:"actor_id"`
+	Source        string `json:"source"`
+	Target        string `json:"target"`
+	Outcome       string `json:"outcome"`
+	AffectedNodes int64  `json:"affected_nodes"`
+	AffectedEdges int64  `json:"affected_edges"`
+	BranchDeleted bool   `json:"branch_deleted"`
+	// BranchDeleteError is why the source is still there, though it was merged.
+	BranchDeleteError *string `json:"branch_delete_error"`
+	Commit            *string `json:"commit"`
+	ActorID           *string `json:"actor_id"`
+	DryRun            bool    `json:"dry_run,omitempty"`
 }
 
 type faultAnswer struct {
@@ -233,6 +246,7 @@ type graphFlags struct {
 
 func (f *graphFlags) flags(cmd *cobra.Command) {
 	f.endpoint.flags(cmd)
+	f.timeoutFlag(cmd)
 	f.formatFlags.flags(cmd)
 }
 
@@ -242,11 +256,13 @@ func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s sour
 	if err := f.formatFlags.check(); err != nil {
 		return err
 	}
+	ctx, done := f.within(cmd)
+	defer func() { err = done(err) }()
 	s, err := f.open(cmd)
 	if err != nil {
 		return err
 	}
-	r, err := do(cmd.Context(), s)
+	r, err := do(ctx, s)
 	// What was done is told, whatever closing says: it may be a commit.
 	err = errors.Join(err, s.Close())
 	if r != nil {
@@ -266,11 +282,11 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		}
 	}
 	if e.server != "" {
-		token, err := tokenFor(e.server)
+		token, err := e.token()
 		if err != nil {
 			return nil, err
 		}
-		return newRemote(e.server, e.graph, token), nil
+		return newRemote(e, token, cmd.ErrOrStderr()), nil
 	}
 	ctx := cmd.Context()
 	g, err := openStore(ctx, e.store)

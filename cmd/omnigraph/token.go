@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,8 +18,32 @@ import (
 // configName is the user's configuration, in the home folder:
 //
 //	servers:
-//	  https://graph.example.com: { token: "…" }
+//	  https://graph.example.com: { token: "${GRAPH_TOKEN}" }
+//	  http://127.0.0.1:8080: { token: "…" }
+//
+// A token of the form ${NAME} is that of the environment variable.
 const configName = "~/.omnigraph/config.yaml"
+
+// token returns the bearer token for the server of the flags, or none. One that would
+// pass where others can read it is a usage error.
+func (e *endpoint) token() (string, error) {
+	token, err := tokenFor(e.server)
+	if err != nil || token == "" || e.insecure {
+		return token, err
+	}
+	// endpoint.check has parsed the URL.
+	if u, _ := url.Parse(e.server); u.Scheme == "http" && !onThisMachine(u.Hostname()) {
+		return "", usageError{fmt.Errorf("--server is %s, and the token would pass to it where others can read it; name the server by https://, or permit it with --insecure", u.Redacted())}
+	}
+	return token, nil
+}
+
+// onThisMachine reports whether a host is reached without a network. No name is looked
+// up: who answers for it may be elsewhere the next time.
+func onThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}
 
 // tokenFor returns the bearer token for a server: that of the environment, or else that
 // of the user's configuration, or else none.
@@ -58,14 +84,30 @@ func tokenIn(path string, text []byte, server string) (token string, err error) 
 			if !ok {
 				continue
 			}
-			t, _ := e.Value.Require(of, "token", "a server").Text("token")
-			if strings.TrimSuffix(e.Key, "/") == strings.TrimSuffix(server, "/") {
-				token = t
+			n := e.Value.Require(of, "token", "a server")
+			t, ok := n.Text("token")
+			if !ok || strings.TrimSuffix(e.Key, "/") != strings.TrimSuffix(server, "/") {
+				continue
 			}
+			if name, isVar := envName(t); isVar {
+				if t = os.Getenv(name); t == "" {
+					n.Fault(strictyaml.BadValue, "the environment variable "+name+" is not set", "set it to the token, or write the token here")
+				}
+			}
+			token = t
 		}
 	}
 	if found := r.Faults(); found.HasErrors() {
 		return "", diag.List(found)
 	}
 	return token, nil
+}
+
+// envName returns the name in a reference such as ${NAME}.
+func envName(text string) (string, bool) {
+	name, ok := strings.CutPrefix(text, "${")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "}")
 }

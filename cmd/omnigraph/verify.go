@@ -12,7 +12,7 @@ import (
 func newVerify() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
-		Use:   "verify --store DIR",
+		Use:   "verify (--store DIR | --server URL --graph ID)",
 		Short: "Read everything that is stored, and list each fault with its object",
 		Long: `Read everything that is stored, check every state that a branch or a merge needs, and
 list each fault with the object that it is in. The exit code is 1 when there is one.`,

@@ -17,9 +17,9 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, err
 	}
 	defer g.calls.leave()
-	from, err := g.branch(source)
-	if err != nil {
-		return nil, err
+	from, missing := g.branch(source)
+	if missing != nil && opts.IdempotencyKey == "" {
+		return nil, missing
 	}
 	to, err := g.branch(target)
 	if err != nil {
@@ -30,7 +30,11 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if w.receipt != nil {
-		w.receipt.Body = mergeDigest(from.name)
+		name := source
+		if missing == nil {
+			name = from.name
+		}
+		w.receipt.Body = mergeDigest(name)
 	}
 	g.shape.RLock()
 	g.merging.Lock()
@@ -40,6 +44,10 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	out := &engine.MergeResult{}
 	first, made, head, err := g.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
+		// A merge under the key may have been the last that the source was there for.
+		if missing != nil {
+			return nil, missing
+		}
 		return nil, g.merge(ctx, from, to, tx, w, out)
 	})
 	switch {

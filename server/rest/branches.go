@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -149,7 +150,8 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
-		if _, err := x.do(gone, service.Encoding{}); err != nil {
+		var missing *engine.NotFound // by a request before with the same key, say
+		if _, err := x.do(gone, service.Encoding{}); err != nil && !errors.As(err, &missing) {
 			a.BranchDeleteError = &x.report(err).Body.Error
 		} else {
 			a.BranchDeleted = true

@@ -23,6 +23,9 @@ const maxMergeConflicts = 100
 func mergeFault(e *engine.MergeConflicts) *Fault {
 	f := callers(http.StatusConflict, Conflict, e)
 	f.Body.Error = fmt.Sprintf("the branches conflict in %d places, and nothing was merged; settle each on one of the branches, then merge again", len(e.Conflicts))
+	if len(e.Conflicts) > maxMergeConflicts {
+		f.Body.MergeConflictCount = len(e.Conflicts)
+	}
 	for _, c := range e.Conflicts[:min(len(e.Conflicts), maxMergeConflicts)] {
 		f.Body.MergeConflicts = append(f.Body.MergeConflicts, WireMergeConflict{
 			Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, Property: c.Property, Message: c.Message,

@@ -40,6 +40,9 @@ type WireError struct {
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
 
 	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
+
+	// MergeConflictCount is how many there are, when that is more than are listed.
+	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
 }
 
 // WireKeyConflict names the entity that a strict insert met.

@@ -204,9 +204,9 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	from, err := g.line(source)
-	if err != nil {
-		return nil, err
+	from, missing := g.line(source)
+	if missing != nil && opts.IdempotencyKey == "" {
+		return nil, missing
 	}
 	to, err := g.line(target)
 	if err != nil {
@@ -215,14 +215,21 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if from == to {
 		return nil, &engine.BadArgument{Param: "source", Detail: "it is the target"}
 	}
+	name := source
+	if missing == nil {
+		name = from.name
+	}
 	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
-	body := "merge " + from.name
+	body := "merge " + name
 	t, first, err := g.begin(write, body)
 	if err != nil {
 		return nil, err
 	}
 	if first != nil {
 		return first.merge, nil
+	}
+	if missing != nil {
+		return nil, missing
 	}
 	base := g.lowest(from.head.ID, to.head.ID)
 	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}

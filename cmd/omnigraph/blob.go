@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+func newBlob() *cobra.Command {
+	var e endpoint
+	var p service.BlobPlace
+	var at engine.Target
+	var entity, out string
+	cmd := &cobra.Command{
+		Use:   "blob (--store DIR | --server URL --graph ID) --type TYPE --id ID --property NAME",
+		Short: "Write the bytes of a Blob to a file, or to standard output",
+		Long: `Write the bytes of a Blob, a property of one node or edge, to a file or to standard
+output. A file appears whole or not at all.`,
+		Example: "  omnigraph blob --store data/files --type File --id report --property content --out report.pdf\n" +
+			"  omnigraph blob --server http://127.0.0.1:8080 --graph files --type File --id report --property content > report.pdf",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := required(cmd, "type", "id", "property"); err != nil {
+				return err
+			}
+			switch entity {
+			case plan.Node.String():
+				p.Entity = plan.Node
+			case plan.Edge.String():
+				p.Entity = plan.Edge
+			default:
+				return usageError{fmt.Errorf("--entity is %q; it is node or edge", entity)}
+			}
+			ctx, done := e.within(cmd)
+			defer func() { err = done(err) }()
+			s, err := e.open(cmd)
+			if err != nil {
+				return err
+			}
+			b, err := s.Blob(ctx, p, at)
+			if err = errors.Join(err, s.Close()); err != nil {
+				return err
+			}
+			return writeFile(cmd, out, func(w io.Writer) error {
+				_, err := w.Write(b)
+				return err
+			})
+		},
+	}
+	e.flags(cmd)
+	e.timeoutFlag(cmd)
+	cmd.Flags().StringVar(&entity, "entity", plan.Node.String(), "what has the property: node or edge")
+	_ = cmd.RegisterFlagCompletionFunc("entity", cobra.FixedCompletions([]string{"node", "edge"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&p.Type, "type", "", "the type of the node or edge")
+	cmd.Flags().StringVar(&p.ID, "id", "", "its id")
+	cmd.Flags().StringVar(&p.Property, "property", "", "the property, a Blob")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
+	atFlags(cmd, &at.Branch, &at.Commit)
+	return cmd
+}

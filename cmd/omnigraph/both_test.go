@@ -1,0 +1,137 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/manual"
+)
+
+// elsewhere are the verbs that are about no graph of a store or server, or only about a
+// store, with the reason.
+var elsewhere = map[string]string{
+	"init":    "makes a store; the graphs of a server are those of its cluster.yaml",
+	"index":   "reads source code",
+	"mcp":     "serves a graph to a client",
+	"policy":  "is about files",
+	"cluster": "is about the folder of a server",
+	"version": "is about this program",
+	"docs":    "is about this program",
+}
+
+// differences are the outputs that a store and a server have of their own, with the
+// reason. Everything else is the same to the byte.
+var differences = map[string]string{
+	"export.nosuch.stderr": "the engine names its option, a server the member of the request",
+}
+
+// world is where the scripts of testdata/both run.
+type world struct {
+	name string
+	// start makes the flags that name the graph of a store.
+	start func(ts *testscript.TestScript, store, graph string) []string
+	seen  map[string]string   // what was printed, by the name of its golden file
+	ran   map[string][]string // the verbs, with the scripts
+}
+
+// TestStoreAndServer runs the same scripts against stores and against servers, and
+// compares all that is printed with the same golden files. Besides the commands of
+// [TestScripts] the scripts have
+//
+//	start STORE GRAPH   use a store, or serve it and use the server
+//	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
+//	same NAME           compare standard output with that of the other, and with no golden file
+//	headof BRANCH VAR   set VAR to the commit at the head of the branch
+func TestStoreAndServer(t *testing.T) {
+	files, err := filepath.Glob("testdata/both/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	worlds := []*world{
+		{name: "store", start: func(_ *testscript.TestScript, store, graph string) []string {
+			if graph == "people" { // which no stored queries are of
+				return []string{"--store", store, "--as", "act-ada"}
+			}
+			return []string{"--store", store, "--graph", graph, "--as", "act-ada"}
+		}},
+		{name: "server", start: func(ts *testscript.TestScript, store, graph string) []string {
+			url, stop := serve(t, ts.MkAbs(store), "")
+			ts.Defer(stop)
+			ts.Setenv(tokenVar, "t-ada")
+			return []string{"--server", url, "--graph", graph}
+		}},
+	}
+	for _, w := range worlds {
+		w.seen, w.ran = map[string]string{}, map[string][]string{}
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+			t.Run(w.name+"/"+name, func(t *testing.T) {
+				testscript.Run(t, testscript.Params{Files: []string{file}, RequireExplicitExec: true, Setup: setup, Cmds: w.commands(t, name)})
+			})
+		}
+	}
+	store, server := worlds[0], worlds[1]
+	for name, want := range store.seen {
+		got, there := server.seen[name]
+		switch {
+		case !there:
+			t.Errorf("%s was printed of a store, and not of a server", name)
+		case differences[filepath.Base(name)] != "" && got == want:
+			t.Errorf("%s is the same of both, and named as a difference", name)
+		case differences[filepath.Base(name)] == "" && got != want:
+			t.Errorf("%s of a store:\n%s\nof a server:\n%s", name, want, got)
+		}
+	}
+	for cmd := range manual.Verbs(newRoot()) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		for _, w := range worlds {
+			_, exempt := elsewhere[path[0]]
+			if _, ran := w.ran[strings.Join(path, " ")]; ran == exempt {
+				t.Errorf("%s: run on a %s %t, exempt %t", cmd.CommandPath(), w.name, ran, exempt)
+			}
+		}
+	}
+}
+
+func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
+	cmds := scriptCommands(t, script)
+	var target []string
+	og := func(ts *testscript.TestScript, exit string, args []string) {
+		verb, _, err := newRoot().Find(args)
+		ts.Check(err)
+		path := strings.Join(strings.Fields(verb.CommandPath())[1:], " ")
+		w.ran[path] = append(w.ran[path], script)
+		cmds["code"](ts, false, slices.Concat([]string{exit, "omnigraph"}, args, target))
+	}
+	cmds["start"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		target = w.start(ts, args[0], args[1])
+	}
+	cmds["og"] = func(ts *testscript.TestScript, _ bool, args []string) { og(ts, args[0], args[1:]) }
+	cmds["headof"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
+		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+		ts.Setenv(args[1], id)
+	}
+	cmds["same"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		w.seen[script+"/"+args[0]] = ts.Value("steady").(*steady).replace(ts.ReadFile("stdout"))
+	}
+	cmds["golden"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		from := "stdout"
+		if args[0] == "-stderr" {
+			from, args = "stderr", args[1:]
+		}
+		text := ts.Value("steady").(*steady).replace(ts.ReadFile(from))
+		name, file := script+"/"+args[0], args[0]
+		w.seen[name] = text
+		if differences[file] != "" {
+			file += "." + w.name
+		}
+		golden.Check(t, filepath.Join("testdata", "golden", "both", script, file), []byte(text))
+	}
+	return cmds
+}

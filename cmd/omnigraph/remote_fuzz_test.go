@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/service"
+)
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// FuzzServerAnswer holds that no answer of a server ends a verb with a panic, or keeps it
+// asking without end.
+func FuzzServerAnswer(f *testing.F) {
+	for _, body := range []string{
+		"", "null", "[]", "{}", "<html>", `{"columns":["a"],"rows":[{"a":1}],"truncated":true,"next_page_token":"t"}`,
+		`{"columns":null,"rows":[null,3],"row_count":7}`, `{"commits":[{"graph_commit_id":"c"}],"next_before":5}`,
+		`{"changes":[{"kind":"inserted","entity_kind":"node","type_name":"T","id":"a","properties":[{"name":"p","old":null,"new":1}]}],"more":true}`,
+		`{"branches":["main",""],"heads":[{"name":"main"}]}`, `{"error":"e","merge_conflicts":[{}],"merge_conflict_count":-3}`,
+		`{"error":"e","diagnostics":[{"code":"T1","severity":"error","message":"m"}]}`, `{"schema_source":"node A { a: String @key }","steps":[{}],"branch_delete_error":"e"}`,
+		`{"error":"e","resource_limit":{"resource":"bytes","limit":1,"actual":2}}`,
+	} {
+		for _, status := range []uint16{200, 302, 400, 409, 413} {
+			f.Add(status, []byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, status uint16, body []byte) {
+		if status = status%500 + 100; status == http.StatusTooManyRequests || status < 200 {
+			status = 200 // asked again after a while, and no answer at all
+		}
+		asked := 0
+		r := &remote{base: "http://127.0.0.1:1/graphs/g", notes: io.Discard, client: newClient()}
+		r.client.Transport = transport(func(req *http.Request) (*http.Response, error) {
+			if req.Body != nil {
+				_, _ = io.Copy(io.Discard, req.Body)
+			}
+			if asked++; asked > 20 {
+				t.Fatalf("%s %s is asked again and again", req.Method, req.URL)
+			}
+			return &http.Response{StatusCode: int(status), ProtoMajor: 1, ContentLength: int64(len(body)), Header: http.Header{"Etag": {`"c"`}},
+				Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
+		})
+		ctx := t.Context()
+		s := &statement{file: "q.gq", text: "query q() {}", name: "q"}
+		show := func(r *report, err error) {
+			asked = 0
+			if err != nil {
+				tell(io.Discard, err)
+				_ = exitCode(err)
+			}
+			if r == nil {
+				return
+			}
+			for _, format := range formats {
+				_ = r.write(io.Discard, format)
+			}
+		}
+		if a, err := r.Query(ctx, s); err != nil {
+			show(nil, err)
+		} else {
+			show(a.report(), nil)
+		}
+		if a, c, err := r.Invoke(ctx, s, engine.WriteOptions{}); err != nil {
+			show(nil, err)
+		} else if a != nil {
+			show(a.report(), nil)
+		} else {
+			show(c.report(), nil)
+		}
+		if a, err := r.Changes(ctx, "c", engine.ChangeRange{}); err != nil {
+			show(nil, err)
+		} else {
+			show(a.report(), nil)
+		}
+		if a, err := r.Merge(ctx, "a", "b", true, engine.MergeOptions{}); err != nil {
+			show(nil, err)
+		} else {
+			show(a.report())
+		}
+		if a, err := r.Load(ctx, &loadData{r: bytes.NewReader(nil), size: -1}, engine.LoadOptions{}); err != nil {
+			show(nil, err)
+		} else {
+			show(loadReport(a), nil)
+		}
+		_, err := r.Commits(ctx, "", engine.CommitRange{})
+		show(nil, err)
+		_, err = r.Branches(ctx)
+		show(nil, err)
+		_, err = r.Snapshot(ctx, engine.Target{})
+		show(nil, err)
+		_, err = r.ApplySchema(ctx, &schemaFile{"s.pg", "node A {}"}, engine.SchemaOptions{})
+		show(nil, err)
+		_, err = r.Blob(ctx, service.BlobPlace{}, engine.Target{})
+		show(nil, err)
+		_, err = r.Export(ctx, &export{format: "ndjson", w: io.Discard})
+		show(nil, err)
+	})
+}

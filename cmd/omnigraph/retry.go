@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// How long a server is waited for.
+const (
+	maxTries = 4
+	maxWait  = 30 * time.Second // in all
+	// told is the wait from which on it is said what is waited for.
+	told = time.Second
+
+	// grace is the time that a server has to say that the time of a request is over.
+	grace = 2 * time.Second
+)
+
+// patiently does what asks a server, and again when the server was not reached or is
+// busy, if it may be done twice.
+func patiently[T any](ctx context.Context, repeats bool, notes io.Writer, do func() (T, error)) (T, error) {
+	if !repeats {
+		return do()
+	}
+	waits := &waits{backoff: backoff.NewExponentialBackOff()}
+	return backoff.Retry(ctx, func() (T, error) {
+		v, err := do()
+		if !passes(err) {
+			return v, backoff.Permanent(err)
+		}
+		waits.last = err
+		return v, err
+	}, backoff.WithBackOff(waits), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(maxWait),
+		backoff.WithNotify(func(err error, wait time.Duration) {
+			if wait >= told {
+				fmt.Fprintf(notes, "omnigraph: %s; asking again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
+			}
+		}))
+}
+
+// waits are the times between attempts: what the server says, or ever longer ones.
+type waits struct {
+	backoff *backoff.ExponentialBackOff
+	last    error
+}
+
+func (w *waits) Reset() { w.backoff.Reset() }
+
+func (w *waits) NextBackOff() time.Duration {
+	next := w.backoff.NextBackOff()
+	var refused *serverError
+	if errors.As(w.last, &refused) && refused.after != nil {
+		return *refused.after
+	}
+	return next
+}
+
+// passes reports whether an error may be gone the next time: no connection came about,
+// one was lost, or the server is busy and says until when.
+func passes(err error) bool {
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusServiceUnavailable && refused.after != nil
+	}
+	for _, lost := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, io.EOF, io.ErrUnexpectedEOF} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return false
+}
+
+// retryAfter reads how long to wait before asking again; nil when it is not said.
+func retryAfter(h http.Header) *time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return new(time.Duration(seconds) * time.Second)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return new(max(time.Until(at), 0))
+	}
+	return nil
+}

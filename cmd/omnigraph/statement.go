@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+// statement is a query of a text, or a stored one.
+type statement struct {
+	file   string // that the text is of; empty for a stored query
+	text   string
+	name   string          // which query; may be empty when the text holds one
+	params json.RawMessage // nil or an object
+	at     engine.Target
+	rows   int // at most; 0 for all
+}
+
+// candidate is a query of a text.
+type candidate struct {
+	name     string
+	mutation bool
+}
+
+// choose returns the index of the query to run.
+func (s *statement) choose(queries []candidate, write bool) (int, error) {
+	var names []string
+	chosen := -1
+	for i, q := range queries {
+		names = append(names, q.name)
+		if s.name == "" && len(queries) == 1 || q.name == s.name {
+			chosen = i
+		}
+	}
+	switch {
+	case len(queries) == 0:
+		return 0, usageError{fmt.Errorf("%s holds no query; write query name() { … }", s.file)}
+	case chosen < 0 && s.name == "":
+		return 0, usageError{fmt.Errorf("%s holds several queries; name one of %s", s.file, strings.Join(names, ", "))}
+	case chosen < 0:
+		help := diag.DidYouMean(s.name, names)
+		if help == "" {
+			help = "it holds " + strings.Join(names, ", ")
+		}
+		return 0, usageError{fmt.Errorf("%s holds no query %s; %s", s.file, s.name, help)}
+	case queries[chosen].mutation && !write:
+		return 0, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)}
+	case !queries[chosen].mutation && write:
+		return 0, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", queries[chosen].name)}
+	}
+	return chosen, nil
+}
+
+// check chooses before a server is asked, so that a wrong choice is told in words of the
+// command. A text with faults is the server's to judge.
+func (s *statement) check(write bool) error {
+	parsed, found := syntax.ParseQueries(s.file, s.text)
+	if found.HasErrors() {
+		return nil
+	}
+	list := make([]candidate, len(parsed.Queries))
+	for i, q := range parsed.Queries {
+		_, reads := q.Body.(*syntax.Read)
+		list[i] = candidate{q.Name.Value, !reads}
+	}
+	_, err := s.choose(list, write)
+	return err
+}

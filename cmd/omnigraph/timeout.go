@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// timeoutFlag bounds the time of a verb.
+func (e *endpoint) timeoutFlag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&e.timeout, "timeout", 0, "the most time to take, such as 30s (default: none here; a server has a limit of its own)")
+}
+
+// within returns the context of a verb, and what its end gives its error to. A server is
+// told how long it may take, and has a little longer to say that the time is over.
+func (e *endpoint) within(cmd *cobra.Command) (ctx context.Context, done func(error) error) {
+	if e.timeout <= 0 {
+		return cmd.Context(), func(err error) error { return err }
+	}
+	limit := e.timeout
+	if e.server != "" {
+		limit += grace
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+	return ctx, func(err error) error {
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("it took longer than --timeout %v: %w", e.timeout, err)
+		}
+		return err
+	}
+}

@@ -1,0 +1,17 @@
+package service
+
+import (
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// TestMergeFault holds that the conflicts which are not listed are counted.
+func TestMergeFault(t *testing.T) {
+	for n, count := range map[int]int{1: 0, maxMergeConflicts: 0, maxMergeConflicts + 1: maxMergeConflicts + 1} {
+		body := Explain(&engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, n)}).Body
+		if len(body.MergeConflicts) != min(n, maxMergeConflicts) || body.MergeConflictCount != count {
+			t.Errorf("of %d conflicts %d are listed, and %d counted", n, len(body.MergeConflicts), body.MergeConflictCount)
+		}
+	}
+}

@@ -84,13 +84,8 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("omnigraph-server takes no argument %q; see --help", args[0])}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return serve(cmd, p, o) },
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, args []string) error { return serve(cmd, p, o) },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
@@ -99,7 +94,16 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "refuse to start when a graph cannot be opened, instead of serving the others")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
+	cmd.AddCommand(newHealth())
 	return cmd
+}
+
+// noArgs rejects positional arguments as a usage error.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s takes no argument %q; see --help", cmd.CommandPath(), args[0])}
+	}
+	return nil
 }
 
 func serve(cmd *cobra.Command, p Program, o options) (err error) {

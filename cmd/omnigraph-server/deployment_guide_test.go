@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/guard"
 )
 
 // block is an example of the guide: its language, what stands behind that, its text.
@@ -138,7 +142,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 		case b.language == "ini" && b.name == "loopback.conf":
 			// TestUnit puts it beside the unit.
 		case b.language == "sh" && slices.Contains(marked, b.name):
-			for _, m := range regexp.MustCompile(`(?m)(?:^|-- )((?:omnigraph|gq|omnigraph-server) .*)$`).FindAllStringSubmatch(b.text, -1) {
+			for _, m := range regexp.MustCompile(`(?m)(?:^|-- /usr/local/bin/)((?:omnigraph|gq|omnigraph-server) .*)$`).FindAllStringSubmatch(b.text, -1) {
 				seen["commands"]++
 				parsed(t, m[1])
 			}
@@ -152,7 +156,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 			t.Errorf("an example in %s %s, which nothing checks:\n%s", b.language, b.name, b.text)
 		}
 	}
-	if seen["nginx"] != 2 || seen["caddy"] != 1 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] < 5 {
+	if seen["nginx"] != 2 || seen["caddy"] != 1 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] != 5 {
 		t.Errorf("blocks: %v", seen)
 	}
 	for _, m := range regexp.MustCompile(`\]\((deployment/[^)]*)\)`).FindAllStringSubmatch(guide, -1) {
@@ -174,6 +178,45 @@ func TestDeploymentGuideShows(t *testing.T) {
 	// 54 MB are 377 MB less those without mapped files.
 	if !strings.Contains(string(figures), "| 377 MB | 323 MB |") || len(found) < 10 {
 		t.Errorf("the figures %v", found)
+	}
+}
+
+// TestDeploymentGuideHosts holds the guide's table of hosts to the guard.
+func TestDeploymentGuideHosts(t *testing.T) {
+	guide, _ := deploymentGuide(t)
+	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`.*|the same) \\| (none|`\\[.*\\]`) \\| (.*) \\|$").FindAllStringSubmatch(guide, -1)
+	if len(rows) != 4 {
+		t.Fatalf("the table has %d rows", len(rows))
+	}
+	bind := ""
+	local := []string{"127.0.0.1", "[::1]:8080", "localhost:8080"}
+	for i, m := range rows {
+		if i%2 == 0 {
+			bind = strings.Split(m[1], "`")[1]
+		}
+		o := guard.Options{Bind: bind, Log: slog.New(slog.DiscardHandler)}
+		if m[2] != "none" {
+			o.PublicHosts = []string{publicHost}
+		}
+		g, err := guard.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := g.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		anyHost := strings.HasPrefix(m[3], "any")
+		for _, host := range append(local, publicHost, "evil.example.com") {
+			said := anyHost || strings.Contains(m[3], host)
+			if slices.Contains(local, host) {
+				said = anyHost || strings.Contains(m[3], "localhost") || strings.Contains(m[3], "these")
+			}
+			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if taken := w.Code == http.StatusOK; taken != said {
+				t.Errorf("%s: bound to %s, host %s answers %d", m[0], bind, host, w.Code)
+			}
+		}
 	}
 }
 

@@ -165,12 +165,13 @@ type compose struct {
 	Services map[string]struct {
 		Build      struct{ Context, Dockerfile string }
 		User       string
-		ReadOnly   bool          `yaml:"read_only"`
-		CapDrop    []string      `yaml:"cap_drop"`
-		Security   []string      `yaml:"security_opt"`
-		Volumes    []string      `yaml:"volumes"`
-		Ports      []string      `yaml:"ports"`
-		Grace      time.Duration `yaml:"stop_grace_period"`
+		ReadOnly   bool                    `yaml:"read_only"`
+		CapDrop    []string                `yaml:"cap_drop"`
+		Security   []string                `yaml:"security_opt"`
+		Volumes    []string                `yaml:"volumes"`
+		Ports      []string                `yaml:"ports"`
+		Grace      time.Duration           `yaml:"stop_grace_period"`
+		Health     struct{ Test []string } `yaml:"healthcheck"`
 		Entrypoint []string
 	}
 }
@@ -208,6 +209,9 @@ func TestCompose(t *testing.T) {
 	server := c.Services["server"]
 	if !slices.Equal(server.Ports, []string{"127.0.0.1:8080:" + im.expose}) {
 		t.Errorf("ports %v", server.Ports)
+	}
+	if !slices.Equal(server.Health.Test, append([]string{"CMD"}, im.health...)) {
+		t.Errorf("its health is asked by %q, that of the image by %q", server.Health.Test, im.health)
 	}
 	if server.Grace <= drain(t)+5*time.Second {
 		t.Errorf("a grace of %v is too short for calls under way to finish", server.Grace)

@@ -67,7 +67,7 @@ func TestDeploymentGuide(t *testing.T) {
 			script.WriteString(text)
 		}
 	}
-	if asked < 5 || ran < 11 {
+	if asked < 6 || ran < 12 {
 		t.Errorf("found %d questions and %d blocks of commands", asked, ran)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -125,7 +125,7 @@ func TestDeploymentGuide(t *testing.T) {
 // files and commands that there are.
 func TestDeploymentGuideShows(t *testing.T) {
 	guide, blocks := deploymentGuide(t)
-	excerpts := map[string]string{"nginx": "nginx.conf", "caddy": "Caddyfile", "ini": "omnigraph.service"}
+	excerpts := map[string]string{"nginx": "nginx.conf", "ini": "omnigraph.service"}
 	marked := []string{"as-root", "by-daemon", "in-ci"}
 	seen := map[string]int{}
 	for _, b := range blocks {
@@ -156,7 +156,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 			t.Errorf("an example in %s %s, which nothing checks:\n%s", b.language, b.name, b.text)
 		}
 	}
-	if seen["nginx"] != 2 || seen["caddy"] != 1 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] != 5 {
+	if seen["nginx"] != 2 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] != 7 {
 		t.Errorf("blocks: %v", seen)
 	}
 	for _, m := range regexp.MustCompile(`\]\((deployment/[^)]*)\)`).FindAllStringSubmatch(guide, -1) {

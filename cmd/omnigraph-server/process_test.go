@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	bin = dir
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/omnigraph-go/omnigraph/cmd/...")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", out, err)
 		os.Exit(1)
@@ -107,7 +108,13 @@ func start(t *testing.T, dir string) *process {
 func startWith(t *testing.T, dir, sign string, args ...string) *process {
 	t.Helper()
 	args = append([]string{"--cluster", dir, "--bind", "127.0.0.1:0"}, args...)
-	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, "omnigraph-server"), args...), read: make(chan struct{})}
+	return startCommand(t, exec.Command(filepath.Join(bin, "omnigraph-server"), args...), sign)
+}
+
+// startCommand starts a server and waits for a line that starts with sign.
+func startCommand(t *testing.T, cmd *exec.Cmd, sign string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, read: make(chan struct{})}
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

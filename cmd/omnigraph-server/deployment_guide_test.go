@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/guard"
+)
+
+// block is an example of the guide: its language, what stands behind that, its text.
+type block struct{ language, name, text string }
+
+func deploymentGuide(t *testing.T) (guide string, blocks []block) {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/deployment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide = string(b)
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+) ?([^\n]*)\n(.*?)^```$").FindAllStringSubmatch(guide, -1) {
+		blocks = append(blocks, block{m[1], m[2], m[3]})
+	}
+	return guide, blocks
+}
+
+// TestDeploymentGuide does what docs/deployment.md does: it writes the files of the guide,
+// and runs its commands, one block after the other in one shell, in an empty folder.
+func TestDeploymentGuide(t *testing.T) {
+	for _, program := range []string{"bash", "curl", "openssl", "sha256sum", "tar"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, blocks := deploymentGuide(t)
+	var script strings.Builder
+	fmt.Fprint(&script, "set -euo pipefail\ntrap 'echo \"line $LINENO: $BASH_COMMAND\" >&2' ERR\n")
+	asks := regexp.MustCompile(`(?m)^(curl .*) {2}# (\d{3})$`)
+	asked, ran := 0, 0
+	for _, b := range blocks {
+		switch {
+		case b.language == "yaml" && strings.HasPrefix(b.name, "etc/"):
+			fmt.Fprintf(&script, "cat > %s <<'END'\n%sEND\n", b.name, b.text)
+		case b.language == "sh" && b.name == "":
+			ran++
+			asked += len(asks.FindAllString(b.text, -1))
+			text := asks.ReplaceAllString(b.text, `found=$$($1); test "$$found" = $2 || { echo "found $$found, wanted $2" >&2; false; }`)
+			script.WriteString(text)
+		}
+	}
+	if asked < 6 || ran < 12 {
+		t.Errorf("found %d questions and %d blocks of commands", asked, ran)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "guide.sh")
+	write(t, file, strings.ReplaceAll(script.String(), "127.0.0.1:8080", addr))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", file)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CHECKOUT="+checkout, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A server that the shell has left behind goes with its group.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	log, err := os.Create(filepath.Join(filepath.Dir(file), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		_ = cmd.Cancel() // fails when nothing is left of the group
+		out, _ := os.ReadFile(log.Name())
+		t.Fatalf("the guide: %v\n%s", err, out)
+	}
+
+	for name, want := range map[string]os.FileMode{"var": 0o700, "var.old/page-token.key": 0o600, "var/cluster.revision": 0o600, "tokens.yaml": 0o600, "ada.token": 0o600, "backup.tar.gz": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %v", name, info, err, want)
+		}
+	}
+	// Both were restored: one from the folder, one from the export.
+	for _, store := range []string{"var.old/code", "var/code"} {
+		out, err := exec.Command(filepath.Join(bin, "omnigraph"), "export", "--store", filepath.Join(dir, store)).Output()
+		if err != nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "example.com/p") {
+			t.Errorf("%s holds %s, %v", store, out, err)
+		}
+	}
+	if _, err := cluster.Read(filepath.Join(dir, "etc/cluster.yaml")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeploymentGuideShows holds what the guide shows, and its tests do not run, to the
+// files and commands that there are.
+func TestDeploymentGuideShows(t *testing.T) {
+	guide, blocks := deploymentGuide(t)
+	excerpts := map[string]string{"nginx": "nginx.conf", "ini": "omnigraph.service"}
+	marked := []string{"as-root", "by-daemon", "in-ci"}
+	seen := map[string]int{}
+	for _, b := range blocks {
+		seen[b.language]++
+		switch {
+		case excerpts[b.language] != "" && b.name == "":
+			whole, err := os.ReadFile(filepath.Join("../../docs/deployment", excerpts[b.language]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(whole), b.text) {
+				t.Errorf("%s does not hold what the guide shows of it:\n%s", excerpts[b.language], b.text)
+			}
+		case b.language == "ini" && b.name == "loopback.conf":
+			// TestUnit puts it beside the unit.
+		case b.language == "sh" && slices.Contains(marked, b.name):
+			for _, m := range regexp.MustCompile(`(?m)(?:^|-- /usr/local/bin/)((?:omnigraph|gq|omnigraph-server) .*)$`).FindAllStringSubmatch(b.text, -1) {
+				seen["commands"]++
+				parsed(t, m[1])
+			}
+			for _, path := range regexp.MustCompile(`docs/deployment/\S+`).FindAllString(b.text, -1) {
+				if !exists("../../" + path) {
+					t.Errorf("there is no %s", path)
+				}
+			}
+		case b.language == "sh" && b.name == "", b.language == "yaml" && b.name != "":
+		default:
+			t.Errorf("an example in %s %s, which nothing checks:\n%s", b.language, b.name, b.text)
+		}
+	}
+	if seen["nginx"] != 2 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] != 7 {
+		t.Errorf("blocks: %v", seen)
+	}
+	for _, m := range regexp.MustCompile(`\]\((deployment/[^)]*)\)`).FindAllStringSubmatch(guide, -1) {
+		if !exists("../../docs/" + m[1]) {
+			t.Errorf("there is no docs/%s", m[1])
+		}
+	}
+	_, sizing, _ := strings.Cut(guide, "\n## How large\n")
+	figures, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`\d[\d.,]* (?:MB|ms|µs)|17510`).FindAllString(sizing, -1)
+	for _, figure := range found {
+		if figure != "54 MB" && !strings.Contains(string(figures), figure) {
+			t.Errorf("%s is not in benchmarks.md", figure)
+		}
+	}
+	// 54 MB are 377 MB less those without mapped files.
+	if !strings.Contains(string(figures), "| 377 MB | 323 MB |") || len(found) < 10 {
+		t.Errorf("the figures %v", found)
+	}
+}
+
+// TestDeploymentGuideHosts holds the guide's table of hosts to the guard.
+func TestDeploymentGuideHosts(t *testing.T) {
+	guide, _ := deploymentGuide(t)
+	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`.*|the same) \\| (none|`\\[.*\\]`) \\| (.*) \\|$").FindAllStringSubmatch(guide, -1)
+	if len(rows) != 4 {
+		t.Fatalf("the table has %d rows", len(rows))
+	}
+	bind := ""
+	local := []string{"127.0.0.1", "[::1]:8080", "localhost:8080"}
+	for i, m := range rows {
+		if i%2 == 0 {
+			bind = strings.Split(m[1], "`")[1]
+		}
+		o := guard.Options{Bind: bind, Log: slog.New(slog.DiscardHandler)}
+		if m[2] != "none" {
+			o.PublicHosts = []string{publicHost}
+		}
+		g, err := guard.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := g.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		anyHost := strings.HasPrefix(m[3], "any")
+		for _, host := range append(local, publicHost, "evil.example.com") {
+			said := anyHost || strings.Contains(m[3], host)
+			if slices.Contains(local, host) {
+				said = anyHost || strings.Contains(m[3], "localhost") || strings.Contains(m[3], "these")
+			}
+			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if taken := w.Code == http.StatusOK; taken != said {
+				t.Errorf("%s: bound to %s, host %s answers %d", m[0], bind, host, w.Code)
+			}
+		}
+	}
+}
+
+// parsed holds a command of the guide to the flags that it has.
+func parsed(t *testing.T, command string) {
+	t.Helper()
+	words := strings.Fields(command)
+	path := words[1:]
+	for i, w := range path {
+		if strings.HasPrefix(w, "-") {
+			path = path[:i]
+			break
+		}
+	}
+	help, err := exec.Command(filepath.Join(bin, words[0]), append(slices.Clone(path), "--help")...).Output()
+	if err != nil || !strings.Contains(string(help), strings.Join(append([]string{words[0]}, path...), " ")) {
+		t.Errorf("%s: no such command: %v", command, err)
+	}
+	for _, w := range words {
+		if flag, ok := strings.CutPrefix(w, "--"); ok && !strings.Contains(string(help), "--"+flag+" ") {
+			t.Errorf("%s has no flag --%s", command, flag)
+		}
+	}
+}
+
+// TestKubernetes holds the guide's pod to the image, and to how long the server drains.
+func TestKubernetes(t *testing.T) {
+	_, blocks := deploymentGuide(t)
+	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "kubernetes.yaml" })
+	if i < 0 {
+		t.Fatal("there is none in the guide")
+	}
+	var deployment struct {
+		Spec struct {
+			Replicas int
+			Strategy struct{ Type string }
+			Template struct {
+				Spec struct {
+					Grace           int `yaml:"terminationGracePeriodSeconds"`
+					SecurityContext struct {
+						RunAsUser string `yaml:"runAsUser"`
+						FSGroup   string `yaml:"fsGroup"`
+					} `yaml:"securityContext"`
+					InitContainers []map[string]any `yaml:"initContainers"`
+					Containers     []map[string]any
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(blocks[i].text), &deployment); err != nil {
+		t.Fatal(err)
+	}
+	im, pod := readImage(t), deployment.Spec.Template.Spec
+	if user := pod.SecurityContext; user.RunAsUser+":"+user.FSGroup != im.user {
+		t.Errorf("the pod runs as %+v, the image as %s", user, im.user)
+	}
+	if time.Duration(pod.Grace)*time.Second <= drain(t)+5*time.Second {
+		t.Errorf("a grace of %d seconds is too short", pod.Grace)
+	}
+	if deployment.Spec.Replicas != 1 || deployment.Spec.Strategy.Type != "Recreate" || len(pod.Containers) != 1 || len(pod.InitContainers) != 1 {
+		t.Errorf("two servers would have one storage folder: %+v", deployment)
+	}
+	for _, c := range append(pod.InitContainers, pod.Containers...) {
+		text := fmt.Sprint(c)
+		for _, want := range []string{"readOnlyRootFilesystem:true", "allowPrivilegeEscalation:false", "mountPath:" + im.volume} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s is not in %s", want, text)
+			}
+		}
+	}
+	server := fmt.Sprint(pod.Containers[0])
+	for _, want := range []string{"path:/healthz port:" + im.expose, "path:/readyz port:" + im.expose, "containerPort:" + im.expose} {
+		if !strings.Contains(server, want) {
+			t.Errorf("%s is not in %s", want, server)
+		}
+	}
+}

@@ -1,0 +1,400 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// publicHost is the name in the files of docs/deployment.
+const publicHost = "graph.example.com"
+
+// TestBehindNginx and TestBehindCaddy put the proxies of the guide in front of a server that
+// is bound to loopback, with the guide's own files.
+func TestBehindNginx(t *testing.T) {
+	behind(t, "nginx", func(t *testing.T, x *proxied) *exec.Cmd {
+		site := x.configured("nginx.conf",
+			"127.0.0.1:8080", x.server.addr,
+			"listen 443", "listen "+x.addr,
+			"/etc/ssl/omnigraph/fullchain.pem", x.cert,
+			"/etc/ssl/omnigraph/privkey.pem", x.key)
+		whole := filepath.Join(x.dir, "whole.conf")
+		temp := ""
+		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+			temp += kind + "_temp_path " + filepath.Join(x.dir, kind) + ";\n"
+		}
+		user := ""
+		if os.Getuid() == 0 {
+			user = "user root;\n" // whose the folder of the test is
+		}
+		write(t, whole, user+"daemon off;\nworker_processes 1;\nerror_log stderr;\npid "+filepath.Join(x.dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+temp+"include "+site+";\n}\n")
+		return exec.Command("nginx", "-p", x.dir, "-e", "stderr", "-c", whole)
+	})
+}
+
+func TestBehindCaddy(t *testing.T) {
+	behind(t, "caddy", func(t *testing.T, x *proxied) *exec.Cmd {
+		_, port, err := net.SplitHostPort(x.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		site := x.configured("Caddyfile",
+			"127.0.0.1:8080", x.server.addr,
+			publicHost+" {\n", publicHost+":"+port+" {\n\tbind 127.0.0.1\n\ttls "+x.cert+" "+x.key+"\n")
+		text, err := os.ReadFile(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, site, "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n"+string(text))
+		cmd := exec.Command("caddy", "run", "--adapter", "caddyfile", "--config", site)
+		cmd.Env = append(os.Environ(), "HOME="+x.dir, "XDG_DATA_HOME="+x.dir, "XDG_CONFIG_HOME="+x.dir)
+		return cmd
+	})
+}
+
+// proxied is a server with a proxy in front of it.
+type proxied struct {
+	t              *testing.T
+	dir, cert, key string
+	addr           string // of the proxy
+	server         *process
+	client         *http.Client // that finds the public host at the proxy
+}
+
+// behind runs a proxy as command says, and drives the server through it.
+func behind(t *testing.T, program string, command func(*testing.T, *proxied) *exec.Cmd) {
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s is not installed", program)
+	}
+	x := &proxied{t: t, dir: t.TempDir()}
+	pool := x.certify()
+	dir := clusterDir(t)
+	replace(t, filepath.Join(dir, "cluster.yaml"), "public_hosts: []", "public_hosts: ["+publicHost+"]")
+	x.server = startWith(t, dir, "Serving", "--dev")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.addr = ln.Addr().String()
+	ln.Close()
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: publicHost},
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", x.addr)
+		},
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	x.client = &http.Client{Transport: transport}
+
+	cmd := command(t, x)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait() // it was told to end
+		if t.Failed() {
+			t.Logf("%s: %s", program, log.String())
+		}
+	})
+	x.await()
+
+	x.rest()
+	x.mcp()
+	x.hosts()
+	lines := x.load()
+	x.tooLarge()
+	x.drain(lines)
+}
+
+// configured writes a file of the guide with its places replaced by those of the test.
+func (x *proxied) configured(name string, oldnew ...string) string {
+	x.t.Helper()
+	b, err := os.ReadFile(filepath.Join("../../docs/deployment", name))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	text := string(b)
+	for i := 0; i < len(oldnew); i += 2 {
+		if !strings.Contains(text, oldnew[i]) {
+			x.t.Fatalf("%s holds no %q", name, oldnew[i])
+		}
+		text = strings.ReplaceAll(text, oldnew[i], oldnew[i+1])
+	}
+	to := filepath.Join(x.dir, name)
+	write(x.t, to, text)
+	return to
+}
+
+// certify makes a certificate of the public host, and a pool that trusts it.
+func (x *proxied) certify() *x509.CertPool {
+	x.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: publicHost}, DNSNames: []string{publicHost},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	cert := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	x.cert, x.key = filepath.Join(x.dir, "cert.pem"), filepath.Join(x.dir, "key.pem")
+	write(x.t, x.cert, cert)
+	write(x.t, x.key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(cert))
+	return pool
+}
+
+// await waits until the server answers through the proxy.
+func (x *proxied) await() {
+	x.t.Helper()
+	var err error
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		var res *http.Response
+		if res, err = x.client.Get("https://" + publicHost + "/readyz"); err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+			err = errors.New(res.Status)
+		}
+	}
+	x.t.Fatalf("no answer through the proxy: %v", err)
+}
+
+// do sends a request to the public host.
+func (x *proxied) do(method, path, host, contentType string, body io.Reader) *http.Response {
+	x.t.Helper()
+	req, err := http.NewRequest(method, "https://"+publicHost+path, body)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	req.Host = host
+	req.Header.Set("Authorization", "Bearer "+x.server.token)
+	req.Header.Set("Content-Type", contentType)
+	res, err := x.client.Do(req)
+	if err != nil {
+		x.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	x.t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+// whole does the same, and reads the answer.
+func (x *proxied) whole(method, path, host, contentType string, body io.Reader) (*http.Response, string) {
+	x.t.Helper()
+	res := x.do(method, path, host, contentType, body)
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		x.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return res, string(b)
+}
+
+func (x *proxied) rest() {
+	x.t.Helper()
+	const query = `{"query":"query q() { match { $p: Package } return { $p.path } }"}`
+	res, body := x.whole("POST", "/graphs/code/query", publicHost, "application/json", strings.NewReader(query))
+	if res.StatusCode != http.StatusOK || !strings.Contains(body, "example.com/p") || res.Header.Get("ETag") == "" {
+		x.t.Errorf("a query: %s, ETag %q, %s", res.Status, res.Header.Get("ETag"), body)
+	}
+	res, body = x.whole("POST", "/graphs/code/query", publicHost, "application/json", strings.NewReader(`{"query":"nonsense"}`))
+	if res.StatusCode != http.StatusBadRequest || !strings.Contains(body, `"code":"bad_request"`) {
+		x.t.Errorf("a bad query: %s %s", res.Status, body)
+	}
+	token := x.server.token
+	x.server.token = "wrong"
+	res, body = x.whole("POST", "/graphs/code/query", publicHost, "application/json", strings.NewReader(query))
+	x.server.token = token
+	if res.StatusCode != http.StatusUnauthorized || res.Header.Get("WWW-Authenticate") == "" || !strings.Contains(body, `"code":"unauthorized"`) {
+		x.t.Errorf("a wrong token: %s, %v, %s", res.Status, res.Header, body)
+	}
+	if res, body = x.whole("GET", "/metrics", publicHost, "", nil); res.StatusCode != http.StatusNotFound || strings.Contains(body, `"code"`) {
+		x.t.Errorf("/metrics is not the proxy's to answer: %s %s", res.Status, body)
+	}
+}
+
+func (x *proxied) mcp() {
+	x.t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v0"}, nil)
+	session, err := client.Connect(x.t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: "https://" + publicHost + "/graphs/code/mcp", HTTPClient: &http.Client{Transport: bearer{x}},
+	}, nil)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer session.Close()
+	list, err := session.ListTools(x.t.Context(), nil)
+	if err != nil || len(list.Tools) < 10 {
+		x.t.Fatalf("tools/list: %v, %v", list, err)
+	}
+	res, err := session.CallTool(x.t.Context(), &mcp.CallToolParams{Name: "heaviest_packages"})
+	if err != nil || res.IsError {
+		x.t.Fatalf("tools/call: %v, %v", res, err)
+	}
+	if b, _ := json.Marshal(res.StructuredContent); !strings.Contains(string(b), "example.com/p") {
+		x.t.Errorf("tools/call: %s", b)
+	}
+}
+
+// bearer sends requests of any client through the proxy, with a token.
+type bearer struct{ x *proxied }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.x.server.token)
+	return b.x.client.Transport.RoundTrip(r)
+}
+
+// hosts asks for another host: the proxy does not pass that on, and the server itself
+// refuses it, but takes its public host though it is bound to loopback.
+func (x *proxied) hosts() {
+	x.t.Helper()
+	res, body := x.whole("GET", "/readyz", "evil.example.com", "", nil)
+	if strings.Contains(body, "{") || res.StatusCode == http.StatusOK && body != "" {
+		x.t.Errorf("another host reaches the server through the proxy: %s %s", res.Status, body)
+	}
+	for host, want := range map[string]int{publicHost: http.StatusOK, "evil.example.com": http.StatusForbidden} {
+		req, err := http.NewRequest(http.MethodGet, "http://"+x.server.addr+"/readyz", nil)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		req.Host = host
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			x.t.Errorf("the server answers %s to host %s, want %d", res.Status, host, want)
+		}
+	}
+}
+
+// symbols are at least size bytes of NDJSON, and how many lines.
+func symbols(size int) (string, int) {
+	var b strings.Builder
+	lines := 0
+	for ; b.Len() < size; lines++ {
+		path := fmt.Sprintf("example.com/big.F%06d", lines)
+		fmt.Fprintf(&b, `{"type":"Symbol","data":{"path":%q,"name":"F%d","kind":"func","exported":true,"line":1,"doc":%q,"words":"big"}}`+"\n", path, lines, noise(4<<10))
+	}
+	return b.String(), lines
+}
+
+// noise is text that does not compress well.
+func noise(n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(rand.Text())
+	}
+	return b.String()
+}
+
+// load sends 20 MiB, and returns how many lines an export has then.
+func (x *proxied) load() int {
+	x.t.Helper()
+	data, lines := symbols(20 << 20)
+	res, body := x.whole("POST", "/graphs/code/load/ndjson?branch=main&mode=merge", publicHost, "application/x-ndjson", strings.NewReader(data))
+	var answer struct {
+		Total int `json:"total_entities"`
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != http.StatusOK || answer.Total != lines {
+		x.t.Fatalf("a load of %d lines: %s %.300s", lines, res.Status, body)
+	}
+	graph, err := os.ReadFile(graphFile(x.t))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return lines + bytes.Count(graph, []byte("\n"))
+}
+
+// tooLarge sends more than the server takes: the proxy leaves it to the server to say so.
+func (x *proxied) tooLarge() {
+	x.t.Helper()
+	data, _ := symbols(33 << 20)
+	res, body := x.whole("POST", "/graphs/code/load/ndjson?branch=main&mode=merge", publicHost, "application/x-ndjson", strings.NewReader(data))
+	if res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"error"`) {
+		x.t.Errorf("33 MiB: %s %.300s", res.Status, body)
+	}
+}
+
+// drain stops the server while a client reads an export of the given number of lines: it
+// gets all of it, and whoever comes after is told that there is no server.
+func (x *proxied) drain(lines int) {
+	x.t.Helper()
+	res := x.do("POST", "/graphs/code/export", publicHost, "application/json", strings.NewReader("{}"))
+	if res.StatusCode != http.StatusOK {
+		x.t.Fatalf("an export: %s", res.Status)
+	}
+	in := bufio.NewReader(res.Body)
+	if _, err := in.ReadString('\n'); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := x.server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		x.t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("tcp", x.server.addr)
+		if err != nil {
+			break
+		}
+		conn.Close()
+		if time.Now().After(deadline) {
+			x.t.Fatal("the server takes connections ten seconds after it was told to stop")
+		}
+	}
+	select {
+	case <-x.server.read:
+		x.t.Fatal("the server ended while an export was under way")
+	default:
+	}
+	rest, err := io.ReadAll(in)
+	if err != nil {
+		x.t.Fatalf("the export broke off: %v", err)
+	}
+	if got := 1 + bytes.Count(rest, []byte("\n")); got != lines || !bytes.HasSuffix(rest, []byte("}\n")) {
+		x.t.Errorf("the export has %d lines of %d", got, lines)
+	}
+	<-x.server.read
+	if err := x.server.cmd.Wait(); err != nil {
+		x.t.Errorf("after SIGTERM the server ended with %v: %s", err, x.server.stderr.String())
+	}
+	if res, _ := x.whole("GET", "/readyz", publicHost, "", nil); res.StatusCode != http.StatusBadGateway {
+		x.t.Errorf("without a server the proxy answers %s", res.Status)
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUnit holds the systemd unit of the guide to the server, and to what the guide says
+// of its exposure.
+func TestUnit(t *testing.T) {
+	b, err := os.ReadFile("../../docs/deployment/omnigraph.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := string(b)
+	setting := func(key string) string {
+		m := regexp.MustCompile(`(?m)^` + key + `=(.*)$`).FindStringSubmatch(unit)
+		if m == nil {
+			t.Fatalf("the unit has no %s", key)
+		}
+		return m[1]
+	}
+	if seconds, err := strconv.Atoi(setting("TimeoutStopSec")); err != nil || time.Duration(seconds)*time.Second <= drain(t)+5*time.Second {
+		t.Errorf("TimeoutStopSec=%s is too short for calls under way to finish", setting("TimeoutStopSec"))
+	}
+	parsed(t, strings.TrimPrefix(setting("ExecStart"), "/usr/local/bin/"))
+	guide, blocks := deploymentGuide(t)
+	if dir := "/var/lib/" + setting("StateDirectory"); !strings.Contains(guide, "storage: "+dir+"|") || !strings.Contains(guide, "-o "+setting("User")+" -g "+setting("Group")+" "+dir+"\n") {
+		t.Errorf("the guide has another storage folder than %s", dir)
+	}
+
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "omnigraph.service")
+	analyze := func(unit string, args ...string) string {
+		write(t, file, strings.ReplaceAll(unit, "/usr/local/bin/", bin+"/")) // which verify wants to be there
+		out, err := exec.Command("systemd-analyze", append(args, file)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("systemd-analyze %s: %v, %s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	if out := analyze(unit, "--man=no", "verify"); strings.Contains(out, "omnigraph") {
+		t.Errorf("systemd-analyze verify: %s", out)
+	}
+	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "loopback.conf" })
+	if i < 0 {
+		t.Fatal("the guide has no drop-in")
+	}
+	for _, x := range []struct{ unit, says string }{
+		{unit, "exposure of %s of 10"},
+		{strings.Replace(unit, "[Install]", blocks[i].text+"[Install]", 1), "closes that, too (%s)"},
+	} {
+		out := analyze(x.unit, "--offline=yes", "security")
+		m := regexp.MustCompile(`Overall exposure level for omnigraph.service: (\d+\.\d)`).FindStringSubmatch(out)
+		if m == nil {
+			t.Fatalf("systemd-analyze security: %s", out)
+		}
+		if score, _ := strconv.ParseFloat(m[1], 64); score > 1.5 {
+			t.Errorf("the exposure is %s", m[1])
+		}
+		// Releases of systemd weigh what there is in ways of their own.
+		if version, _ := exec.Command("systemd-analyze", "--version").Output(); !strings.HasPrefix(string(version), "systemd 252 ") {
+			t.Logf("the exposure is %s here", m[1])
+		} else if want := strings.Replace(x.says, "%s", m[1], 1); !strings.Contains(guide, want) {
+			t.Errorf("the guide does not say: %s", want)
+		}
+	}
+}

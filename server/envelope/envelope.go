@@ -10,7 +10,7 @@ import (
 
 // New returns a fault of the request itself, before anything was asked of a graph.
 func New(status int, code service.Code, message string) *service.Fault {
-	return &service.Fault{Status: status, Body: service.WireError{Error: message, Code: code}}
+	return &service.Fault{Status: status, Body: service.WireError{Error: service.Clip(message), Code: code}}
 }
 
 // Write answers with the fault, which nothing on the way may keep. Headers that are set

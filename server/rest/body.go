@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -14,6 +15,9 @@ import (
 
 // object reads the body as a JSON object. No body at all is an empty object.
 func (s *server) object(w http.ResponseWriter, r *http.Request) (*tool.Object, error) {
+	if r.ContentLength > s.opts.MaxBody {
+		return nil, tooLarge(s.opts.MaxBody)
+	}
 	body := http.MaxBytesReader(w, r.Body, s.opts.MaxBody)
 	b, err := io.ReadAll(body)
 	if err != nil {
@@ -30,7 +34,7 @@ func (s *server) object(w http.ResponseWriter, r *http.Request) (*tool.Object, e
 
 // wantContent holds a request to the media type of its body, which comes as it is.
 func wantContent(r *http.Request, want string) error {
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", coding))}
 	}
@@ -47,10 +51,14 @@ func wantContent(r *http.Request, want string) error {
 func unreadable(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
-			fmt.Sprintf("the request body is larger than the %d bytes that it may have", tooBig.Limit))}
+		return tooLarge(tooBig.Limit)
 	}
 	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, "the request body could not be read")}
+}
+
+func tooLarge(limit int64) error {
+	return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
+		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
 }
 
 // limited reads a body up to its limit and remembers that the limit was passed, also

@@ -80,6 +80,9 @@ func (s *server) load(ctx context.Context, g *service.Graph, w http.ResponseWrit
 	if !ok {
 		return &tool.ArgumentError{Path: "mode", Detail: "found \"" + query.Get("mode") + "\", wanted one of merge, append, overwrite"}
 	}
+	if r.ContentLength > s.opts.MaxLoad {
+		return tooLarge(s.opts.MaxLoad)
+	}
 	body := &limited{r: http.MaxBytesReader(w, r.Body, s.opts.MaxLoad)}
 	call := &service.Load{Data: body, Mode: mode, Branch: query.Get("branch")}
 	answer, err := g.Do(ctx, service.ActorFrom(ctx), "load", call, service.Encoding{})

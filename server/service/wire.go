@@ -182,7 +182,7 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 }
 
 func callers(status int, code Code, err error) *Fault {
-	return &Fault{Status: status, Body: WireError{Error: err.Error(), Code: code}}
+	return &Fault{Status: status, Body: WireError{Error: Clip(err.Error()), Code: code}}
 }
 
 func servers(status int, message string) *Fault {

@@ -57,6 +57,12 @@ type TooLarge struct {
 	Limit, Actual int64
 }
 
+// Busy says that calls under way leave no room for this one. It may have it later.
+type Busy struct {
+	Resource      string
+	Limit, Actual int64
+}
+
 // Unavailable says that the graph cannot be used now.
 type Unavailable struct{ Reason string }
 
@@ -105,6 +111,9 @@ func (e *SchemaMismatch) Error() string { return "the query does not fit the sch
 func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine yet" }
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
+}
+func (e *Busy) Error() string {
+	return fmt.Sprintf("%s: %d are taken and wanted, and there are %d; try again when fewer calls are under way", e.Resource, e.Actual, e.Limit)
 }
 func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
 func (e *Indeterminate) Error() string {
@@ -169,6 +178,7 @@ func (*BadArgument) Retryable() bool         { return false }
 func (*SchemaMismatch) Retryable() bool      { return false }
 func (*Unsupported) Retryable() bool         { return false }
 func (*TooLarge) Retryable() bool            { return false }
+func (*Busy) Retryable() bool                { return true }
 func (*Unavailable) Retryable() bool         { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }

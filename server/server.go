@@ -40,6 +40,19 @@ type Options struct {
 	// Surface adds to what a graph offers over MCP; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
+	// QueryMemory bounds the memory in which one query collects rows, in bytes; past it
+	// the query is refused with 413. 0 for the engine's default, 1 GiB.
+	QueryMemory int64
+
+	// AllQueryMemory bounds that memory for all queries at a time; what does not fit
+	// beside the others is refused with 429. 0 for no bound.
+	AllQueryMemory int64
+
+	// MaxConnections is how many clients may be connected at a time; one more closes the
+	// connection that has been quiet for longest. 0 for DefaultMaxConnections, or fewer
+	// where the process may not open so many files.
+	MaxConnections int
+
 	Version string
 	Log     *slog.Logger
 }
@@ -50,6 +63,8 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	pageKey []byte // of page tokens
+	queries *embedded.Pool
+	conns   *connections
 }
 
 const (
@@ -71,7 +86,10 @@ const (
 // Open opens the graphs and compiles their policies. The error of a policy is a
 // diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
-	s := &Server{log: o.Log}
+	s := &Server{log: o.Log, conns: newConnections(maxConnections(o.MaxConnections))}
+	if o.AllQueryMemory > 0 {
+		s.queries = embedded.NewPool(o.AllQueryMemory)
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -130,7 +148,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider})
+	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider, QueryMemory: o.QueryMemory, QueryPool: s.queries})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
@@ -207,7 +225,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
 		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // OPTIONS * passes the guard, too
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ConnState: s.conns.state, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()

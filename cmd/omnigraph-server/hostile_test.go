@@ -20,9 +20,11 @@ import (
 )
 
 const (
-	// memoryLimit is what the server may ever hold of resident memory under the attacks
-	// of a test, in MiB. A handful of the largest bodies are in it at a time.
-	memoryLimit = 768
+	// heapLimit is what the servers under attack are told to keep under, and memoryLimit
+	// what they may ever hold of resident memory, in MiB. The first is no hard limit, and
+	// leaves out the program itself.
+	heapLimit   = "1GiB"
+	memoryLimit = 1024 + 256
 
 	// patience is how long a client of good faith waits beside an attack. It leaves room
 	// for a machine that runs other tests.
@@ -45,6 +47,7 @@ type besieged struct {
 // good faith was served throughout, the server's memory stayed under its limit, every
 // line that it logged is one record, and it stops when it is told to.
 func besiege(t *testing.T) *besieged {
+	t.Setenv("GOMEMLIMIT", heapLimit)
 	b := &besieged{process: start(t, clusterDir(t), "--verbose"), quit: make(chan struct{})}
 	b.done.Go(func() {
 		for {

@@ -32,6 +32,9 @@ type Options struct {
 	// it the query fails with a *engine.TooLarge. 0 for DefaultQueryMemory, negative
 	// for no bound.
 	QueryMemory int64
+	// QueryPool bounds that memory for all queries of the graphs that share the pool;
+	// past it a query fails with a *engine.Busy. Nil for no bound.
+	QueryPool *Pool
 	// CheckpointBytes is how much log is written between two checkpoints; 0 for
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
@@ -59,6 +62,12 @@ type Options struct {
 	// those over fewer are built when the graph is opened. 0 for defaultIndexed.
 	indexed uint32
 }
+
+// Pool is memory that queries share.
+type Pool = exec.Pool
+
+// NewPool returns a pool of so many bytes.
+func NewPool(limit int64) *Pool { return exec.NewPool(limit) }
 
 // Embedder turns texts into vectors.
 type Embedder = exec.Embedder

@@ -159,7 +159,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 }
 
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
-	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Embedder: g.opts.Embedder, Analyze: analyze}
+	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Pool: g.opts.QueryPool, Embedder: g.opts.Embedder, Analyze: analyze}
 	switch {
 	case !prog.AsksNow():
 	case at.Now.IsZero():

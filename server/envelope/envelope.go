@@ -21,6 +21,9 @@ func Write(w http.ResponseWriter, f *service.Fault) {
 		panic(err) // the envelope is strings and numbers
 	}
 	h := w.Header()
+	if f.Status == http.StatusTooManyRequests && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "1") // second: the calls that were in the way are short
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

@@ -62,6 +62,7 @@ type options struct {
 	unauthenticated bool
 	dev             bool
 	verbose         bool
+	connections     int
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -73,7 +74,8 @@ func newCommand(p Program) *cobra.Command {
 
 Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE and from variables
 OMNIGRAPH_TOKEN_<ACTOR>. The address that is listened on is printed as
-OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
+OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one. The server keeps under the
+memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there is.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       version(),
 		SilenceErrors: true,
@@ -91,6 +93,7 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
+	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("clients connected at a time; one more closes the quietest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	return cmd
 }
@@ -124,7 +127,9 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
+	one, all := limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
+		QueryMemory: one, AllQueryMemory: all, MaxConnections: o.connections,
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
 		Unauthenticated: o.unauthenticated, Version: version(), Log: log,
 	})

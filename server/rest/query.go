@@ -19,7 +19,7 @@ func (s *server) query(ctx context.Context, g *service.Graph, w http.ResponseWri
 		Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch")),
 		Knobs: tool.ReadKnobs(o),
 	}
-	enc, err := maxRows(o)
+	enc, err := s.maxRows(o)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *server) invoke(ctx context.Context, g *service.Graph, w http.ResponseWr
 		return err
 	}
 	return read(w, func() (*service.Answer, error) {
-		return g.InvokeQuery(ctx, service.ActorFrom(ctx), r.PathValue("name"), in, service.Encoding{})
+		return g.InvokeQuery(ctx, service.ActorFrom(ctx), r.PathValue("name"), in, s.encoding())
 	})
 }
 
@@ -109,9 +109,14 @@ func read(w http.ResponseWriter, do func() (*service.Answer, error)) error {
 	return nil
 }
 
+// encoding is how a read is answered that sets no limit of its own.
+func (s *server) encoding() service.Encoding {
+	return service.Encoding{MaxBytes: s.opts.MaxAnswer, RefuseBytes: true}
+}
+
 // maxRows reads the one limit that a caller may ask for, and closes the object.
-func maxRows(o *tool.Object) (service.Encoding, error) {
-	var enc service.Encoding
+func (s *server) maxRows(o *tool.Object) (service.Encoding, error) {
+	enc := s.encoding()
 	if n := o.OptI32("max_rows"); n != nil {
 		if *n < 1 {
 			o.Fail("max_rows", "found less than 1", "leave it out for all rows")

@@ -72,7 +72,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		if why == whole {
 			continue
 		}
-		if !e.enc.Refuse {
+		if !e.enc.Refuse && !(e.enc.RefuseBytes && why == byBytes) {
 			break
 		}
 		if s, ok := r.(skipper); ok {
@@ -80,7 +80,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		}
 	}
 	switch {
-	case why != whole && e.enc.Refuse:
+	case why != whole && e.enc.Refuse, why == byBytes && e.enc.RefuseBytes:
 		// The row that did not fit counts: it may be the only one.
 		counted := max(n, 1)
 		if over > 0 {

@@ -48,6 +48,9 @@ type Encoding struct {
 	MaxRows  int // zero for no limit
 	MaxBytes int // zero for no limit
 	Refuse   bool
+
+	// RefuseBytes fails where the answer would be cut by its bytes; by its rows it is cut.
+	RefuseBytes bool
 }
 
 // ForModel is how answers to models are written: safe integers, within the limits of

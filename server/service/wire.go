@@ -91,6 +91,7 @@ func Explain(err error) *Fault {
 		dataLoss    *engine.DataLoss
 		diverge     *engine.SchemasDiverge
 		merge       *engine.MergeConflicts
+		busy        *engine.Busy
 		unavailable *engine.Unavailable
 		unsure      *engine.Indeterminate
 		elsewhere   *engine.PreconditionFailed
@@ -105,7 +106,7 @@ func Explain(err error) *Fault {
 		return callers(http.StatusForbidden, Denied, err)
 	case errors.As(err, &rejected):
 		f := callers(http.StatusBadRequest, BadRequest, err)
-		f.Body.Diagnostics = rejected.Diagnostics
+		f.Body.Diagnostics = clipped(rejected.Diagnostics)
 		return f
 	case errors.As(err, &oversize):
 		f := callers(http.StatusRequestEntityTooLarge, BadRequest, err)
@@ -145,6 +146,10 @@ func Explain(err error) *Fault {
 	case errors.As(err, &tooLarge):
 		f := callers(http.StatusRequestEntityTooLarge, BadRequest, err)
 		f.Body.ResourceLimit = &WireLimit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
+		return f
+	case errors.As(err, &busy):
+		f := callers(http.StatusTooManyRequests, TooManyRequests, err)
+		f.Body.ResourceLimit = &WireLimit{Resource: busy.Resource, Limit: busy.Limit, Actual: busy.Actual}
 		return f
 	case errors.As(err, &unavailable):
 		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")

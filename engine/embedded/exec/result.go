@@ -15,6 +15,7 @@ import (
 // Options say how to run a program.
 type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
+	Pool   *Pool       // of memory that all queries share; nil for no bound
 	Memory int64       // bytes that the collected rows may take; 0 for no limit
 	// Embedder computes the vectors of texts that nearest is given; nil for none.
 	Embedder Embedder

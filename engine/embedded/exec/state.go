@@ -68,6 +68,8 @@ type state struct {
 	grouped int           // groups
 	budget  int64         // bytes that the run may take
 	spent   int64
+	allowed int64 // bytes that the run may spend before it asks the pool again
+	shared  *Pool
 	held    int64 // bytes of what is kept from run to run: each run is charged with them
 	textErr error // why an inverted index could not be built
 
@@ -109,6 +111,7 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 		st.prof = newProfile()
 	}
 	st.ctx, st.snap, st.args, st.now, st.budget, st.spent = ctx, snap, args, opts.Now, opts.Memory, st.held
+	st.shared, st.allowed = opts.Pool, share
 	for i := range st.walks {
 		st.walks[i].counted = 0
 	}
@@ -138,6 +141,8 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 func (st *state) end() {
 	st.endRanking()
 	st.ctx, st.snap, st.args, st.prof = nil, nil, nil, nil
+	st.shared.give(st.allowed - share)
+	st.shared, st.allowed = nil, share
 	clear(st.tables)
 	if st.rows.n > 1 {
 		// After a run of more than a row, memory that aliases the engine is dropped;
@@ -202,11 +207,19 @@ func (st *state) hold(bytes int) error {
 	return st.spend(bytes)
 }
 
-// spend counts bytes of a run. The error is a *engine.TooLarge.
+// spend counts bytes of a run. The error is a *engine.TooLarge, or a *engine.Busy when
+// the runs beside it take the memory.
 func (st *state) spend(bytes int) error {
 	st.spent += int64(bytes)
 	if st.budget > 0 && st.spent > st.budget {
 		return &engine.TooLarge{Resource: "bytes of memory for one query", Limit: st.budget, Actual: st.spent}
+	}
+	if st.spent > st.allowed && st.shared != nil {
+		more := (st.spent - st.allowed + share - 1) / share * share
+		if err := st.shared.take(more); err != nil {
+			return err
+		}
+		st.allowed += more
 	}
 	return nil
 }

@@ -38,17 +38,19 @@ const (
 // besieged is a server with a client of good faith that keeps reading from it.
 type besieged struct {
 	*process
-	took []time.Duration // of the reads; read it after leave
+	took []time.Duration // of the reads; read it after depart
 	quit chan struct{}
 	done sync.WaitGroup
+
+	once sync.Once
 }
 
 // besiege starts a server that logs all that it can. When the test ends, the client of
 // good faith was served throughout, the server's memory stayed under its limit, every
 // line that it logged is one record, and it stops when it is told to.
-func besiege(t *testing.T) *besieged {
+func besiege(t *testing.T, args ...string) *besieged {
 	t.Setenv("GOMEMLIMIT", heapLimit)
-	b := &besieged{process: start(t, clusterDir(t), "--verbose"), quit: make(chan struct{})}
+	b := &besieged{process: start(t, clusterDir(t), append(args, "--verbose")...), quit: make(chan struct{})}
 	b.done.Go(func() {
 		for {
 			start := time.Now()
@@ -68,9 +70,14 @@ func besiege(t *testing.T) *besieged {
 	return b
 }
 
-func (b *besieged) leave() {
+// depart ends the client of good faith.
+func (b *besieged) depart() {
 	close(b.quit)
 	b.done.Wait()
+}
+
+func (b *besieged) leave() {
+	b.once.Do(b.depart)
 	if slowest := slices.Max(b.took); slowest > patience {
 		b.t.Errorf("beside the attacks a good client waited %v, wanted at most %v", slowest, patience)
 	}

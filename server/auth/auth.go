@@ -49,6 +49,7 @@ func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Ha
 			actor, err := v.Verify(r.Context(), token)
 			if err != nil {
 				log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
+				envelope.HangUp(w, r)
 				envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
 				return
 			}
@@ -80,6 +81,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *serv
 
 func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, header, why string) {
 	log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
+	envelope.HangUp(w, r)
 	w.Header().Set("WWW-Authenticate", header)
 	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
 }

@@ -30,3 +30,12 @@ func Write(w http.ResponseWriter, f *service.Fault) {
 	w.WriteHeader(f.Status)
 	_, _ = w.Write(b) // fails only when the client is gone
 }
+
+// HangUp closes the connection after the answer to a request whose body is not read.
+// Otherwise the HTTP library reads what is left of the body before it answers, and a
+// stranger who sends a byte now and then holds the connection.
+func HangUp(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+}

@@ -166,6 +166,34 @@ func TestSlowReaders(t *testing.T) {
 	t.Logf("%d MiB before, %d MiB with 16 readers that do not read, %d MiB after 48 that did", before, held, b.memory("VmRSS"))
 }
 
+// TestLargeBodies sends the largest bodies that are taken, several at a time, over both
+// transports. All of them are read and refused for what is in them.
+func TestLargeBodies(t *testing.T) {
+	b := besiege(t)
+	const size = 30 << 20
+	line := `{"type":"Note","data":{"slug":"s","text":"` + strings.Repeat("x", 100) + `","created":1}}` + "\n"
+	lines := strings.Repeat(line, size/len(line)) + "no JSON\n"
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_load","arguments":{"mode":"merge","data":"` + strings.Repeat("x", size) + `"}}}`
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			request := b.request("/graphs/code/load/ndjson?mode=merge", "application/x-ndjson", lines)
+			want := []int{http.StatusBadRequest, http.StatusTooManyRequests}
+			if i%2 == 0 {
+				request, want = b.request(overMCP, asJSON, call), []int{http.StatusOK, http.StatusTooManyRequests}
+			}
+			r, err := b.exchange(request)
+			if err == nil {
+				err = r.check(want...)
+			}
+			if err != nil || !r.refused() {
+				t.Errorf("client %d: %d %.100s, %v", i, r.status, r.body, err)
+			}
+		})
+	}
+	clients.Wait()
+}
+
 // TestIdleConnections holds many connections that do nothing: half of them never did,
 // half have asked for something and stay. The rest of the world is served, and those
 // that were within the server's number can go on.

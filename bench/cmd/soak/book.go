@@ -32,7 +32,7 @@ var explained = map[string][]int{
 	"bad query":            {400},
 	"unknown query":        {404},
 	"denied":               {403},
-	"denied over MCP":      {403, 404}, // a tool that the actor may never use does not exist for it
+	"denied over MCP":      {400, 404}, // a tool that the actor may never use does not exist for it; the status depends on the protocol's version
 	"branch create":        {200},
 	"branch load":          {200},
 	"branch update":        {200},

@@ -39,7 +39,7 @@ type write struct {
 // history is what one client did to a note, one write after another.
 type history struct {
 	text   string   // after the last acknowledged write
-	unsure []string // what it may be instead, by writes since whose outcome is not known
+	unsure []string // what it may be instead, by writes whose outcome is not known: the server may do one after a later one
 }
 
 func newLedger() *ledger {
@@ -65,7 +65,7 @@ func (l *ledger) put(m map[string]*history, key, text string, known bool) {
 		h.unsure = append(h.unsure, text)
 		return
 	}
-	h.text, h.unsure = text, nil
+	h.text = text
 }
 
 // share notes a write to a note that all write to.

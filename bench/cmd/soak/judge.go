@@ -89,6 +89,13 @@ func (r *result) print(w io.Writer) {
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t\n", row.name, m[0], m[1], m[2])
 	}
 	tw.Flush()
+	fmt.Fprint(w, "resident memory in MiB, by seconds:")
+	for i, s := range r.samples {
+		if i%max(1, len(r.samples)/20) == 0 {
+			fmt.Fprintf(w, " %.0f: %d", s.at.Seconds(), s.rss>>10)
+		}
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nstopped under load in %s; %d notes and branches of the store compared, %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 

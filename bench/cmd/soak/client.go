@@ -86,8 +86,16 @@ func (c *client) rest(ctx context.Context, operation, method, path, contentType,
 	start := time.Now()
 	o.status, o.body, o.err = c.send(ctx, method, path, contentType, body)
 	o.took = time.Since(start)
-	c.book.enter(o)
+	c.enter(&o)
 	return &o
+}
+
+// enter counts an outcome, and its commit when it has one.
+func (c *client) enter(o *outcome) {
+	if o.ok() && commitOf(o) != "" {
+		c.ledger.commits.Add(1)
+	}
+	c.book.enter(*o)
 }
 
 func (c *client) send(ctx context.Context, method, path, contentType, body string) (int, []byte, error) {
@@ -144,7 +152,7 @@ func (c *client) tool(ctx context.Context, operation, name string, arguments map
 	start := time.Now()
 	o.status, o.body, o.err = c.callTool(ctx, name, json.RawMessage(b))
 	o.took = time.Since(start)
-	c.book.enter(o)
+	c.enter(&o)
 	return &o
 }
 

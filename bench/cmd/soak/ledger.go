@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -20,6 +21,8 @@ import (
 // ledger remembers what the server has acknowledged, and what it may have done without
 // the answer's having come. It is safe for concurrent use.
 type ledger struct {
+	commits atomic.Int64 // acknowledged, on any branch
+
 	mu       sync.Mutex
 	own      map[string]*history // notes that one client alone writes to, by slug
 	shared   map[string][]write  // notes that all write to: in no order but the commits'

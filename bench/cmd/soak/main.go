@@ -104,6 +104,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 			if err != nil {
 				return nil, err
 			}
+			s.commits = l.commits.Load()
 			r.samples = append(r.samples, s)
 		}
 	}

@@ -18,6 +18,7 @@ type sample struct {
 	rss        int64         // KiB of resident memory
 	threads    int64
 	goroutines int64 // 0 where the server does not tell
+	commits    int64 // acknowledged by then
 }
 
 // sample looks at the server.
@@ -97,3 +98,4 @@ func thirds(samples []sample, field func(sample) int64) (m [3]int64) {
 func rss(s sample) int64        { return s.rss }
 func threads(s sample) int64    { return s.threads }
 func goroutines(s sample) int64 { return s.goroutines }
+func commits(s sample) int64    { return s.commits }

@@ -16,7 +16,7 @@ import (
 // come to twice what is alive. The history keeps some 700 bytes of every commit for good.
 const (
 	rssMargin       = 0.15
-	rssAllowance    = 32 << 10 // KiB
+	rssAllowance    = 48 << 10 // KiB
 	rssPerCommit    = 1.5      // KiB
 	goroutineMargin = 0.10
 	goroutineSlack  = 16 // a client's connection has two

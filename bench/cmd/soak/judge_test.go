@@ -61,7 +61,7 @@ func TestVerdict(t *testing.T) {
 		}, "goroutines grow"},
 		{"leaking memory", func(r *result) {
 			for i := range r.samples {
-				r.samples[i].rss += int64(i) * 1500
+				r.samples[i].rss += int64(i) * 2000
 			}
 		}, "resident memory in KiB grow"},
 		{"leaking threads", func(r *result) {

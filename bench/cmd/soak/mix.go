@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
@@ -34,7 +35,7 @@ func startCrowd(ctx context.Context, p *server, b *book, l *ledger, o options) *
 		if overHTTP && n%2 == 0 {
 			c.branches = overREST{c}
 		}
-		g.done.Go(func() { c.work(ctx) })
+		g.done.Go(func() { c.work(ctx, o.think) })
 	}
 	return g
 }
@@ -70,7 +71,7 @@ var deeds = map[string][]deed{
 }
 
 // work does one thing after another until the context ends or the server is gone.
-func (c *client) work(ctx context.Context) {
+func (c *client) work(ctx context.Context, think time.Duration) {
 	defer c.close()
 	total := 0
 	for _, d := range deeds[c.actor] {
@@ -83,6 +84,10 @@ func (c *client) work(ctx context.Context) {
 				d.do(c, ctx)
 				break
 			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(c.rng.Float64() * 2 * float64(think))):
 		}
 	}
 }

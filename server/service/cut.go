@@ -87,7 +87,11 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			counted = n + 1
 		}
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
-		return n, why, &Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+		refusal := &Oversize{Rows: int(total), Bytes: estimate, MaxBytes: e.enc.MaxBytes}
+		if e.enc.Refuse {
+			refusal.MaxRows = e.enc.MaxRows // else those would have been cut
+		}
+		return n, why, refusal
 	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
 		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
 	}

@@ -16,8 +16,9 @@ import (
 // come to twice what is alive. The history keeps some 700 bytes of every commit for good.
 const (
 	rssMargin       = 0.15
-	rssAllowance    = 48 << 10 // KiB
-	rssPerCommit    = 1.5      // KiB
+	rssAllowance    = 48 << 10    // KiB
+	rssPerCommit    = 1.5         // KiB
+	rssAfter        = time.Minute // shorter runs end before the first checkpoint
 	goroutineMargin = 0.10
 	goroutineSlack  = 16 // a client's connection has two
 	threadSlack     = 8
@@ -46,8 +47,10 @@ func (r *result) verdict() error {
 	if r.checked == 0 {
 		fail("nothing of the store was compared")
 	}
-	made := thirds(r.samples, commits)
-	errs = append(errs, level("resident memory in KiB", thirds(r.samples, rss), rssMargin, rssAllowance+int64(rssPerCommit*float64(made[2]-made[1]))))
+	if n := len(r.samples); n > 0 && r.samples[n-1].at >= rssAfter {
+		made := thirds(r.samples, commits)
+		errs = append(errs, level("resident memory in KiB", thirds(r.samples, rss), rssMargin, rssAllowance+int64(rssPerCommit*float64(made[2]-made[1]))))
+	}
 	errs = append(errs, level("goroutines", thirds(r.samples, goroutines), goroutineMargin, goroutineSlack))
 	errs = append(errs, level("threads", thirds(r.samples, threads), 0, threadSlack))
 	return errors.Join(errs...)

@@ -64,6 +64,12 @@ func TestVerdict(t *testing.T) {
 				r.samples[i].rss += int64(i) * 2000
 			}
 		}, "resident memory in KiB grow"},
+		{"a short run, which is all growth", func(r *result) {
+			r.samples = r.samples[:20]
+			for i := range r.samples {
+				r.samples[i].rss += int64(i) * 50_000
+			}
+		}, ""},
 		{"leaking threads", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].threads += int64(i) / 5

@@ -56,6 +56,14 @@ test: ## regenerate and fail on a difference, then run every test
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done
 
+# Ten thousand connections take as many files in the server and in the test: see ulimit -n.
+test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
+	$(GO) test ./cmd/omnigraph-server -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
+
+SOAKTIME ?= 3m
+soak: build ## run 16 clients with all they may do against the built server for SOAKTIME, and stop it under load
+	$(GO) run ./bench/cmd/soak -bin bin -time $(SOAKTIME)
+
 # The peers are a module of their own, with SQLite compiled in; DuckDB is tested where a
 # run of bench-peers has fetched it.
 test-peers: ## vet and test the comparison with other databases (needs a C compiler)
@@ -134,4 +142,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean

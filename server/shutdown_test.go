@@ -48,7 +48,7 @@ func TestShutdown(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			inside := make(chan struct{})
 			var running atomic.Bool
-			s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), drainTimeout: 200 * time.Millisecond, cutTimeout: 100 * time.Millisecond}
+			s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 200 * time.Millisecond, cutTimeout: 100 * time.Millisecond}
 			s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				running.Store(true)
 				defer running.Store(false)

@@ -98,10 +98,10 @@ type process struct {
 	read           chan struct{} // closed when stdout has ended
 }
 
-// start runs the server with --dev on a free port and waits until it has shown its call.
-func start(t *testing.T, dir string) *process {
+// start runs the server with --dev, and args, on a free port and waits until it has shown its call.
+func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	return startWith(t, dir, "Serving", "--dev")
+	return startWith(t, dir, "Serving", append(args, "--dev")...)
 }
 
 // startWith runs the server on a free port and waits for a line that starts with sign.

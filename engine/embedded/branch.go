@@ -232,11 +232,17 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 		b.unlock()
 		return c.out.err
 	}
-	if g.logged.Add(s.bytes) > g.opts.CheckpointBytes || s.bulk {
+	if g.logged.Add(s.bytes+commitWeight) > g.opts.CheckpointBytes || s.bulk {
 		g.requestCheckpoint()
 	}
 	return nil
 }
+
+// commitWeight is how many bytes a commit counts for beside those of its record, when it
+// comes to a checkpoint. Until then the states of the past that are kept, and the rows
+// that were replaced, stay in memory: after thirty thousand small commits, whose records
+// are eight megabytes, they would be half a gigabyte.
+const commitWeight = 1 << 10
 
 // record is a commit as the log holds it.
 type record struct {

@@ -105,11 +105,13 @@ func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(unreachable.Retry.Seconds())))))
 	}
 	g.Log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
+	envelope.HangUp(w, r)
 	envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
 }
 
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	g.Log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
+	envelope.HangUp(w, r)
 	if g.Metadata != nil {
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}

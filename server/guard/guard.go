@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/server/envelope"
 )
 
 // Options say what a server is reached as.
@@ -86,6 +88,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			w.Header().Add("Vary", "Origin")
 		}
 		if !g.hostAllowed(r.Host) {
+			envelope.HangUp(w, r)
 			refuse(w,
 				fmt.Sprintf("this server is not reached as host %q; call it by its own name, or list that host under server.public_hosts", clip(r.Host)))
 			return
@@ -97,6 +100,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		}
 		listed, allowed := g.originAllowed(r.Host, origins)
 		if !allowed {
+			envelope.HangUp(w, r)
 			refuse(w,
 				fmt.Sprintf("origin %q may not call this server; list it under server.browser_origins", clip(strings.Join(origins, ", "))))
 			return

@@ -67,6 +67,7 @@ type options struct {
 	logFormat       string
 	logLevel        string
 	logRequests     bool
+	connections     int
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -83,7 +84,8 @@ answer 503 until the server is started again, and /readyz says so.
 Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE, from variables
 OMNIGRAPH_TOKEN_<ACTOR>, and from the issuer that cluster.yaml names under server.oidc.
 The address that is listened on is printed as
-OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
+OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one. The server keeps under the
+memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there is.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       version(),
 		SilenceErrors: true,
@@ -97,6 +99,7 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
 	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "refuse to start when a graph cannot be opened, instead of serving the others")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
+	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("clients connected at a time; one more closes the quietest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	_ = cmd.MarkFlagDirname("cluster")
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
@@ -152,7 +155,9 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
+	one, all := limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
+		QueryMemory: one, AllQueryMemory: all, MaxConnections: o.connections,
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
 		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})

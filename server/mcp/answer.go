@@ -40,7 +40,7 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	dst = append(dst, `"error":{"code":`...)
 	dst = strconv.AppendInt(dst, e.Code, 10)
 	dst = append(dst, `,"message":`...)
-	dst = appendString(dst, e.Message)
+	dst = appendString(dst, service.Clip(e.Message))
 	if len(e.Data) > 0 {
 		dst = append(append(dst, `,"data":`...), e.Data...)
 	}

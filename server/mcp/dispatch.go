@@ -281,8 +281,14 @@ func checkMeta(m *message, header string) *jsonrpc.Error {
 	return nil
 }
 
+// maxVersion is how many bytes of a version that is none are repeated.
+const maxVersion = 80
+
 // unsupportedVersion is the answer to a protocol version that is not served.
 func unsupportedVersion(version string) *jsonrpc.Error {
+	if len(version) > maxVersion {
+		version = strings.ToValidUTF8(version[:maxVersion], "") + "…"
+	}
 	data, err := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
 	if err != nil {
 		panic(err) // strings

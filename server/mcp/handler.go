@@ -197,6 +197,9 @@ func checkEnvelope(r *http.Request) *httpFault {
 			return refused(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		}
 	}
+	if codings := r.Header["Content-Encoding"]; codings != nil && !(len(codings) == 1 && (codings[0] == "" || codings[0] == "identity")) {
+		return refused(http.StatusUnsupportedMediaType, "found a Content-Encoding, wanted none; send the body uncompressed")
+	}
 	if !accepts(r.Header["Accept"]) {
 		return badRequest("the Accept header must list both application/json and text/event-stream")
 	}

@@ -29,6 +29,9 @@ func (m *message) isCall() bool { return m.id != nil }
 // maxDepth is how deep the values of a message may nest.
 const maxDepth = 1000
 
+// maxID is how many bytes an id may have: every answer repeats it.
+const maxID = 1 << 10
+
 // badMessage is a body, or a part of one, that is no message.
 type badMessage struct {
 	code   int64
@@ -143,7 +146,7 @@ func (r reader) message() (m message, err error) {
 		}
 		return m, &badMessage{code: codeInvalidRequest, detail: "a message is a JSON object; this one is none"}
 	}
-	var version, method, badID bool
+	var version, method, badID, longID bool
 	var start int64
 	err = r.members(func(key string) error {
 		switch key {
@@ -160,7 +163,9 @@ func (r reader) message() (m message, err error) {
 		case "id":
 			switch jsontext.Value(v).Kind() {
 			case '"', '0':
-				m.id = v
+				if longID = len(v) > maxID; !longID {
+					m.id = v
+				}
 			case 'n':
 			default:
 				badID = true
@@ -177,6 +182,8 @@ func (r reader) message() (m message, err error) {
 	switch {
 	case err != nil:
 		return m, err
+	case longID:
+		return m, &badMessage{code: codeInvalidRequest, detail: fmt.Sprintf("the id is longer than %d bytes", maxID)}
 	case badID:
 		return m, &badMessage{code: codeInvalidRequest, detail: "the id is neither a string nor a number"}
 	case !version:

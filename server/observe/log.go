@@ -2,6 +2,7 @@
 package observe
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 		return nil, fmt.Errorf("log level %q: wanted debug, info, warn or error", level)
 	}
 	opts := &slog.HandlerOptions{Level: l}
+	w = printable{w}
 	switch format {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, opts)), nil
@@ -40,6 +42,31 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(w, opts)), nil
 	}
 	return nil, fmt.Errorf("log format %q: wanted text or json", format)
+}
+
+// printable puts a question mark in place of each control character that the handlers of
+// log/slog leave as it is, DEL and those from U+0080 to U+009F: what a client sent must
+// not speak to the terminal that shows the log.
+type printable struct{ io.Writer }
+
+func (w printable) Write(b []byte) (int, error) {
+	clean := b
+	for i := range b {
+		switch {
+		case b[i] == 0x7f:
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // as UTF-8
+		default:
+			continue
+		}
+		if &clean[0] == &b[0] {
+			clean = bytes.Clone(b)
+		}
+		clean[i] = '?'
+		if b[i] == 0xc2 {
+			clean[i+1] = '?'
+		}
+	}
+	return w.Writer.Write(clean)
 }
 
 // WithRequests returns a logger that adds to each line of a request the request's id,

@@ -20,6 +20,9 @@ import (
 // object reads the body, of at most so many bytes, as a JSON object. No body at all is
 // an empty object.
 func (x *exchange) object(most int64) (*tool.Object, error) {
+	if x.r.ContentLength > most {
+		return nil, tooLarge(most)
+	}
 	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
 	if err != nil {
 		return nil, unreadable(err)
@@ -108,7 +111,7 @@ func rulesOf(tag string) rules {
 
 // wantContent holds a request to the media type of its body, which comes as it is.
 func wantContent(r *http.Request, want string) error {
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
@@ -125,10 +128,14 @@ func wantContent(r *http.Request, want string) error {
 func unreadable(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
-			fmt.Sprintf("the request body is larger than the %d bytes that it may have", tooBig.Limit))}
+		return tooLarge(tooBig.Limit)
 	}
 	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, "the request body could not be read")}
+}
+
+func tooLarge(limit int64) error {
+	return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
+		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
 }
 
 // limited reads a body up to its limit and remembers that the limit was passed, also

@@ -22,6 +22,10 @@ type Options struct {
 	MaxBody int64 // bytes of a request, 1 MiB by default
 	MaxLoad int64 // bytes of a load, 32 MiB by default
 
+	// MaxAnswer is the most bytes of a read's answer, 32 MiB by default. A larger one is
+	// refused with 413: it would be held in memory whole until its client has taken it.
+	MaxAnswer int
+
 	// Server decides about graph_list. Nil denies it to everybody.
 	Server service.Authorizer
 
@@ -41,6 +45,9 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	}
 	if opts.MaxLoad == 0 {
 		opts.MaxLoad = 32 << 20
+	}
+	if opts.MaxAnswer == 0 {
+		opts.MaxAnswer = 32 << 20
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)

@@ -34,6 +34,9 @@ func (x *exchange) loadLines() error {
 	if err := wantContent(x.r, mediaNDJSON); err != nil {
 		return err
 	}
+	if x.r.ContentLength > x.opts.MaxLoad {
+		return tooLarge(x.opts.MaxLoad)
+	}
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
 	load := x.load(body, x.query.Get("branch"), x.query.Get("mode"), x.query.Get("dry_run") == "true")
 	call, err := into(load, x.query.Get("from"))

@@ -72,7 +72,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		if why == whole {
 			continue
 		}
-		if !e.enc.Refuse {
+		if !e.enc.Refuse && !(e.enc.RefuseBytes && why == byBytes) {
 			break
 		}
 		if s, ok := r.(skipper); ok {
@@ -80,14 +80,18 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		}
 	}
 	switch {
-	case why != whole && e.enc.Refuse:
+	case why != whole && e.enc.Refuse, why == byBytes && e.enc.RefuseBytes:
 		// The row that did not fit counts: it may be the only one.
 		counted := max(n, 1)
 		if over > 0 {
 			counted = n + 1
 		}
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
-		return n, why, &Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+		refusal := &Oversize{Rows: int(total), Bytes: estimate, MaxBytes: e.enc.MaxBytes}
+		if e.enc.Refuse {
+			refusal.MaxRows = e.enc.MaxRows // else those would have been cut
+		}
+		return n, why, refusal
 	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
 		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
 	}

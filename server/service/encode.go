@@ -50,6 +50,8 @@ type Encoding struct {
 	Refuse   bool
 
 	NoCommit bool // leaves the commit that was read out of the answer
+	// RefuseBytes fails where the answer would be cut by its bytes; by its rows it is cut.
+	RefuseBytes bool
 }
 
 // ForModel is how answers to models are written: safe integers, within the limits of

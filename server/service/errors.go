@@ -67,6 +67,9 @@ func (e *Oversize) Error() string {
 	if e.Single {
 		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
+	if e.MaxRows == 0 {
+		return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d bytes; add a limit, or return fewer columns", e.Rows, e.Bytes, e.MaxBytes)
+	}
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
 }

@@ -112,7 +112,7 @@ func Explain(err error) *Fault {
 		return callers(http.StatusForbidden, Denied, err)
 	case errors.As(err, &rejected):
 		f := callers(http.StatusBadRequest, BadRequest, err)
-		f.Body.Diagnostics = rejected.Diagnostics
+		f.Body.Diagnostics = clipped(rejected.Diagnostics)
 		return f
 	case errors.As(err, &oversize):
 		f := callers(http.StatusRequestEntityTooLarge, BadRequest, err)
@@ -196,7 +196,7 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 }
 
 func callers(status int, code Code, err error) *Fault {
-	return &Fault{Status: status, Body: WireError{Error: err.Error(), Code: code}}
+	return &Fault{Status: status, Body: WireError{Error: Clip(err.Error()), Code: code}}
 }
 
 func servers(status int, message string) *Fault {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// lost is the status of a call whose answer did not come: the connection was lost.
+const lost = 0
+
+// explained are the statuses that each operation may be answered with while the server
+// serves. Anything else is a failure. Status 429 is explained for all: clients may ask
+// for more than the server takes on at a time.
+var explained = map[string][]int{
+	"read, stored":         {200},
+	"read, ad hoc":         {200},
+	"read over MCP":        {200},
+	"list over MCP":        {200},
+	"insert":               {200},
+	"update":               {200},
+	"update over MCP":      {200},
+	"delete":               {200},
+	"update, shared":       {200},
+	"update, if unchanged": {200, 412}, // somebody else was faster
+	"load":                 {200},
+	"load over MCP":        {200},
+	"load, append twice":   {409}, // the notes are there
+	"bad query":            {400},
+	"unknown query":        {404},
+	"denied":               {403},
+	"denied over MCP":      {400, 404}, // a tool that the actor may never use does not exist for it; the status depends on the protocol's version
+	"branch create":        {200},
+	"branch load":          {200},
+	"branch update":        {200},
+	"branch read":          {200},
+	"branch merge":         {200},
+	"branch merge, shared": {200, 409}, // main has another text by now
+	"branch delete":        {200},
+}
+
+// draining are the statuses that any call may have besides once the server was told to
+// stop.
+var draining = []int{lost, http.StatusServiceUnavailable}
+
+// book counts the answers of each operation. It is safe for concurrent use.
+type book struct {
+	stopping atomic.Bool
+
+	mu       sync.Mutex
+	pages    map[string]*page
+	failures []string // the first of them, told in full
+	failed   int
+}
+
+// page is what is known of one operation.
+type page struct {
+	statuses map[int]int
+	took     []time.Duration
+}
+
+const maxFailures = 20
+
+func newBook() *book { return &book{pages: map[string]*page{}} }
+
+// stop tells that the server is about to be told to stop.
+func (b *book) stop() { b.stopping.Store(true) }
+
+// outcome is the end of one call.
+type outcome struct {
+	operation, request string
+	status             int // of HTTP, or that a tool's fault would have over HTTP
+	body               []byte
+	err                error
+	took               time.Duration
+}
+
+// ok reports whether the call did what was asked for.
+func (o *outcome) ok() bool { return o.status == http.StatusOK }
+
+// unsure reports whether the call may have done what was asked for: its answer is lost,
+// or says so.
+func (o *outcome) unsure() bool { return o.status == lost || o.status >= 500 }
+
+// enter counts an outcome, and keeps it when nothing explains it.
+func (b *book) enter(o outcome) {
+	stopping := b.stopping.Load()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.pages[o.operation]
+	if p == nil {
+		p = &page{statuses: map[int]int{}}
+		b.pages[o.operation] = p
+	}
+	p.statuses[o.status]++
+	p.took = append(p.took, o.took)
+	statuses, known := explained[o.operation]
+	if known && (slices.Contains(statuses, o.status) || o.status == http.StatusTooManyRequests || stopping && slices.Contains(draining, o.status)) {
+		return
+	}
+	b.failed++
+	if len(b.failures) < maxFailures {
+		b.failures = append(b.failures, fmt.Sprintf("%s: answered %d, wanted %v: %.600s\n  %.600s %v", o.operation, o.status, statuses, o.request, o.body, errText(o.err)))
+	}
+}
+
+// complain keeps a fault that is in no status.
+func (b *book) complain(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed++
+	if len(b.failures) < maxFailures {
+		b.failures = append(b.failures, fmt.Sprintf(format, args...))
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

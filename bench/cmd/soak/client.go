@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// callLimit is how long a call may take: longer than the server's own limit, so that it
+// is the server's that shows.
+const callLimit = 60 * time.Second
+
+// client is one client. Its calls come one after another.
+type client struct {
+	n     int
+	actor string
+	rng   *rand.Rand
+
+	base   string // of the graph
+	token  string
+	http   *http.Client
+	status atomic.Int64 // of the last answer over HTTP
+	mcp    *mcp.ClientSession
+
+	branches branching
+	book     *book
+	ledger   *ledger
+
+	serial int      // of texts and names, which are never used twice
+	live   []string // notes of its own that are there
+}
+
+func newClient(n int, actor string, p *server, b *book, l *ledger, seed uint64) *client {
+	c := &client{
+		n: n, actor: actor, rng: rand.New(rand.NewPCG(seed, uint64(n))), base: "http://" + p.addr + "/graphs/" + graphID, token: tokenOf(actor),
+		book: b, ledger: l,
+	}
+	c.http = &http.Client{Transport: c.transport(&http.Transport{MaxIdleConnsPerHost: 4}), Timeout: callLimit}
+	c.branches = overMCP{c}
+	return c
+}
+
+// sender is an http.RoundTripper that sends the client's token and notes the status.
+type sender struct {
+	*client
+	next *http.Transport
+}
+
+func (c *client) transport(next *http.Transport) http.RoundTripper { return sender{c, next} }
+
+func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.status.Store(lost)
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	res, err := s.next.RoundTrip(r)
+	if err == nil {
+		s.status.Store(int64(res.StatusCode))
+	}
+	return res, err
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (s sender) CloseIdleConnections() { s.next.CloseIdleConnections() }
+
+func (c *client) close() {
+	if c.mcp != nil {
+		_ = c.mcp.Close() // there are no sessions on the server to end
+	}
+	c.http.CloseIdleConnections()
+}
+
+// rest makes a call over REST and counts it.
+func (c *client) rest(ctx context.Context, operation, method, path, contentType, body string) *outcome {
+	o := outcome{operation: operation, request: method + " " + path + " as " + c.actor + " " + body}
+	start := time.Now()
+	o.status, o.body, o.err = c.send(ctx, method, path, contentType, body)
+	o.took = time.Since(start)
+	c.enter(&o)
+	return &o
+}
+
+// enter counts an outcome, and its commit when it has one.
+func (c *client) enter(o *outcome) {
+	if o.ok() && commitOf(o) != "" {
+		c.ledger.commits.Add(1)
+	}
+	c.book.enter(*o)
+}
+
+func (c *client) send(ctx context.Context, method, path, contentType, body string) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		return lost, nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return lost, nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return lost, b, err // half an answer is none
+	}
+	return res.StatusCode, b, nil
+}
+
+// post makes a call with a JSON body.
+func (c *client) post(ctx context.Context, operation, path string, body any) *outcome {
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // maps of texts and numbers
+	}
+	return c.rest(ctx, operation, http.MethodPost, path, "application/json", string(b))
+}
+
+// session returns the client's MCP session, and makes one when there is none.
+func (c *client) session(ctx context.Context) (*mcp.ClientSession, error) {
+	if c.mcp != nil {
+		return c.mcp, nil
+	}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: c.base + "/mcp", HTTPClient: c.http, MaxRetries: -1, DisableStandaloneSSE: true,
+	}, nil)
+	if err == nil {
+		c.mcp = s
+	}
+	return s, err
+}
+
+// tool calls a tool over MCP and counts the call under the status that its fault would
+// have over HTTP.
+func (c *client) tool(ctx context.Context, operation, name string, arguments map[string]any) *outcome {
+	b, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err) // maps of texts and numbers
+	}
+	o := outcome{operation: operation, request: "tool " + name + " as " + c.actor + " " + string(b)}
+	start := time.Now()
+	o.status, o.body, o.err = c.callTool(ctx, name, json.RawMessage(b))
+	o.took = time.Since(start)
+	c.enter(&o)
+	return &o
+}
+
+func (c *client) callTool(ctx context.Context, name string, arguments json.RawMessage) (int, []byte, error) {
+	s, err := c.session(ctx)
+	if err != nil {
+		return c.failed(err)
+	}
+	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		return c.failed(err)
+	}
+	var body bytes.Buffer
+	for _, content := range res.Content {
+		if text, ok := content.(*mcp.TextContent); ok {
+			body.WriteString(text.Text)
+		}
+	}
+	if !res.IsError {
+		return http.StatusOK, body.Bytes(), nil
+	}
+	var fault struct {
+		Code         string          `json:"code"`
+		Precondition json.RawMessage `json:"precondition_failure"`
+		Limit        json.RawMessage `json:"resource_limit"`
+	}
+	if err := json.Unmarshal(body.Bytes(), &fault); err != nil {
+		return lost, body.Bytes(), fmt.Errorf("a fault that is no envelope: %w", err)
+	}
+	switch {
+	case fault.Precondition != nil:
+		return http.StatusPreconditionFailed, body.Bytes(), nil
+	case fault.Limit != nil && fault.Code == "bad_request":
+		return http.StatusRequestEntityTooLarge, body.Bytes(), nil
+	}
+	status, ok := map[string]int{"bad_request": 400, "unauthorized": 401, "forbidden": 403, "not_found": 404, "conflict": 409, "too_many_requests": 429, "internal": 503}[fault.Code]
+	if !ok {
+		return lost, body.Bytes(), errors.New("a fault without a code")
+	}
+	return status, body.Bytes(), nil
+}
+
+// failed is the outcome of a call over MCP that had no result. The session may be at its
+// end, and is not used again.
+func (c *client) failed(err error) (int, []byte, error) {
+	if c.mcp != nil {
+		_ = c.mcp.Close() // it has failed
+		c.mcp = nil
+	}
+	status := int(c.status.Load())
+	if status == http.StatusOK {
+		var fault *jsonrpc.Error
+		if errors.As(err, &fault) && fault.Code == jsonrpc.CodeInvalidParams {
+			return http.StatusNotFound, nil, err // the protocol's way to say that there is no such tool
+		}
+		status = lost
+	}
+	return status, nil, err
+}
+
+// commitOf returns the commit that a write's answer names.
+func commitOf(o *outcome) string {
+	var answer struct {
+		Commit string `json:"commit"`
+	}
+	if json.Unmarshal(o.body, &answer) != nil {
+		return ""
+	}
+	return answer.Commit
+}

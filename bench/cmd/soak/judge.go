@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// The margins of what counts as level between the middle and the last third of a run.
+// Resident memory rises from one checkpoint to the next, and a garbage collector lets it
+// come to twice what is alive. The history keeps some 400 bytes of every commit for good;
+// what is allowed for each is more than twice that, so this finds no leak of a few hundred
+// bytes a commit.
+const (
+	rssMargin       = 0.15
+	rssAllowance    = 48 << 10    // KiB
+	rssPerCommit    = 1.5         // KiB
+	rssAfter        = time.Minute // shorter runs end before the first checkpoint
+	goroutineMargin = 0.10
+	goroutineSlack  = 16 // a client's connection has two
+	threadSlack     = 8
+)
+
+// verdict returns what is wrong with a run, joined, or nil.
+func (r *result) verdict() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	if r.book.failed > 0 {
+		fail("%d answers that nothing explains; the first of them:\n%s", r.book.failed, strings.Join(r.book.failures, "\n"))
+	}
+	for _, operation := range slices.Sorted(maps.Keys(explained)) {
+		if r.book.pages[operation] == nil {
+			fail("%q was never tried: the run is too short to say anything", operation)
+		}
+	}
+	if r.end.err != nil {
+		fail("the server was told to stop under load: %w", r.end.err)
+	}
+	if len(r.lost) > 0 {
+		fail("the store is not what was acknowledged in %d places:\n%s", len(r.lost), strings.Join(r.lost[:min(maxFailures, len(r.lost))], "\n"))
+	}
+	if r.checked == 0 {
+		fail("nothing of the store was compared")
+	}
+	if n := len(r.samples); n > 0 && r.samples[n-1].at >= rssAfter {
+		made := thirds(r.samples, commits)
+		errs = append(errs, level("resident memory in KiB", thirds(r.samples, rss), rssMargin, rssAllowance+int64(rssPerCommit*float64(made[2]-made[1]))))
+	}
+	errs = append(errs, level("goroutines", thirds(r.samples, goroutines), goroutineMargin, goroutineSlack))
+	errs = append(errs, level("threads", thirds(r.samples, threads), 0, threadSlack))
+	return errors.Join(errs...)
+}
+
+// level holds the last third of a run to the middle one, and what may be added to it.
+func level(what string, m [3]int64, margin float64, slack int64) error {
+	most := m[1] + int64(margin*float64(m[1])) + slack
+	if m[2] <= most {
+		return nil
+	}
+	return fmt.Errorf("%s grow: medians by thirds of the run are %d, %d and %d, wanted at most %d in the last", what, m[0], m[1], m[2], most)
+}
+
+// print prints what was done and what the server took for it.
+func (r *result) print(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "operation\tcalls\tp50\tp99\tworst\tstatuses\t")
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	calls := 0
+	for _, name := range slices.Sorted(maps.Keys(r.book.pages)) {
+		p := r.book.pages[name]
+		calls += len(p.took)
+		slices.Sort(p.took)
+		var statuses []string
+		for _, status := range slices.Sorted(maps.Keys(p.statuses)) {
+			statuses = append(statuses, fmt.Sprintf("%d: %d", status, p.statuses[status]))
+		}
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, len(p.took), short(quantile(p.took, 0.5)), short(quantile(p.took, 0.99)), short(quantile(p.took, 1)), strings.Join(statuses, ", "))
+	}
+	fmt.Fprintf(tw, "all\t%d\t\t\t\t\t\n", calls)
+	tw.Flush()
+	fmt.Fprintln(w)
+	fmt.Fprintln(tw, "medians by thirds\tfirst\tmiddle\tlast\t")
+	for _, row := range []struct {
+		name  string
+		field func(sample) int64
+	}{{"resident memory, KiB", rss}, {"goroutines (0: not told)", goroutines}, {"threads", threads}, {"commits", commits}} {
+		m := thirds(r.samples, row.field)
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t\n", row.name, m[0], m[1], m[2])
+	}
+	tw.Flush()
+	fmt.Fprint(w, "resident memory in MiB, by seconds:")
+	for i, s := range r.samples {
+		if i%max(1, len(r.samples)/20) == 0 {
+			fmt.Fprintf(w, " %.0f: %d", s.at.Seconds(), s.rss>>10)
+		}
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nstopped under load in %s; %d notes and branches of the store compared, %d differ\n", short(r.end.took), r.checked, len(r.lost))
+}
+
+// quantile returns the least of sorted times that the fraction q of all do not exceed.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+func short(d time.Duration) string {
+	if d < time.Millisecond {
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(100 * time.Microsecond).String()
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+// ledger remembers what the server has acknowledged, and what it may have done without
+// the answer's having come. It is safe for concurrent use.
+type ledger struct {
+	commits atomic.Int64 // acknowledged, on any branch
+
+	mu       sync.Mutex
+	own      map[string]*history // notes that one client alone writes to, by slug
+	shared   map[string][]write  // notes that all write to: in no order but the commits'
+	branches map[string]*history // all but main, by name
+}
+
+// absent is the text of a note, or of a branch, that is not there.
+const absent = ""
+
+// write is an acknowledged write to a note.
+type write struct {
+	commit string
+	text   string
+	unsure bool // it may not have happened, and then has no commit
+}
+
+// history is what one client did to a note, one write after another.
+type history struct {
+	text   string   // after the last acknowledged write
+	unsure []string // what it may be instead, by writes whose outcome is not known: the server may do one after a later one
+}
+
+func newLedger() *ledger {
+	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
+}
+
+// note notes what a client's write left of a note of its own; known is false when the
+// answer to the write did not come.
+func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
+
+// branch notes that a branch was made, with a text that is not empty, or deleted.
+func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
+
+func (l *ledger) put(m map[string]*history, key, text string, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := m[key]
+	if h == nil {
+		h = &history{}
+		m[key] = h
+	}
+	if !known {
+		h.unsure = append(h.unsure, text)
+		return
+	}
+	h.text = text
+}
+
+// share notes a write to a note that all write to.
+func (l *ledger) share(slug string, w write) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shared[slug] = append(l.shared[slug], w)
+}
+
+// compare opens a store that no server has open, and returns what it has otherwise than
+// the ledger says, and how many notes and branches were compared.
+func compare(ctx context.Context, dir string, l *ledger) (differences []string, checked int, err error) {
+	g, err := embedded.Open(ctx, fs.OS(), filepath.Clean(dir), embedded.Options{})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	if err := g.Verify(ctx); err != nil {
+		return nil, 0, err
+	}
+	var out bytes.Buffer
+	if _, err := g.Export(ctx, &out, engine.Target{}, engine.ExportOptions{Types: []string{"Note"}}); err != nil {
+		return nil, 0, err
+	}
+	notes, err := readNotes(&out)
+	if err != nil {
+		return nil, 0, err
+	}
+	commits, err := g.Commits(ctx, "", engine.CommitRange{})
+	if err != nil {
+		return nil, 0, err
+	}
+	order := make(map[string]uint64, len(commits))
+	for _, c := range commits {
+		order[c.ID] = c.Seq
+	}
+	list, err := g.Branches(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	branches := map[string]string{}
+	for _, b := range list {
+		if b.Name != "main" {
+			branches[b.Name] = made
+		}
+	}
+	differences, checked = l.differ(notes, branches, order)
+	return differences, checked, nil
+}
+
+// readNotes reads an export into the texts of notes by slug.
+func readNotes(out *bytes.Buffer) (map[string]string, error) {
+	notes := map[string]string{}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Data struct {
+				Slug string `json:"slug"`
+				Text string `json:"text"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, lines.Bytes())
+		}
+		notes[line.Data.Slug] = line.Data.Text
+	}
+	return notes, lines.Err()
+}
+
+// differ compares the ledger with the notes and the branches that there are. The order
+// is that of the commits of main.
+func (l *ledger) differ(notes, branches map[string]string, order map[string]uint64) (differences []string, checked int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	differ := func(what, key, found string, wanted []string) {
+		checked++
+		if !slices.Contains(wanted, found) {
+			differences = append(differences, fmt.Sprintf("%s %s: found %q, wanted %q", what, key, found, wanted))
+		}
+	}
+	for _, slug := range slices.Sorted(maps.Keys(l.own)) {
+		h := l.own[slug]
+		differ("note", slug, notes[slug], append([]string{h.text}, h.unsure...))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.branches)) {
+		h := l.branches[name]
+		differ("branch", name, branches[name], append([]string{h.text}, h.unsure...))
+	}
+	for _, slug := range slices.Sorted(maps.Keys(l.shared)) {
+		var last uint64
+		var wanted []string
+		for _, w := range l.shared[slug] {
+			seq, ok := order[w.commit]
+			switch {
+			case w.unsure:
+				wanted = append(wanted, w.text)
+			case !ok:
+				differences = append(differences, fmt.Sprintf("note %s: the acknowledged commit %s is not in the history of main", slug, w.commit))
+			case seq > last:
+				last = seq
+			}
+		}
+		for _, w := range l.shared[slug] {
+			if !w.unsure && last > 0 && order[w.commit] == last {
+				wanted = append(wanted, w.text)
+			}
+		}
+		differ("shared note", slug, notes[slug], wanted)
+	}
+	for _, slug := range slices.Sorted(maps.Keys(notes)) {
+		if l.own[slug] == nil && l.shared[slug] == nil {
+			differences = append(differences, fmt.Sprintf("note %s: is there, and nobody was told that it is", slug))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(branches)) {
+		if l.branches[name] == nil {
+			differences = append(differences, fmt.Sprintf("branch %s: is there, and nobody was told that it is", name))
+		}
+	}
+	return differences, checked
+}
+
+// made is the text of a branch that is there.
+const made = "made"

@@ -1,0 +1,120 @@
+// Command soak drives the built server with many clients that read, write, load, branch
+// and merge over REST and MCP, stops it under that load, and judges what it did.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what a run is made of.
+type options struct {
+	bin      string // folder of the built commands
+	repo     string // folder with the cluster.yaml and queries that are served
+	clients  int
+	duration time.Duration
+	think    time.Duration
+	seed     uint64
+	log      string // file that keeps the server's log, if set
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o options
+	flags.StringVar(&o.bin, "bin", "bin", "folder of the built omnigraph and omnigraph-server")
+	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
+	flags.IntVar(&o.clients, "clients", 16, "number of clients, 4 or more")
+	flags.DurationVar(&o.duration, "time", 3*time.Minute, "time until the server is told to stop, 5s or more")
+	flags.DurationVar(&o.think, "think", 10*time.Millisecond, "how long a client pauses between two things that it does, on average; memory is level only under a load that is")
+	flags.Uint64Var(&o.seed, "seed", 42, "seed of who does what")
+	flags.StringVar(&o.log, "log", "", "file to keep the server's log in")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+	}
+	if o.clients < 4 || o.duration < 5*time.Second {
+		return errors.New("-clients has to be 4 or more, and -time 5s or more")
+	}
+	dir, err := os.MkdirTemp("", "soak-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := soak(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	s.print(stdout)
+	return s.verdict()
+}
+
+// result is all that a run has to be judged by.
+type result struct {
+	book    *book
+	samples []sample
+	end     ending
+	lost    []string // what the store has otherwise than it was acknowledged
+	checked int      // keys that were compared
+}
+
+// soak runs the clients against a server of its own, stops that under load, and opens
+// its store again.
+func soak(ctx context.Context, dir string, o options) (*result, error) {
+	p, err := startServer(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.kill()
+	r := &result{book: newBook()}
+	l := newLedger()
+	if err := prepare(ctx, p, l); err != nil {
+		return nil, fmt.Errorf("the notes that all clients write to: %w", err)
+	}
+	begun := time.Now()
+	crowd := startCrowd(ctx, p, r.book, l, o)
+	defer crowd.stop()
+
+	watching := time.NewTicker(time.Second)
+	defer watching.Stop()
+	for time.Since(begun) < o.duration {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case err := <-p.ended:
+			return nil, fmt.Errorf("the server ended by itself: %v\n%s", err, p.logged())
+		case <-watching.C:
+			s, err := p.sample(time.Since(begun))
+			if err != nil {
+				return nil, err
+			}
+			s.commits = l.commits.Load()
+			r.samples = append(r.samples, s)
+		}
+	}
+	r.book.stop()
+	r.end = p.terminate()
+	crowd.wait()
+	if r.lost, r.checked, err = compare(ctx, filepath.Join(dir, "data", graphID), l); err != nil {
+		return nil, fmt.Errorf("the store after the end: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	numShared = 16 // notes that all clients write to
+	maxLive   = 40 // notes of its own that a client keeps; it deletes the oldest
+	loadSize  = 20 // notes of one load
+	fixed     = 40 // notes of its own that a client's loads write again and again
+)
+
+// crowd is the clients at work.
+type crowd struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func startCrowd(ctx context.Context, p *server, b *book, l *ledger, o options) *crowd {
+	ctx, cancel := context.WithCancel(ctx)
+	g := &crowd{cancel: cancel}
+	routes := newClient(-1, everything, p, b, l, o.seed)
+	overHTTP := routes.hasBranchRoutes(ctx)
+	routes.close()
+	for n := range o.clients {
+		// Of eight clients five may do everything, two read, and one writes texts of its own.
+		actor := []string{everything, everything, reader, everything, indexer, everything, reader, everything}[n%8]
+		c := newClient(n, actor, p, b, l, o.seed)
+		if overHTTP && n%2 == 0 {
+			c.branches = overREST{c}
+		}
+		g.done.Go(func() { c.work(ctx, o.think) })
+	}
+	return g
+}
+
+// wait waits until the clients have noticed that the server is gone.
+func (g *crowd) wait() { g.done.Wait() }
+
+// stop ends the clients where they are.
+func (g *crowd) stop() {
+	g.cancel()
+	g.done.Wait()
+}
+
+// deed is one thing that a client does, of one call or several.
+type deed struct {
+	weight int
+	do     func(*client, context.Context)
+}
+
+var deeds = map[string][]deed{
+	everything: {
+		{12, (*client).readStored}, {6, (*client).readAdHoc}, {8, (*client).readOverMCP}, {3, (*client).lists},
+		{10, (*client).insert}, {8, (*client).update}, {6, (*client).updateOverMCP}, {6, (*client).remove},
+		{8, (*client).updateShared}, {3, (*client).updateIfUnchanged}, {2, (*client).load}, {2, (*client).loadOverMCP}, {1, (*client).loadTwice},
+		{2, (*client).mergeBranch}, {1, (*client).mergeShared}, {1, (*client).dropBranch}, {1, (*client).mistakes},
+	},
+	reader: {
+		{12, (*client).readStored}, {6, (*client).readAdHoc}, {8, (*client).readOverMCP}, {3, (*client).lists}, {2, (*client).deniedWrites}, {1, (*client).mistakes},
+	},
+	indexer: {
+		{4, (*client).readAdHoc}, {4, (*client).loadAnew}, {4, (*client).load}, {4, (*client).loadOverMCP}, {4, (*client).update}, {2, (*client).updateShared}, {1, (*client).loadTwice},
+	},
+}
+
+// work does one thing after another until the context ends or the server is gone.
+func (c *client) work(ctx context.Context, think time.Duration) {
+	defer c.close()
+	total := 0
+	for _, d := range deeds[c.actor] {
+		total += d.weight
+	}
+	for ctx.Err() == nil && !c.gone(ctx) {
+		n := c.rng.IntN(total)
+		for _, d := range deeds[c.actor] {
+			if n -= d.weight; n < 0 {
+				d.do(c, ctx)
+				break
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(c.rng.Float64() * 2 * float64(think))):
+		}
+	}
+}
+
+// gone reports whether the server was told to stop and takes no more calls.
+func (c *client) gone(ctx context.Context) bool {
+	if !c.book.stopping.Load() {
+		return false
+	}
+	status, _, _ := c.send(ctx, http.MethodGet, "/queries", "", "")
+	return status == lost
+}
+
+func (c *client) name(what string) string {
+	c.serial++
+	return fmt.Sprintf("%s-%d-%d", what, c.n, c.serial)
+}
+
+func (c *client) symbol() string { return symbolPath(c.rng.IntN(numSymbols)) }
+
+func sharedSlug(i int) string { return fmt.Sprintf("shared-%d", i) }
+
+// wrote tells the ledger of a write to a note of the client's own, unless it was
+// refused.
+func (c *client) wrote(o *outcome, slug, text string) {
+	if o.ok() || o.unsure() {
+		c.ledger.note(slug, text, o.ok())
+	}
+}
+
+const (
+	readNotesAbout = `query notes($symbol: String) { match { $s: Symbol { path: $symbol } $n about $s } return { $n.slug as slug, $n.text as text } order { $n.slug } limit 50 }`
+	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`
+)
+
+func (c *client) readStored(ctx context.Context) {
+	c.post(ctx, "read, stored", "/queries/notes_about", map[string]any{"params": map[string]any{"symbol": c.symbol()}})
+}
+
+func (c *client) readAdHoc(ctx context.Context) {
+	c.post(ctx, "read, ad hoc", "/query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
+}
+
+func (c *client) readOverMCP(ctx context.Context) {
+	c.tool(ctx, "read over MCP", "graph_query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
+}
+
+func (c *client) lists(ctx context.Context) {
+	name := []string{"branch_list", "commit_list", "graph_snapshot"}[c.rng.IntN(3)]
+	c.tool(ctx, "list over MCP", name, map[string]any{})
+}
+
+func (c *client) insert(ctx context.Context) {
+	slug, text := c.name("own"), c.name("text")
+	o := c.post(ctx, "insert", "/queries/add_note", map[string]any{"params": map[string]any{"slug": slug, "symbol": c.symbol(), "text": text}})
+	c.wrote(o, slug, text)
+	if o.ok() {
+		c.live = append(c.live, slug)
+	}
+	if len(c.live) > maxLive {
+		c.remove(ctx)
+	}
+}
+
+// some returns one of the client's own notes, or "" without any.
+func (c *client) some() string {
+	if len(c.live) == 0 {
+		return ""
+	}
+	return c.live[c.rng.IntN(len(c.live))]
+}
+
+func (c *client) update(ctx context.Context) {
+	if slug, text := c.some(), c.name("text"); slug != "" {
+		o := c.post(ctx, "update", "/mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
+		c.wrote(o, slug, text)
+	}
+}
+
+func (c *client) updateOverMCP(ctx context.Context) {
+	if slug, text := c.some(), c.name("text"); slug != "" {
+		o := c.tool(ctx, "update over MCP", "graph_mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
+		c.wrote(o, slug, text)
+	}
+}
+
+func (c *client) remove(ctx context.Context) {
+	if len(c.live) == 0 {
+		return
+	}
+	slug := c.live[0]
+	o := c.post(ctx, "delete", "/queries/remove_note", map[string]any{"params": map[string]any{"slug": slug}})
+	c.wrote(o, slug, absent)
+	if o.ok() {
+		c.live = c.live[1:]
+	}
+}
+
+func (c *client) updateShared(ctx context.Context) {
+	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
+	o := c.post(ctx, "update, shared", "/mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
+	c.shared(o, slug, text)
+}
+
+func (c *client) shared(o *outcome, slug, text string) {
+	if o.ok() || o.unsure() {
+		c.ledger.share(slug, write{commit: commitOf(o), text: text, unsure: !o.ok()})
+	}
+}
+
+func (c *client) updateIfUnchanged(ctx context.Context) {
+	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
+	read := c.post(ctx, "read, ad hoc", "/query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
+	head := headOf(read)
+	if head == "" {
+		return
+	}
+	o := c.tool(ctx, "update, if unchanged", "graph_mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}, "if_commit": head})
+	c.shared(o, slug, text)
+}
+
+// lines are the notes of a load, each with a text of its own.
+func (c *client) lines(slugs []string) (data string, texts []string) {
+	var b strings.Builder
+	for _, slug := range slugs {
+		text := c.name("text")
+		texts = append(texts, text)
+		fmt.Fprintf(&b, `{"type":"Note","data":{"slug":%q,"text":%q,"created":"2026-01-01T00:00:00Z"}}`+"\n", slug, text)
+	}
+	return b.String(), texts
+}
+
+// fixedSlugs draws notes that the client loads again and again.
+func (c *client) fixedSlugs() []string {
+	var slugs []string
+	for _, i := range c.rng.Perm(fixed)[:loadSize] {
+		slugs = append(slugs, fmt.Sprintf("fixed-%d-%d", c.n, i))
+	}
+	return slugs
+}
+
+func (c *client) load(ctx context.Context) {
+	slugs := c.fixedSlugs()
+	data, texts := c.lines(slugs)
+	o := c.rest(ctx, "load", http.MethodPost, "/load/ndjson?mode=merge", "application/x-ndjson", data)
+	for i, slug := range slugs {
+		c.wrote(o, slug, texts[i])
+	}
+}
+
+// loadAnew loads one note, which then is one of the client's own.
+func (c *client) loadAnew(ctx context.Context) {
+	if len(c.live) == maxLive {
+		return
+	}
+	slug := c.name("own")
+	data, texts := c.lines([]string{slug})
+	o := c.rest(ctx, "load", http.MethodPost, "/load/ndjson?mode=append", "application/x-ndjson", data)
+	c.wrote(o, slug, texts[0])
+	if o.ok() {
+		c.live = append(c.live, slug)
+	}
+}
+
+func (c *client) loadOverMCP(ctx context.Context) {
+	slugs := c.fixedSlugs()
+	data, texts := c.lines(slugs)
+	o := c.tool(ctx, "load over MCP", "graph_load", map[string]any{"data": data, "mode": "merge"})
+	for i, slug := range slugs {
+		c.wrote(o, slug, texts[i])
+	}
+}
+
+// loadTwice appends a note that is there, beside one that is not: neither may come of it.
+func (c *client) loadTwice(ctx context.Context) {
+	slug := c.some()
+	if slug == "" {
+		return
+	}
+	never := c.name("never")
+	data, texts := c.lines([]string{never, slug})
+	o := c.rest(ctx, "load, append twice", http.MethodPost, "/load/ndjson?mode=append", "application/x-ndjson", data)
+	c.ledger.note(never, absent, true)
+	if o.unsure() {
+		c.ledger.note(never, texts[0], false)
+	}
+}
+
+func (c *client) mistakes(ctx context.Context) {
+	c.post(ctx, "bad query", "/query", map[string]any{"query": "query q() { match { $n: Nothing } return { $n.slug } }"})
+	c.post(ctx, "unknown query", "/queries/nothing", map[string]any{})
+}
+
+func (c *client) deniedWrites(ctx context.Context) {
+	never := c.name("never")
+	c.ledger.note(never, absent, true)
+	c.post(ctx, "denied", "/mutate", map[string]any{"query": `query m($s: String) { insert Note { slug: $s, text: "denied", created: now() } }`, "params": map[string]any{"s": never}})
+	c.tool(ctx, "denied over MCP", "branch_create", map[string]any{"name": never})
+}

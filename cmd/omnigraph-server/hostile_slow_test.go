@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The full runs are those of make test-hostile: they take minutes, or most of the files
+// that a process may open.
+var (
+	connections = flag.Int("connections", 1000, "how many idle connections TestIdleConnections holds")
+	slow        = flag.Bool("slow", false, "wait until the server ends a request whose body comes a byte a second")
+)
+
+// The limits of the server, and how much later a busy machine may notice.
+const (
+	headerLimit = 10 * time.Second
+	bodyLimit   = 2 * time.Minute
+	lateness    = 10 * time.Second
+)
+
+// drip sends bytes one a second until the server has ended the connection, and returns
+// how long that took and what it answered.
+func (b *besieged) drip(head, body string) (time.Duration, reply, error) {
+	conn, err := net.Dial("tcp", b.addr)
+	if err != nil {
+		return 0, reply{}, err
+	}
+	start := time.Now()
+	if err := conn.SetDeadline(start.Add(bodyLimit + 2*lateness)); err != nil {
+		return 0, reply{}, err
+	}
+	var writer sync.WaitGroup
+	stop := make(chan struct{})
+	writer.Go(func() {
+		if _, err := io.WriteString(conn, head); err != nil {
+			return
+		}
+		for i := range body {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Second):
+			}
+			if _, err := io.WriteString(conn, body[i:i+1]); err != nil {
+				return
+			}
+		}
+	})
+	r, err := readReply(bufio.NewReader(conn), "POST")
+	took := time.Since(start)
+	close(stop)
+	conn.Close()
+	writer.Wait()
+	return took, r, err
+}
+
+// TestSlowHeaders keeps connections on which a request never comes to the end of its
+// header, or does not even begin. The server ends them.
+func TestSlowHeaders(t *testing.T) {
+	b := besiege(t)
+	var clients sync.WaitGroup
+	for i := range 50 {
+		clients.Go(func() {
+			head := ""
+			if i%2 == 0 {
+				head = "GET /healthz HTTP/1.1\r\nHost: " + b.addr + "\r\n"
+			}
+			body := ""
+			if i%4 < 2 {
+				body = strings.Repeat("a", 120)
+			}
+			took, r, err := b.drip(head, body)
+			if err != nil || took > headerLimit+lateness {
+				t.Errorf("head %q and %d more bytes: ended after %v with %d, %v; wanted an end within %v", head, len(body), took, r.status, err, headerLimit)
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// TestSlowBodies keeps requests whose bodies come a byte a second. The server answers
+// what it can without them, and ends them with the time that a request has.
+func TestSlowBodies(t *testing.T) {
+	b := besiege(t)
+	head := func(path, token string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: 10000\r\n\r\n{", path, b.addr, token)
+	}
+	// Who may not ask is told so at once, whatever is still to come.
+	foreign := strings.Replace(head(overREST, b.token), "Host: ", "Host: example.com", 1)
+	for want, head := range map[int]string{http.StatusUnauthorized: head(overREST, "nobody"), http.StatusForbidden: foreign} {
+		took, r, err := b.drip(head, strings.Repeat(" ", 60))
+		if err != nil || r.status != want || took > patience {
+			t.Errorf("a stranger with a slow body is answered %d after %v, %v; wanted %d at once", r.status, took, err, want)
+		}
+	}
+	if !*slow {
+		t.Log("without -slow: the end of a request that does not come to its own is left out")
+		return
+	}
+	var clients sync.WaitGroup
+	for _, path := range []string{overREST, overMCP, "/graphs/code/mutate"} {
+		for range 20 {
+			clients.Go(func() {
+				took, r, err := b.drip(head(path, b.token), strings.Repeat(" ", 200))
+				if err == nil {
+					err = r.check(http.StatusBadRequest, http.StatusRequestTimeout, closed)
+				}
+				if err != nil || took > bodyLimit+lateness {
+					t.Errorf("%s: ended after %v: %v; wanted an end within %v", path, took, err, bodyLimit)
+				}
+			})
+		}
+	}
+	clients.Wait()
+}
+
+// TestSlowReaders asks for large answers, and does not take them. Others are served,
+// and what was held for them is free when they leave.
+func TestSlowReaders(t *testing.T) {
+	b := besiege(t)
+	const answer = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol } return { $a.path as a, $b.path as b, $c.path as c } }"}` // 10^5 rows, about 8 MB
+	r, err := b.exchange(b.request(overREST, asJSON, answer))
+	if err != nil || r.status != http.StatusOK || len(r.body) < 5<<20 {
+		t.Fatalf("the answer that is to be large: %d, %d bytes, %v", r.status, len(r.body), err)
+	}
+	before := b.memory("VmRSS")
+	var conns []net.Conn
+	for range 16 {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(b.request(overREST, asJSON, answer)); err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+	}
+	time.Sleep(3 * time.Second)
+	held := b.memory("VmRSS")
+	for _, conn := range conns {
+		conn.Close()
+	}
+	// Such answers go on: memory that was not given back would add up.
+	for range 3 {
+		for range 16 {
+			if r, err := b.exchange(b.request(overREST, asJSON, answer)); err != nil || r.status != http.StatusOK {
+				t.Errorf("after the slow readers: %d, %v", r.status, err)
+			}
+		}
+	}
+	t.Logf("%d MiB before, %d MiB with 16 readers that do not read, %d MiB after 48 that did", before, held, b.memory("VmRSS"))
+}
+
+// TestLargeBodies sends the largest bodies that are taken, several at a time, over both
+// transports. All of them are read and refused for what is in them.
+func TestLargeBodies(t *testing.T) {
+	b := besiege(t)
+	const size = 30 << 20
+	line := `{"type":"Note","data":{"slug":"s","text":"` + strings.Repeat("x", 100) + `","created":1}}` + "\n"
+	lines := strings.Repeat(line, size/len(line)) + "no JSON\n"
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_load","arguments":{"mode":"merge","data":"` + strings.Repeat("x", size) + `"}}}`
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			request := b.request("/graphs/code/load/ndjson?mode=merge", "application/x-ndjson", lines)
+			want := []int{http.StatusBadRequest, http.StatusTooManyRequests}
+			if i%2 == 0 {
+				request, want = b.request(overMCP, asJSON, call), []int{http.StatusOK, http.StatusTooManyRequests}
+			}
+			r, err := b.exchange(request)
+			if err == nil {
+				err = r.check(want...)
+			}
+			if err != nil || !r.refused() {
+				t.Errorf("client %d: %d %.100s, %v", i, r.status, r.body, err)
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// TestIdleConnections holds many connections that do nothing: half of them never did,
+// half have asked for something and stay. The rest of the world is served, and those
+// that were within the server's number can go on.
+func TestIdleConnections(t *testing.T) {
+	b := besiege(t)
+	before, started := b.memory("VmRSS"), time.Now()
+	ask := fmt.Sprintf("GET /graphs/code/queries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", b.addr, b.token)
+	var used []net.Conn
+	for i := range *connections {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatalf("connection %d: %v; see ulimit -n", i, err)
+		}
+		defer conn.Close()
+		if i%2 == 0 {
+			continue
+		}
+		if r, err := askOn(conn, ask); err != nil || r.status != http.StatusOK {
+			t.Fatalf("connection %d: %d, %v", i, r.status, err)
+		}
+		used = append(used, conn)
+	}
+	opened := time.Since(started)
+	time.Sleep(5 * time.Second)
+	held := b.memory("VmRSS")
+	for i := 0; i < len(used); i += max(1, len(used)/100) {
+		if r, err := askOn(used[i], ask); err != nil || r.status != http.StatusOK {
+			t.Errorf("an idle connection goes on: %d, %v", r.status, err)
+		}
+	}
+	b.once.Do(b.depart)
+	took := slices.Sorted(slices.Values(b.took))
+	t.Logf("%d connections in %v; %d MiB before and %d MiB with them; %d reads of another client, median %v, p99 %v, worst %v", *connections, opened.Round(time.Millisecond),
+		before, held, len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	if p99 := took[len(took)*99/100]; p99 > patience/5 {
+		t.Errorf("beside %d idle connections a read takes %v at p99, wanted at most %v", *connections, p99, patience/5)
+	}
+}
+
+// TestConnectionsGiveWay connects more clients than the server takes. The quietest go,
+// and none of those who come is turned away.
+func TestConnectionsGiveWay(t *testing.T) {
+	b := besiege(t, "--max-connections", "50")
+	ask := fmt.Sprintf("GET /graphs/code/queries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", b.addr, b.token)
+	var conns []net.Conn
+	for i := range 200 {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if r, err := askOn(conn, ask); err != nil || r.status != http.StatusOK {
+			t.Fatalf("connection %d: %d, %v", i, r.status, err)
+		}
+		conns = append(conns, conn)
+	}
+	time.Sleep(100 * time.Millisecond)
+	open := 0
+	for _, conn := range conns {
+		// Nothing is to be read on an open one.
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		var timeout net.Error
+		if _, err := conn.Read(make([]byte, 1)); errors.As(err, &timeout) && timeout.Timeout() {
+			open++
+		}
+	}
+	if open == 0 || open > 50 {
+		t.Errorf("%d of 200 connections are open, wanted at most 50", open)
+	}
+}
+
+// askOn makes one request on a connection that stays.
+func askOn(conn net.Conn, ask string) (reply, error) {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return reply{}, err
+	}
+	if _, err := io.WriteString(conn, ask); err != nil {
+		return reply{}, err
+	}
+	return readReply(bufio.NewReader(conn), "GET")
+}

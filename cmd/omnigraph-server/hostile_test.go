@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+)
+
+const (
+	// heapLimit is what the servers under attack are told to keep under, and memoryLimit
+	// what they may ever hold of resident memory, in MiB. The first is no hard limit, and
+	// leaves out the program itself.
+	heapLimit   = "1GiB"
+	memoryLimit = 1024 + 256
+
+	// patience is how long a client of good faith waits beside an attack. It leaves room
+	// for a machine that runs other tests.
+	patience = 5 * time.Second
+
+	// goodToken is that of the client of good faith: what its actor may have under way is
+	// its own.
+	goodToken = "token-of-good-faith"
+
+	// largestFault is what an answer that refuses may have, in bytes: it does not send
+	// back what it was sent.
+	largestFault = 32 << 10
+)
+
+// besieged is a server with a client of good faith that keeps reading from it.
+type besieged struct {
+	*process
+	took []time.Duration // of the reads; read it after depart
+	quit chan struct{}
+	done sync.WaitGroup
+
+	once sync.Once
+}
+
+// besiege starts a server that logs all that it can. When the test ends, the client of
+// good faith was served throughout, the server's memory stayed under its limit, every
+// line that it logged is one record, and it stops when it is told to.
+func besiege(t *testing.T, args ...string) *besieged {
+	t.Setenv("GOMEMLIMIT", heapLimit)
+	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
+	b := &besieged{process: start(t, clusterDir(t), append(args, "--verbose")...), quit: make(chan struct{})}
+	good := &process{addr: b.addr, token: goodToken}
+	b.done.Go(func() {
+		for {
+			start := time.Now()
+			status, err := good.post("/graphs/code/queries/notes_about", "application/json", `{"params":{"symbol":"example.com/p.F1"}}`, nil)
+			b.took = append(b.took, time.Since(start))
+			if err != nil || status != http.StatusOK {
+				t.Errorf("beside the attacks a good client was answered %d, %v", status, err)
+			}
+			select {
+			case <-b.quit:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	t.Cleanup(b.leave)
+	return b
+}
+
+// depart ends the client of good faith.
+func (b *besieged) depart() {
+	close(b.quit)
+	b.done.Wait()
+}
+
+func (b *besieged) leave() {
+	b.once.Do(b.depart)
+	if slowest := slices.Max(b.took); slowest > patience {
+		b.t.Errorf("beside the attacks a good client waited %v, wanted at most %v", slowest, patience)
+	}
+	if peak := b.memory("VmHWM"); peak > memoryLimit {
+		b.t.Errorf("the server held %d MiB of memory, wanted at most %d", peak, memoryLimit)
+	} else {
+		b.t.Logf("%d reads of a good client, the slowest %v; the server held at most %d MiB", len(b.took), slices.Max(b.took), peak)
+	}
+	b.stop()
+	checkLog(b.t, b.stderr.Bytes())
+}
+
+// memory reads one of the sizes in the process's status, in MiB.
+func (p *process) memory(name string) int {
+	p.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Skipf("memory cannot be measured here: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			kib, err := strconv.Atoi(strings.Fields(value)[0])
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return kib >> 10
+		}
+	}
+	p.t.Fatalf("/proc has no %s", name)
+	return 0
+}
+
+// quoted is a quoted value in a line of text.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// checkLog holds that each line of a log is one whole record in which nothing speaks to
+// a terminal.
+func checkLog(t *testing.T, log []byte) {
+	t.Helper()
+	records := 0
+	for line := range bytes.Lines(log) {
+		text := strings.TrimSuffix(string(line), "\n")
+		if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+			t.Errorf("a line of the log has %q at byte %d: %q", text[i], i, text)
+		}
+		isText := strings.HasPrefix(text, "time=") && strings.Contains(text, " level=") && strings.Contains(text, " msg=")
+		if !isText && !json.Valid(line) {
+			t.Errorf("a line of the log is no record: %q", text)
+		}
+		if strings.Contains(quoted.ReplaceAllString(text, `""`), "msg=forged") || strings.Contains(text, `"msg":"forged"`) {
+			t.Errorf("a record of the log was forged: %q", text)
+		}
+		records++
+	}
+	if records == 0 {
+		t.Error("nothing was logged: the check says nothing")
+	}
+}
+
+// reply is what came back on a connection. Without an answer the status is closed.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	last   bool // the server closes the connection
+}
+
+// closed is the status of a connection that ended without an answer.
+const closed = 0
+
+// exchange sends bytes as they are and reads one answer.
+func (p *process) exchange(request []byte) (reply, error) {
+	conn, err := net.Dial("tcp", p.addr)
+	if err != nil {
+		return reply{}, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return reply{}, err
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = conn.Write(request) // the server may refuse before it has read everything
+	}()
+	defer func() { conn.Close(); <-sent }()
+	return readReply(bufio.NewReader(conn), "POST")
+}
+
+func readReply(r *bufio.Reader, method string) (reply, error) {
+	res, err := http.ReadResponse(r, &http.Request{Method: method})
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return reply{}, fmt.Errorf("no answer and no end within the time: %w", err)
+	case err != nil:
+		return reply{status: closed}, nil
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return reply{}, fmt.Errorf("half an answer within the time: %w", err)
+	}
+	return reply{res.StatusCode, res.Header, body, res.Close}, nil
+}
+
+// check holds an answer to one of the statuses in want, and to what every refusal is:
+// an envelope, or where the bytes were no HTTP, a line of text and the connection's end.
+func (r reply) check(want ...int) error {
+	if !slices.Contains(want, r.status) {
+		return fmt.Errorf("answered %d %.300s, wanted %v", r.status, r.body, want)
+	}
+	if r.status < 400 {
+		return nil
+	}
+	if len(r.body) > largestFault {
+		return fmt.Errorf("refused with %d bytes, wanted at most %d: %.300s", len(r.body), largestFault, r.body)
+	}
+	var envelope struct {
+		Error json.RawMessage `json:"error"`
+	}
+	switch media := r.header.Get("Content-Type"); {
+	case media == "application/json":
+		if err := json.Unmarshal(r.body, &envelope); err != nil || len(envelope.Error) == 0 {
+			return fmt.Errorf("refused without an envelope: %q", r.body)
+		}
+	case r.last && (strings.HasPrefix(media, "text/plain") || len(r.body) == 0) && slices.Contains([]int{400, 417, 431, 501, 505}, r.status):
+		// What the HTTP library cannot read as a request reaches no handler.
+	default:
+		return fmt.Errorf("refused as %q: %q", media, r.body)
+	}
+	for name, values := range r.header {
+		if strings.ContainsFunc(name+strings.Join(values, ""), unicode.IsControl) || strings.Contains(name, "Forged") {
+			return fmt.Errorf("the header %q: %q was injected", name, values)
+		}
+	}
+	return nil
+}
+
+// request writes a POST with a token and a length, and further header lines.
+func (p *process) request(path, contentType, body string, header ...string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\n",
+		path, p.addr, p.token, len(body))
+	if contentType != "" {
+		fmt.Fprintf(&b, "Content-Type: %s\r\n", contentType)
+	}
+	for _, line := range header {
+		fmt.Fprintf(&b, "%s\r\n", line)
+	}
+	b.WriteString("\r\n")
+	b.WriteString(body)
+	return b.Bytes()
+}
+
+const (
+	overREST = "/graphs/code/query"
+	overMCP  = "/graphs/code/mcp"
+	asJSON   = "application/json"
+)
+
+// attack is one hostile request and the statuses that may answer it.
+type attack struct {
+	name    string
+	request []byte
+	want    []int
+}
+
+// repel makes the attacks one after another.
+func (b *besieged) repel(t *testing.T, attacks []attack) {
+	t.Helper()
+	for _, a := range attacks {
+		r, err := b.exchange(a.request)
+		if err == nil {
+			err = r.check(a.want...)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", a.name, err)
+		}
+	}
+}

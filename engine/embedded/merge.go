@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,10 +18,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, err
 	}
 	defer g.calls.leave()
-	from, err := g.branch(source)
-	if err != nil {
-		return nil, err
-	}
+	from, lost := g.branch(source)
 	to, err := g.branch(target)
 	if err != nil {
 		return nil, err
@@ -30,7 +28,15 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if w.receipt != nil {
-		w.receipt.Body = mergeDigest(from.name)
+		w.receipt.Body = mergeDigest(cmp.Or(source, engine.MainBranch))
+	}
+	if lost != nil {
+		// Whoever repeats a merge may have deleted its source since.
+		first, err := g.answered(ctx, to, w)
+		if err != nil || first == nil {
+			return nil, cmp.Or(err, lost)
+		}
+		return mergedBefore(first), nil
 	}
 	g.shape.RLock()
 	g.merging.Lock()
@@ -46,11 +52,16 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	case err != nil:
 		return nil, err
 	case first != nil:
-		c := first.Commit
-		return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
+		return mergedBefore(first), nil
 	}
 	out.Commit, out.Head = made, head
 	return out, nil
+}
+
+// mergedBefore is the outcome of a merge by its receipt.
+func mergedBefore(first *receipted) *engine.MergeResult {
+	c := first.Commit
+	return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}
 }
 
 // merge does to a transaction on the target what the source did. The target is locked,

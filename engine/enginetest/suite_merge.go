@@ -160,6 +160,19 @@ func mergeCases() []testCase {
 			if err != nil || again.Outcome != engine.FastForward || again.Commit == nil || again.Commit.ID != first.Commit.ID {
 				s.Errorf("again: %+v, %v", again, err)
 			}
+			if err := s.graph.DeleteBranch(s.ctx, "side"); err != nil {
+				s.Fatalf("delete: %v", err)
+			}
+			again, err = s.graph.Merge(s.ctx, "side", "main", opts)
+			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID {
+				s.Errorf("again, without the source: %+v, %v", again, err)
+			}
+			for _, o := range []engine.MergeOptions{{}, {IdempotencyKey: "k", DryRun: true}, {IdempotencyKey: "other"}} {
+				_, err = s.graph.Merge(s.ctx, "side", "main", o)
+				expectError[*engine.NotFound](s, err)
+			}
+			_, err = s.graph.Merge(s.ctx, "elsewhere", "main", opts)
+			expectError[*engine.Conflict](s, err)
 		}),
 		"refused": func(s *session) {
 			_, err := s.graph.Merge(s.ctx, "main", "main", engine.MergeOptions{})

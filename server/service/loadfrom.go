@@ -25,6 +25,9 @@ func (c *LoadFrom) Grants() []tool.Grant {
 // Run makes the branch and loads the data. A branch that it made is gone again when the
 // load fails.
 func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if c.Knobs.DryRun {
+		return c.try(ctx, env)
+	}
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
 	if errors.As(err, &exists) {
@@ -38,23 +41,42 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		return nil, undo(ctx, env.Graph, made, err)
 	}
 	out.Load.From = c.From
-	if c.Knobs.DryRun {
-		return out, undo(ctx, env.Graph, made, nil)
-	}
 	return out, nil
 }
 
-// undo deletes the branch that a load made before it failed with err, or was a dry run,
-// unless the outcome of the load is unknown, or somebody has written to the branch since.
+// try is Run without a trace: others would see a branch, even one that is there for a
+// moment only, and could write to it. Where the branch would begin, the load does the same.
+func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	var missing *engine.NotFound
+	if !errors.As(err, &missing) {
+		return c.Load.Run(ctx, env)
+	}
+	if err := engine.CheckBranchName(c.Branch); err != nil {
+		return nil, asArgument("branch", err)
+	}
+	load := *c.Load
+	load.Branch = c.From
+	out, err := load.Run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	out.Load.Branch, out.Load.From = c.Branch, c.From
+	return out, nil
+}
+
+// undo deletes the branch that a load made before it failed with err, unless the outcome
+// of the load is unknown, or somebody has written to the branch since.
 func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
 	var unsure *engine.Indeterminate
 	if errors.As(err, &unsure) {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	now, gone := g.Snapshot(ctx, engine.Target{Branch: made.Name})
-	if gone != nil || now.Commit.ID != made.Head.ID {
+	fault := g.DeleteBranchAt(context.WithoutCancel(ctx), made.Name, made.Head.ID)
+	var written *engine.PreconditionFailed
+	var missing *engine.NotFound
+	if errors.As(fault, &written) || errors.As(fault, &missing) {
 		return err
 	}
-	return errors.Join(err, g.DeleteBranch(ctx, made.Name))
+	return errors.Join(err, fault)
 }

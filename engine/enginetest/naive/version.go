@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -150,6 +151,11 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 
 // DeleteBranch forgets a branch.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
+	return g.DeleteBranchAt(ctx, name, "")
+}
+
+// DeleteBranchAt forgets a branch that is at a commit; "" stands for any.
+func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -161,6 +167,9 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	l, err := g.line(name)
 	if err != nil {
 		return err
+	}
+	if head != "" && head != l.head.ID {
+		return &engine.PreconditionFailed{Expected: head, Actual: l.head.ID}
 	}
 	delete(g.lines, l.name)
 	return nil
@@ -204,19 +213,24 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	from, err := g.line(source)
+	to, err := g.line(target)
 	if err != nil {
 		return nil, err
 	}
-	to, err := g.line(target)
+	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
+	body := "merge " + cmp.Or(source, engine.MainBranch)
+	from, err := g.line(source)
 	if err != nil {
+		if first, repeated := to.repeated(write, body); first != nil {
+			return first.merge, nil
+		} else if repeated != nil {
+			return nil, repeated
+		}
 		return nil, err
 	}
 	if from == to {
 		return nil, &engine.BadArgument{Param: "source", Detail: "it is the target"}
 	}
-	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
-	body := "merge " + from.name
 	t, first, err := g.begin(write, body)
 	if err != nil {
 		return nil, err

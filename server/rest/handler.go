@@ -21,6 +21,10 @@ type Options struct {
 	MaxBody int64 // bytes of a request, 1 MiB by default
 	MaxLoad int64 // bytes of a load, 32 MiB by default
 
+	// MaxAnswer is the most bytes of the rows of a read, 64 MiB by default. More of them
+	// come in pages, or as an export.
+	MaxAnswer int
+
 	// Server decides about graph_list. Nil denies it to everybody.
 	Server service.Authorizer
 
@@ -40,6 +44,9 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	}
 	if opts.MaxLoad == 0 {
 		opts.MaxLoad = 32 << 20
+	}
+	if opts.MaxAnswer == 0 {
+		opts.MaxAnswer = 64 << 20
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)

@@ -55,8 +55,11 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			}
 			// A row may be far larger than an answer: it is measured before it is written.
 			size := 0
-			if e.enc.MaxBytes > 0 {
+			if e.enc.MaxBytes > 0 || e.enc.Ceiling > 0 {
 				size = least(keys, b.Columns, i)
+			}
+			if all := len(e.buf) + size; e.enc.Ceiling > 0 && all > e.enc.Ceiling {
+				return n, why, &Oversize{Rows: n + 1, Bytes: int64(all), MaxBytes: e.enc.Ceiling, Single: n == 0}
 			}
 			if e.enc.MaxBytes == 0 || len(e.buf)+size <= e.enc.MaxBytes {
 				e.object(keys, b.Columns, i)

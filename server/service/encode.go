@@ -49,6 +49,11 @@ type Encoding struct {
 	MaxBytes int // zero for no limit
 	Refuse   bool
 
+	// Ceiling is how many bytes the answer to a read may have before it fails with an
+	// *Oversize, whatever its rows were to be cut to; zero for no limit. The answer is in
+	// memory whole before the first of it is sent.
+	Ceiling int
+
 	NoCommit bool // leaves the commit that was read out of the answer
 }
 

@@ -41,6 +41,11 @@ type Options struct {
 	// others without it.
 	RequireAll bool
 
+	// Patience is how long the start waits for what another process has open, as the server
+	// that this one follows has until it is drained, or cluster status for a moment. A
+	// graph that is held for longer is quarantined.
+	Patience time.Duration
+
 	// Surface adds to what a graph offers over MCP; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
@@ -56,6 +61,8 @@ type Server struct {
 	booted  *boot
 	oidc    *auth.OIDC // nil for none
 	pageKey []byte     // of page tokens
+
+	patience time.Time // when the start stops to wait for others
 }
 
 const (
@@ -136,7 +143,9 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider})
+	g, err := patient(ctx, o.Log, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
+		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: provider})
+	})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {

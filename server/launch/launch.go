@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -101,6 +102,9 @@ OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one.`,
 	return cmd
 }
 
+// patience is longer than a server drains that this one takes the place of.
+const patience = 20 * time.Second
+
 // noArgs rejects positional arguments as a usage error.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -140,7 +144,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log,
 	})
 	if err != nil {
 		return err

@@ -88,18 +88,24 @@ func (x *exchange) ingest() error {
 	return x.answerLoad(&service.LoadFrom{Load: load, From: engine.MainBranch})
 }
 
-// loadBody reads a body that may be as large as a load. It is not read for those who may
-// load nothing anywhere.
+// loadBody reads a body that may be as large as a load. For those who may load nothing on
+// any branch that is known, it is not: a policy may allow them branches that nobody has
+// named yet, and which one is meant stands in the body.
 func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !ok:
-		return nil, nil, &service.Forbidden{Action: tool.Change, Branch: engine.MainBranch}
-	}
-	o, err := x.object(x.opts.MaxLoad)
 	if err != nil {
+		return nil, nil, err
+	}
+	most := x.opts.MaxLoad
+	if !ok {
+		most = min(most, x.opts.MaxBody)
+	}
+	o, err := x.object(most)
+	var refused *httpError
+	switch {
+	case !ok && errors.As(err, &refused) && refused.fault.Status == http.StatusRequestEntityTooLarge:
+		return nil, nil, &service.Forbidden{Action: tool.Change, Branch: engine.MainBranch}
+	case err != nil:
 		return nil, nil, err
 	}
 	var b loadBody

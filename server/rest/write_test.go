@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func TestDeprecated(t *testing.T) {
@@ -26,7 +28,7 @@ func TestDeprecated(t *testing.T) {
 			header: `Link: </graphs/people/load>; rel="successor-version"`},
 		{name: "ingest into what exists", actor: writer, method: "POST", path: "/ingest", body: `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}","branch":"draft","mode":"append"}`, status: 409, want: `"key_conflict":{"entity_kind":"node","type_name":"Person","id":"eve"}`},
 		{name: "ingest into main", actor: writer, method: "POST", path: "/ingest", body: `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}"}`, status: 200, want: `"branch":"main","base_branch":null,"branch_created":false`},
-		{name: "ingest denied", actor: reader, method: "POST", path: "/ingest", body: `{"data":"","branch":"nope"}`, status: 403, want: `change on branch main`},
+		{name: "ingest denied", actor: reader, method: "POST", path: "/ingest", body: `{"data":"","branch":"nope"}`, status: 403, want: `change on branch nope`},
 		{name: "unknown graph", actor: writer, method: "POST", path: "//graphs/a%3Eb/read", status: 404, header: `Link: </graphs/a%3Eb/query>; rel="successor-version"`},
 	})
 }
@@ -86,5 +88,24 @@ func TestLoads(t *testing.T) {
 		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the 1000 bytes`},
 		{name: "twice the member", actor: writer, method: "POST", path: "/load", body: `{"data":"","data":""}`, status: 400, want: `the member /data occurs twice`},
 		{name: "twice inside", actor: writer, method: "POST", path: "/queries/everyone", body: `{"params":{"a":{"b":1,"b":2}}}`, status: 400, want: `occurs twice`},
+	})
+}
+
+// TestLoadByPattern holds that whoever may load into branches of some names, of which none
+// is there or known, may load into one: which branch it is stands in the body.
+func TestLoadByPattern(t *testing.T) {
+	c := servicetest.Config(t)
+	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool {
+		return g.Action == tool.Read || strings.HasPrefix(g.Branch, "feature/")
+	})
+	line := `{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}`
+	long := line + strings.Repeat(`\n`, 1000)
+	writer := servicetest.Writer
+	steps(t, c, rest.Options{MaxBody: 1000}, []request{
+		{name: "elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `"}`, status: 403, want: `change on branch main`},
+		{name: "more elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `"}`, status: 403, want: `change on branch main`},
+		{name: "ingest", actor: writer, method: "POST", path: "/ingest", body: `{"data":"` + line + `","branch":"feature/a"}`, status: 200, want: `"branch_created":true`},
+		{name: "load", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `","branch":"feature/a"}`, status: 200, want: `"branch_created":false`},
+		{name: "load into another", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `","branch":"feature/b","from":"main"}`, status: 200, want: `"branch_created":true`},
 	})
 }

@@ -71,21 +71,15 @@ func (x *exchange) ingest() error {
 	if err != nil {
 		return err
 	}
-	if from := orEmpty(b.From); from != "" {
-		call, err := into(load, from)
-		if err != nil {
-			return err
-		}
-		return x.answerLoad(call)
+	from := orEmpty(b.From)
+	if from == "" && load.Branch != "" {
+		from = engine.MainBranch
 	}
-	// Whoever may change a branch that exists needs no permission to make it.
-	err = x.answerLoad(load)
-	var missing *engine.NotFound
-	if load.Branch == "" || !errors.As(err, &missing) || missing.What != "branch" {
+	call, err := into(load, from)
+	if err != nil {
 		return err
 	}
-	load.Data = strings.NewReader(b.Data)
-	return x.answerLoad(&service.LoadFrom{Load: load, From: engine.MainBranch})
+	return x.answerLoad(call)
 }
 
 // loadBody reads a body that may be as large as a load. For those who may load nothing on

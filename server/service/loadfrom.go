@@ -11,29 +11,37 @@ import (
 // Unhurried says that a load may take as long as its client needs to send it.
 func (c *Load) Unhurried() {}
 
-// LoadFrom is a load into a branch that is made for it when it does not exist.
+// LoadFrom is a load into a branch that is made for it when it does not exist. Its grants
+// are those of the load.
 type LoadFrom struct {
 	*Load
 	From string // the branch to make it from
 }
 
-// Grants returns the permissions to change the branch and to make it.
-func (c *LoadFrom) Grants() []tool.Grant {
-	return append(c.Load.Grants(), (&CreateBranch{Name: c.Branch, From: c.From}).Grants()...)
-}
-
-// Run makes the branch and loads the data. A branch that it made is gone again when the
-// load fails.
+// Run makes the branch, which the caller needs the permission for, and loads the data. A
+// branch that it made is gone again when the load fails. Into a branch that is there it
+// is a Load, which needs no more than that does.
 func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	var missing *engine.NotFound
+	switch {
+	case err == nil:
+		return c.Load.Run(ctx, env)
+	case !errors.As(err, &missing):
+		return nil, err
+	}
+	if err := env.Require((&CreateBranch{Name: c.Branch, From: c.From}).Grants()...); err != nil {
+		return nil, err
+	}
 	if c.Knobs.DryRun {
 		return c.try(ctx, env)
 	}
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
-	if errors.As(err, &exists) {
+	switch {
+	case errors.As(err, &exists): // by now
 		return c.Load.Run(ctx, env)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, asArgument("branch", err)
 	}
 	out, err := c.Load.Run(ctx, env)
@@ -47,11 +55,6 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 // try is Run without a trace: others would see a branch, even one that is there for a
 // moment only, and could write to it. Where the branch would begin, the load does the same.
 func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
-	var missing *engine.NotFound
-	if !errors.As(err, &missing) {
-		return c.Load.Run(ctx, env)
-	}
 	if err := engine.CheckBranchName(c.Branch); err != nil {
 		return nil, asArgument("branch", err)
 	}

@@ -199,9 +199,12 @@ func (b *boot) refuse(next http.Handler) http.Handler {
 		closed[q.id] = true
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), "/graphs/"); ok {
-			id, _, _ := strings.Cut(rest, "/")
-			if name, err := url.PathUnescape(id); err == nil && closed[name] {
+		// Any character of a segment may be escaped, and the routes take it all the same.
+		segments := strings.SplitN(r.URL.EscapedPath(), "/", 4)
+		if len(segments) > 2 {
+			graphs, err := url.PathUnescape(segments[1])
+			id, also := url.PathUnescape(segments[2])
+			if err == nil && also == nil && graphs == "graphs" && closed[id] {
 				envelope.Write(w, service.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
 				return
 			}

@@ -199,7 +199,7 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("the good graph: %d %s", status, answer)
 	}
 	for _, path := range []string{
-		"/graphs/lost/query", "/graphs/bad/query", "/graphs/held/query", "/graphs/bad/mcp", "/graphs/bad", "/graphs/bad/nothing", "/graphs/b%61d/query", "/graphs/b%61d/mcp",
+		"/graphs/lost/query", "/graphs/bad/query", "/graphs/held/query", "/graphs/bad/mcp", "/graphs/bad", "/graphs/bad/nothing", "/graphs/b%61d/query", "/graphs/b%61d/mcp", "/gr%61phs/bad/query",
 	} {
 		for who, want := range map[string]int{"ada": 503, "bo": 503, "": 401, "nobody": 401} {
 			status, answer := ask(h, "POST", path, who, anyThing)

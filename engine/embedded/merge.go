@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -18,7 +17,10 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, err
 	}
 	defer g.calls.leave()
-	from, lost := g.branch(source)
+	from, missing := g.branch(source)
+	if missing != nil && opts.IdempotencyKey == "" {
+		return nil, missing
+	}
 	to, err := g.branch(target)
 	if err != nil {
 		return nil, err
@@ -28,15 +30,11 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if w.receipt != nil {
-		w.receipt.Body = mergeDigest(cmp.Or(source, engine.MainBranch))
-	}
-	if lost != nil {
-		// Whoever repeats a merge may have deleted its source since.
-		first, err := g.answered(ctx, to, w)
-		if err != nil || first == nil {
-			return nil, cmp.Or(err, lost)
+		name := source
+		if missing == nil {
+			name = from.name
 		}
-		return mergedBefore(first), nil
+		w.receipt.Body = mergeDigest(name)
 	}
 	g.shape.RLock()
 	g.merging.Lock()
@@ -46,22 +44,21 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	out := &engine.MergeResult{}
 	first, made, head, err := g.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
+		// A merge under the key may have been the last that the source was there for.
+		if missing != nil {
+			return nil, missing
+		}
 		return nil, g.merge(ctx, from, to, tx, w, out)
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case first != nil:
-		return mergedBefore(first), nil
+		c := first.Commit
+		return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
 	}
 	out.Commit, out.Head = made, head
 	return out, nil
-}
-
-// mergedBefore is the outcome of a merge by its receipt.
-func mergedBefore(first *receipted) *engine.MergeResult {
-	c := first.Commit
-	return &engine.MergeResult{Outcome: first.Receipt.Outcome, Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}
 }
 
 // merge does to a transaction on the target what the source did. The target is locked,

@@ -98,7 +98,7 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	var refused *httpError
 	switch {
 	case !ok && errors.As(err, &refused) && refused.fault.Status == http.StatusRequestEntityTooLarge:
-		return nil, nil, &service.Forbidden{Action: tool.Change, Branch: engine.MainBranch}
+		return nil, nil, &service.Forbidden{Action: tool.Change} // which branch it is about was not read
 	case err != nil:
 		return nil, nil, err
 	}

@@ -83,8 +83,8 @@ func TestLoads(t *testing.T) {
 		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `name the one to make as branch`},
 		{name: "bad mode", actor: writer, method: "POST", path: "/load", body: `{"data":"","mode":"upsert"}`, status: 400, want: `mode: found`},
 		{name: "no data", actor: writer, method: "POST", path: "/load", body: `{}`, status: 400, want: `data: missing`},
-		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `change on branch main`},
-		{name: "denied unread", actor: reader, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 403, want: `change on branch main`},
+		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change on branch main`},
+		{name: "denied unread", actor: reader, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 403, want: `does not allow change"`},
 		{name: "on some branch", actor: drafter, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y"}`, status: 200, want: `"branch":"y"`},
 		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the 1000 bytes`},
 		{name: "twice the member", actor: writer, method: "POST", path: "/load", body: `{"data":"","data":""}`, status: 400, want: `the member /data occurs twice`},
@@ -104,7 +104,7 @@ func TestLoadByPattern(t *testing.T) {
 	writer := servicetest.Writer
 	steps(t, c, rest.Options{MaxBody: 1000}, []request{
 		{name: "elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `"}`, status: 403, want: `change on branch main`},
-		{name: "more elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `"}`, status: 403, want: `change on branch main`},
+		{name: "more elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `"}`, status: 403, want: `does not allow change"`},
 		{name: "ingest", actor: writer, method: "POST", path: "/ingest", body: `{"data":"` + line + `","branch":"feature/a"}`, status: 200, want: `"branch_created":true`},
 		{name: "load", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `","branch":"feature/a"}`, status: 200, want: `"branch_created":false`},
 		{name: "load into another", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `","branch":"feature/b","from":"main"}`, status: 200, want: `"branch_created":true`},

@@ -1,7 +1,6 @@
 package naive
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -213,30 +212,32 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	from, missing := g.line(source)
+	if missing != nil && opts.IdempotencyKey == "" {
+		return nil, missing
+	}
 	to, err := g.line(target)
 	if err != nil {
-		return nil, err
-	}
-	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
-	body := "merge " + cmp.Or(source, engine.MainBranch)
-	from, err := g.line(source)
-	if err != nil {
-		if first, repeated := to.repeated(write, body); first != nil {
-			return first.merge, nil
-		} else if repeated != nil {
-			return nil, repeated
-		}
 		return nil, err
 	}
 	if from == to {
 		return nil, &engine.BadArgument{Param: "source", Detail: "it is the target"}
 	}
+	name := source
+	if missing == nil {
+		name = from.name
+	}
+	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
+	body := "merge " + name
 	t, first, err := g.begin(write, body)
 	if err != nil {
 		return nil, err
 	}
 	if first != nil {
 		return first.merge, nil
+	}
+	if missing != nil {
+		return nil, missing
 	}
 	base := g.lowest(from.head.ID, to.head.ID)
 	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}

@@ -38,6 +38,11 @@ type Graph interface {
 	// is a *Conflict.
 	DeleteBranch(ctx context.Context, name string) error
 
+	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch:
+	// when it is another commit by now the error is a *PreconditionFailed, so that nothing
+	// goes with the branch that was written to it meanwhile.
+	DeleteBranchAt(ctx context.Context, name, head string) error
+
 	// Commits lists the commits of a branch, newest first: its head, the head's first
 	// parent, and so on. Their sequence numbers descend without a gap.
 	Commits(ctx context.Context, branch string, r CommitRange) ([]Commit, error)

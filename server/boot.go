@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
@@ -46,7 +49,8 @@ func (e unopened) Unwrap() error { return e.error }
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. A
 // graph that cannot be opened is quarantined if others can.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
-	lock, err := converge.Lock(fs.OS(), o.Cluster.Storage)
+	s.patience = time.Now().Add(o.Patience)
+	lock, err := patient(ctx, o.Log, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +84,29 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 		o.Log.Error("the graph is quarantined: requests to it answer 503 until the server is started again", "graph", q.id, "reason", q.err.Error())
 	}
 	return b, nil
+}
+
+// patient opens what another process may have open, and waits until a time for that to
+// end: see [Options.Patience].
+func patient[T any](ctx context.Context, log *slog.Logger, until time.Time, what string, open func() (T, error)) (T, error) {
+	const pause = 100 * time.Millisecond
+	v, err := open()
+	for told := false; time.Now().Before(until); told = true {
+		var held *engine.Unavailable
+		if err == nil || !errors.As(err, &held) {
+			break
+		}
+		if !told {
+			log.Info("waiting for what another process has open", "what", what, "reason", held.Reason, "until", until)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return v, errors.Join(ctx.Err(), err)
+		}
+		v, err = open()
+	}
+	return v, err
 }
 
 // applied finds the graphs to serve: those that cluster.yaml names and the revision has.
@@ -180,9 +207,12 @@ func (b *boot) refuse(next http.Handler) http.Handler {
 		closed[q.id] = true
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), "/graphs/"); ok {
-			id, _, _ := strings.Cut(rest, "/")
-			if name, err := url.PathUnescape(id); err == nil && closed[name] {
+		// Any character of a segment may be escaped, and the routes take it all the same.
+		segments := strings.SplitN(r.URL.EscapedPath(), "/", 4)
+		if len(segments) > 2 {
+			graphs, err := url.PathUnescape(segments[1])
+			id, also := url.PathUnescape(segments[2])
+			if err == nil && also == nil && graphs == "graphs" && closed[id] {
 				envelope.Write(w, service.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
 				return
 			}

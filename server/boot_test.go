@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -197,7 +199,7 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("the good graph: %d %s", status, answer)
 	}
 	for _, path := range []string{
-		"/graphs/lost/query", "/graphs/bad/query", "/graphs/held/query", "/graphs/bad/mcp", "/graphs/bad", "/graphs/bad/nothing", "/graphs/b%61d/query", "/graphs/b%61d/mcp",
+		"/graphs/lost/query", "/graphs/bad/query", "/graphs/held/query", "/graphs/bad/mcp", "/graphs/bad", "/graphs/bad/nothing", "/graphs/b%61d/query", "/graphs/b%61d/mcp", "/gr%61phs/bad/query",
 	} {
 		for who, want := range map[string]int{"ada": 503, "bo": 503, "": 401, "nobody": 401} {
 			status, answer := ask(h, "POST", path, who, anyThing)
@@ -242,6 +244,39 @@ func TestQuarantine(t *testing.T) {
 	if strings.Count(log.String(), "the graph is quarantined") != 3 || !strings.Contains(log.String(), "graph=bad") {
 		t.Errorf("the log says %s", log)
 	}
+}
+
+// TestStartIsPatient holds that what others have open for a moment only, as the server
+// before this one or cluster status does, is served all the same.
+func TestStartIsPatient(t *testing.T) {
+	f := newFleet(t, "good", "held")
+	f.create("good", thing)
+	f.create("held", thing)
+	for _, name := range []string{"a graph", "the storage folder"} {
+		var held io.Closer
+		var err error
+		if name == "a graph" {
+			held, err = embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{})
+		} else {
+			held, err = converge.Lock(fs.OS(), filepath.Join(f.dir, "data"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		released := make(chan error, 1)
+		time.AfterFunc(250*time.Millisecond, func() { released <- held.Close() })
+		t.Run(name, func(t *testing.T) {
+			f.t = t
+			h, _ := f.mustOpen(func(o *server.Options) { o.Patience = time.Minute })
+			if status, answer := ask(h, "POST", "/graphs/held/query", "ada", anyThing); status != http.StatusOK {
+				t.Errorf("%d %s", status, answer)
+			}
+		})
+		if err := <-released; err != nil {
+			t.Error(err)
+		}
+	}
+	f.t = t
 }
 
 // TestRefusesToStart lists what quarantine is not for.

@@ -32,7 +32,8 @@ func TestRoutesWhole(t *testing.T) {
 		{"act-admin", "POST", "/verify", "", 200, `{"faults":[]}`},
 		{"act-admin", "POST", "/cleanup", `{"keep_commits":1}`, 200, `"dry_run":false`},
 		{"act-writer", "POST", "/cleanup", `{"keep_commits":1}`, 403, `admin`},
-		{"act-indexer", "POST", "/load/ndjson?branch=feature&from=main", "", 403, `"code":"forbidden"`},
+		{"act-indexer", "POST", "/load/ndjson?branch=feature&from=main", "", 200, `"branch_created":false`},
+		{"act-indexer", "POST", "/load/ndjson?branch=another&from=main", "", 403, `branch_create on branch another`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), q.method, m.url+q.path, strings.NewReader(q.body))
 		if err != nil {

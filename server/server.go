@@ -45,6 +45,11 @@ type Options struct {
 	// others without it.
 	RequireAll bool
 
+	// Patience is how long the start waits for what another process has open, as the server
+	// that this one follows has until it is drained, or cluster status for a moment. A
+	// graph that is held for longer is quarantined.
+	Patience time.Duration
+
 	// Surface adds to what a graph offers over MCP; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
@@ -86,6 +91,8 @@ type Server struct {
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
+
+	patience time.Time // when the start stops to wait for others
 }
 
 const (
@@ -174,11 +181,13 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: cmp.Or(o.Cluster.Server.Limits.QueryBytes, o.QueryMemory), SharedMemory: s.memory,
-		Failed: func(err error) {
-			o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
-		},
+	g, err := patient(ctx, o.Log, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
+		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{
+			Embedder: counted(provider, c.ID, s.metrics), QueryMemory: cmp.Or(o.Cluster.Server.Limits.QueryBytes, o.QueryMemory), SharedMemory: s.memory,
+			Failed: func(err error) {
+				o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
+			},
+		})
 	})
 	if err != nil {
 		var missing *engine.NotFound

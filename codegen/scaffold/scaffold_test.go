@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
@@ -235,5 +237,52 @@ func TestDockerfileCopiesWhatThereIs(t *testing.T) {
 	}
 	if copied < 4 {
 		t.Errorf("found %d files that are copied", copied)
+	}
+}
+
+// TestFillCanBeRepeated lets the seed fail to load. What cluster apply made and recorded
+// has to be gone then: it refuses to make a graph again that it has recorded.
+func TestFillCanBeRepeated(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("there is no make")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), rendered(t, brain())["Makefile"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const tool = `#!/bin/sh
+case "$*" in
+*"cluster apply"*) mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
+*) test -e loads ;;
+esac
+`
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(tool), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fill := func() error {
+		cmd := exec.Command("make", "data/team")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		return cmd.Run()
+	}
+	names := []string{"data/team", "data/" + converge.RevisionFile}
+	if err := fill(); err == nil {
+		t.Error("a load that fails is no fault")
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there after the load failed: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -140,6 +140,11 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 
 // DeleteBranch removes a branch.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
+	return g.DeleteBranchAt(ctx, name, "")
+}
+
+// DeleteBranchAt removes a branch whose head is a commit; "" stands for any.
+func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if name == engine.MainBranch {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
 	}
@@ -159,6 +164,9 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 		return err
 	}
 	defer b.unlock()
+	if tip := b.tip.snap.Commit.ID; head != "" && head != tip {
+		return &engine.PreconditionFailed{Expected: head, Actual: tip}
+	}
 	record := version.Branching{Delete: true, Name: name, Time: g.time()}
 	payload := record.Append(nil)
 	out := &outcome{done: make(chan struct{})}

@@ -112,6 +112,13 @@ func (r *reopening) DeleteBranch(ctx context.Context, name string) error {
 	return r.Graph.DeleteBranch(ctx, name)
 }
 
+func (r *reopening) DeleteBranchAt(ctx context.Context, name, head string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.reopen()
+	return r.Graph.DeleteBranchAt(ctx, name, head)
+}
+
 func (r *reopening) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

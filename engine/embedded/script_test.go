@@ -89,6 +89,17 @@ func dropping(name string) deed {
 	return deed{"DeleteBranch", func(g *Graph) error { return g.DeleteBranch(context.Background(), name) }}
 }
 
+// droppingSeen deletes a branch at the head that it has.
+func droppingSeen(name string) deed {
+	return deed{"DeleteBranchAt", func(g *Graph) error {
+		s, err := g.Snapshot(context.Background(), engine.Target{Branch: name})
+		if err != nil {
+			return err
+		}
+		return g.DeleteBranchAt(context.Background(), name, s.Commit.ID)
+	}}
+}
+
 func merging(source, target string, opts engine.MergeOptions) deed {
 	return deed{"Merge", func(g *Graph) error {
 		_, err := g.Merge(context.Background(), source, target, opts)
@@ -146,7 +157,7 @@ func scripts() []script {
 			forking("side", "deep/er"),
 			insert("side", "eve", 5),
 			checkpoint,
-			dropping("deep/er"),
+			droppingSeen("deep/er"),
 			merging("side", "main", engine.MergeOptions{}),
 			merging("main", "side", engine.MergeOptions{}),
 			insert("main", "fay", 6),

@@ -145,6 +145,21 @@ func branchCases() []testCase {
 			s.fork("side", "")
 			s.expectAges("side", crowdAges)
 		},
+		"deleted at its head alone": func(s *session) {
+			before := s.fork("side", "").Head.ID
+			head := s.on("side", age(s, "ann", 1)).Commit.ID
+			err := s.graph.DeleteBranchAt(s.ctx, "side", before)
+			var elsewhere *engine.PreconditionFailed
+			if !errors.As(err, &elsewhere) || elsewhere.Expected != before || elsewhere.Actual != head {
+				s.Errorf("delete at %s: %v, want it to name %s", before, err, head)
+			}
+			s.expectAges("side", "ann 1, bob 25, cid 30, dan null, eve 41")
+			if err := s.graph.DeleteBranchAt(s.ctx, "side", head); err != nil {
+				s.Errorf("delete at the head: %v", err)
+			}
+			expectError[*engine.NotFound](s, s.graph.DeleteBranchAt(s.ctx, "side", head))
+			expectError[*engine.Conflict](s, s.graph.DeleteBranchAt(s.ctx, "main", s.head().ID))
+		},
 		"refused": func(s *session) {
 			expectError[*engine.Conflict](s, s.graph.DeleteBranch(s.ctx, "main"))
 			s.fork("side", "")

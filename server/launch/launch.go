@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -111,6 +112,9 @@ memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there
 	return cmd
 }
 
+// patience is longer than a server drains that this one takes the place of.
+const patience = 20 * time.Second
+
 // noArgs rejects positional arguments as a usage error.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -159,7 +163,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	s, err := server.Open(cmd.Context(), server.Options{
 		QueryMemory: one, AllQueryMemory: all, MaxConnections: o.connections,
 		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
 		return err

@@ -130,10 +130,22 @@ func (x *exchange) mergeBranches() error {
 		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun),
 	}}
 	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
+	gone := &service.DeleteBranch{Name: b.Source}
 	call := &operation{grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		before, err := env.Graph.Commits(ctx, b.Source, engine.CommitRange{Limit: 1})
+		var missing *engine.NotFound // which a merge that is repeated may do without
+		if err != nil && !errors.As(err, &missing) {
+			return nil, err
+		}
 		r, err := m.Merge(ctx, env)
 		if err != nil {
 			return nil, err
+		}
+		switch {
+		case r.Commit != nil && len(r.Commit.Parents) == 2:
+			gone.At = r.Commit.Parents[1]
+		case len(before) > 0:
+			gone.At = before[0].ID
 		}
 		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.ActorID = r.Outcome.String(), r.Nodes, r.Edges, orNil(env.Actor)
 		if r.Commit != nil {
@@ -141,7 +153,6 @@ func (x *exchange) mergeBranches() error {
 		}
 		return m.Outcome(r, a), nil
 	}}
-	gone := &service.DeleteBranch{Name: b.Source}
 	if isTrue(b.DeleteBranch) {
 		// Whoever may not delete the branch is told so before it is merged.
 		call.grants = append(call.grants, gone.Grants()...)
@@ -150,14 +161,29 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
-		var missing *engine.NotFound // by a request before with the same key, say
-		if _, err := x.do(gone, service.Encoding{}); err != nil && !errors.As(err, &missing) {
+		if err := x.deleteMerged(gone); err != nil {
 			a.BranchDeleteError = &x.report(err).Body.Error
 		} else {
 			a.BranchDeleted = true
 		}
 	}
 	return x.reply(a)
+}
+
+// deleteMerged deletes the source of a merge, unless it has more than was merged: somebody
+// may have written to it since, or made another of its name. That it is gone already is
+// what was asked for.
+func (x *exchange) deleteMerged(gone *service.DeleteBranch) error {
+	_, err := x.do(gone, service.Encoding{})
+	var missing *engine.NotFound
+	var written *engine.PreconditionFailed
+	switch {
+	case errors.As(err, &missing):
+		return nil
+	case errors.As(err, &written):
+		return &engine.Conflict{Reason: "branch " + gone.Name + " is at commit " + written.Actual + ", of which commit " + written.Expected + " is merged; it is kept for what it has besides"}
+	}
+	return err
 }
 
 // wantName notes that a member that must name a branch is empty: a grant without a

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,7 +97,9 @@ func TestMergeWithoutDelete(t *testing.T) {
 // server's.
 type undeletable struct{ engine.Graph }
 
-func (undeletable) DeleteBranch(context.Context, string) error { return errors.New("disk on fire") }
+func (undeletable) DeleteBranchAt(context.Context, string, string) error {
+	return errors.New("disk on fire")
+}
 
 // TestMergeThenFail holds that a merge is answered as done also when its branch cannot
 // be deleted, and that the reason tells nothing of the server's inside.
@@ -108,6 +111,66 @@ func TestMergeThenFail(t *testing.T) {
 		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
 		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200,
 			want: `"branch_deleted":false,"branch_delete_error":"internal error (id `, lacks: "fire"},
+	})
+}
+
+// contended is a graph where somebody writes to the source of every merge as soon as it is
+// merged.
+type contended struct {
+	engine.Graph
+	write func()
+}
+
+func (c contended) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	r, err := c.Graph.Merge(ctx, source, target, opts)
+	c.write()
+	return r, err
+}
+
+// TestMergeKeepsWhatFollowed holds that a source goes with its merge only as it was
+// merged: what others wrote to it since, they were told is in the graph.
+func TestMergeKeepsWhatFollowed(t *testing.T) {
+	c := servicetest.Config(t)
+	inner, names := c.Graph, 0
+	write := func() {
+		names++
+		l := strings.NewReader(fmt.Sprintf(`{"type":"Person","data":{"name":"late%d"}}`, names))
+		if _, err := inner.Load(t.Context(), l, engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "draft"}}); err != nil {
+			t.Error(err)
+		}
+	}
+	c.Graph = contended{inner, write}
+	writer := servicetest.Writer
+	merge := request{actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200}
+	kept := func(name, outcome string) request {
+		q := merge
+		q.name, q.want = name, `"outcome":"`+outcome+`","branch_deleted":false,"branch_delete_error":"branch draft is at commit `
+		return q
+	}
+	steps(t, c, rest.Options{}, []request{
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		kept("nothing to merge", "already_up_to_date"),
+		kept("merged", "fast_forward"),
+		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"draft"`},
+	})
+}
+
+// TestRepeatedMerge holds that a merge that is sent again, since its answer was lost, is
+// answered as before, and deletes no other branch of the name.
+func TestRepeatedMerge(t *testing.T) {
+	c := servicetest.Config(t)
+	writer := servicetest.Writer
+	merge := request{actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
+		want: `"outcome":"fast_forward","branch_deleted":true,"branch_delete_error":null,"affected_nodes":1,`}
+	first, again, later := merge, merge, merge
+	first.name, again.name, later.name = "merge", "repeat", "repeat when there is another"
+	later.want = `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":"branch draft is at commit `
+	write := request{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=draft&from=main", media: ndjson, status: 200}
+	one, two := write, write
+	one.body, two.body = `{"type":"Person","data":{"name":"eve"}}`, `{"type":"Person","data":{"name":"flo"}}`
+	steps(t, c, rest.Options{}, []request{
+		one, first, again, two, later,
+		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"draft"`},
 	})
 }
 

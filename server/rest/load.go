@@ -74,35 +74,35 @@ func (x *exchange) ingest() error {
 	if err != nil {
 		return err
 	}
-	if from := orEmpty(b.From); from != "" {
-		call, err := into(load, from)
-		if err != nil {
-			return err
-		}
-		return x.answerLoad(call)
+	from := orEmpty(b.From)
+	if from == "" && load.Branch != "" {
+		from = engine.MainBranch
 	}
-	// Whoever may change a branch that exists needs no permission to make it.
-	err = x.answerLoad(load)
-	var missing *engine.NotFound
-	if load.Branch == "" || !errors.As(err, &missing) || missing.What != "branch" {
+	call, err := into(load, from)
+	if err != nil {
 		return err
 	}
-	load.Data = strings.NewReader(b.Data)
-	return x.answerLoad(&service.LoadFrom{Load: load, From: engine.MainBranch})
+	return x.answerLoad(call)
 }
 
-// loadBody reads a body that may be as large as a load. It is not read for those who may
-// load nothing anywhere.
+// loadBody reads a body that may be as large as a load. For those who may load nothing on
+// any branch that is known, it is not: a policy may allow them branches that nobody has
+// named yet, and which one is meant stands in the body.
 func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !ok:
-		return nil, nil, &service.Forbidden{Action: tool.Change} // which branch it is about was not read
-	}
-	o, err := x.object(x.opts.MaxLoad)
 	if err != nil {
+		return nil, nil, err
+	}
+	most := x.opts.MaxLoad
+	if !ok {
+		most = min(most, x.opts.MaxBody)
+	}
+	o, err := x.object(most)
+	var refused *httpError
+	switch {
+	case !ok && errors.As(err, &refused) && refused.fault.Status == http.StatusRequestEntityTooLarge:
+		return nil, nil, &service.Forbidden{Action: tool.Change} // which branch it is about was not read
+	case err != nil:
 		return nil, nil, err
 	}
 	var b loadBody

@@ -121,7 +121,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
 		Summary: "Load nodes and edges as NDJSON, as one commit or not at all.",
 		Description: "A line is {\"type\": …, \"data\": {…}} or {\"edge\": …, \"from\": …, \"to\": …, \"data\": {…}}. " +
-			"With from the branch is made if it does not exist, which needs branch_create; it is gone again when the load fails.",
+			"With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails.",
 		Params: slices.Concat([]Param{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; main when it is left out."},
 			{Name: "from", In: Query, Kind: Text, Description: "The branch to make branch from, if it does not exist."},
@@ -134,7 +134,7 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
 		Summary:     "Load NDJSON that is a member of the body, as one commit or not at all.",
-		Description: "With from the branch is made if it does not exist, which needs branch_create; it is gone again when the load fails.",
+		Description: "With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails.",
 		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate}, Writes: true, handle: (*exchange).loadText,
 	},

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func TestDeprecated(t *testing.T) {
@@ -26,7 +28,7 @@ func TestDeprecated(t *testing.T) {
 			header: `Link: </graphs/people/load>; rel="successor-version"`},
 		{name: "ingest into what exists", actor: writer, method: "POST", path: "/ingest", body: `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}","branch":"draft","mode":"append"}`, status: 409, want: `"key_conflict":{"entity_kind":"node","type_name":"Person","id":"eve"}`},
 		{name: "ingest into main", actor: writer, method: "POST", path: "/ingest", body: `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}"}`, status: 200, want: `"branch":"main","base_branch":null,"branch_created":false`},
-		{name: "ingest denied", actor: reader, method: "POST", path: "/ingest", body: `{"data":"","branch":"nope"}`, status: 403, want: `does not allow change"`},
+		{name: "ingest denied", actor: reader, method: "POST", path: "/ingest", body: `{"data":"","branch":"nope"}`, status: 403, want: `change on branch nope`},
 		{name: "unknown graph", actor: writer, method: "POST", path: "//graphs/a%3Eb/read", status: 404, header: `Link: </graphs/a%3Eb/query>; rel="successor-version"`},
 	})
 }
@@ -71,6 +73,7 @@ func TestLoads(t *testing.T) {
 		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `name the one to make as branch`},
 		{name: "from nothing", actor: writer, method: "POST", path: "/load/ndjson?branch=x&from=nope", media: ndjson, status: 404, want: `branch \"nope\" not found`},
 		{name: "from what may not be read", actor: drafter, method: "POST", path: "/load/ndjson?branch=x&from=main", media: ndjson, status: 403, want: `read on branch main`},
+		{name: "from what may not be read, into a branch that is there", actor: drafter, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200, want: `"base_branch":null,"branch_created":false`},
 		{name: "a bad line leaves no branch", actor: writer, method: "POST", path: "/load/ndjson?branch=x&from=main", media: ndjson, body: `{"type":"Persn","data":{"name":"eve"}}`, status: 400, want: `line 1`},
 		{name: "none is left", actor: writer, method: "GET", path: "/branches", status: 200, want: `"branches":["a/b","main"]`},
 		{name: "text", actor: writer, method: "POST", path: "/load", body: `{"data":"` + eve + `\n` + eve + `"}`, status: 409, want: `"key_conflict":`},
@@ -80,11 +83,30 @@ func TestLoads(t *testing.T) {
 		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `name the one to make as branch`},
 		{name: "bad mode", actor: writer, method: "POST", path: "/load", body: `{"data":"","mode":"upsert"}`, status: 400, want: `mode: found`},
 		{name: "no data", actor: writer, method: "POST", path: "/load", body: `{}`, status: 400, want: `data: missing`},
-		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change"`},
+		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change on branch main`},
 		{name: "denied unread", actor: reader, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 403, want: `does not allow change"`},
 		{name: "on some branch", actor: drafter, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y"}`, status: 200, want: `"branch":"y"`},
 		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the 1000 bytes`},
 		{name: "twice the member", actor: writer, method: "POST", path: "/load", body: `{"data":"","data":""}`, status: 400, want: `the member /data occurs twice`},
 		{name: "twice inside", actor: writer, method: "POST", path: "/queries/everyone", body: `{"params":{"a":{"b":1,"b":2}}}`, status: 400, want: `occurs twice`},
+	})
+}
+
+// TestLoadByPattern holds that whoever may load into branches of some names, of which none
+// is there or known, may load into one: which branch it is stands in the body.
+func TestLoadByPattern(t *testing.T) {
+	c := servicetest.Config(t)
+	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool {
+		return g.Action == tool.Read || strings.HasPrefix(g.Branch, "feature/")
+	})
+	line := `{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}`
+	long := line + strings.Repeat(`\n`, 1000)
+	writer := servicetest.Writer
+	steps(t, c, rest.Options{MaxBody: 1000}, []request{
+		{name: "elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `"}`, status: 403, want: `change on branch main`},
+		{name: "more elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `"}`, status: 403, want: `does not allow change"`},
+		{name: "ingest", actor: writer, method: "POST", path: "/ingest", body: `{"data":"` + line + `","branch":"feature/a"}`, status: 200, want: `"branch_created":true`},
+		{name: "load", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `","branch":"feature/a"}`, status: 200, want: `"branch_created":false`},
+		{name: "load into another", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `","branch":"feature/b","from":"main"}`, status: 200, want: `"branch_created":true`},
 	})
 }

@@ -61,7 +61,10 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 }
 
 // DeleteBranch is the call that deletes a branch.
-type DeleteBranch struct{ Name string }
+type DeleteBranch struct {
+	Name string
+	At   string // if not empty, the commit that the branch has to be at
+}
 
 // BranchDeleted is the answer of DeleteBranch.
 type BranchDeleted struct {
@@ -74,9 +77,16 @@ func (c *DeleteBranch) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.BranchDelete, Branch: c.Name}}
 }
 
-// Run deletes the branch.
+// Run deletes the branch. When it is at another commit than At the error is a
+// *engine.PreconditionFailed.
 func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	if err := env.Graph.DeleteBranch(ctx, c.Name); err != nil {
+	var err error
+	if c.At == "" {
+		err = env.Graph.DeleteBranch(ctx, c.Name)
+	} else {
+		err = env.Graph.DeleteBranchAt(ctx, c.Name, c.At)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &tool.Outcome{Value: &BranchDeleted{Name: c.Name, ActorID: orNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil

@@ -111,6 +111,56 @@ func TestLoadUndone(t *testing.T) {
 	}
 }
 
+// creating tells of the branches that are made.
+type creating struct {
+	engine.Graph
+	made []string
+}
+
+func (c *creating) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	c.made = append(c.made, name)
+	return c.Graph.CreateBranch(ctx, name, from)
+}
+
+// TestDryLoadFrom holds that a dry run of a load makes no branch for it, not for a moment,
+// and answers as the load then does.
+func TestDryLoadFrom(t *testing.T) {
+	c := servicetest.Config(t)
+	graph := &creating{Graph: c.Graph}
+	c.Graph = graph
+	g := servicetest.Graph(t, c)
+	load := func(branch, from string, dry bool) (string, error) {
+		a, err := g.Do(t.Context(), servicetest.Writer, "graph_load", &service.LoadFrom{From: from, Load: &service.Load{
+			Data: strings.NewReader(`{"type":"Person","data":{"name":"eve"}}`), Branch: branch, Knobs: tool.Knobs{DryRun: dry},
+		}}, service.Encoding{})
+		if err != nil {
+			return "", err
+		}
+		return string(a.JSON), nil
+	}
+	got, err := load("draft", "main", true)
+	if want := `{"branch":"draft","base_branch":"main","branch_created":true,"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":null,"actor_id":"act-writer","dry_run":true}`; err != nil || got != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+	if len(graph.made) > 0 {
+		t.Errorf("a dry run made the branch %s", graph.made)
+	}
+	var missing *engine.NotFound
+	if _, err := load("draft", "nowhere", true); !errors.As(err, &missing) || missing.Name != "nowhere" {
+		t.Errorf("from no branch: %v", err)
+	}
+	var bad *tool.ArgumentError
+	if _, err := load("a/../b", "main", true); !errors.As(err, &bad) || bad.Path != "branch" {
+		t.Errorf("into a branch that cannot be: %v", err)
+	}
+	if _, err := load("draft", "main", false); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := load("draft", "main", true); err != nil || !strings.Contains(got, `"branch_created":false`) {
+		t.Errorf("into a branch that is there: %s, %v", got, err)
+	}
+}
+
 // TestMergeFault holds that an answer lists a hundred conflicts at most, and counts all.
 func TestMergeFault(t *testing.T) {
 	e := &engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, 250)}

@@ -138,6 +138,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	env := &tool.Env{
 		Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
+		Require: func(grants ...tool.Grant) error { return g.require(actor, grants...) },
 	}
 	out, err := call.Run(ctx, env)
 	if err != nil {

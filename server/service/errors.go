@@ -30,7 +30,7 @@ type Rejected struct {
 // Oversize says that a result is larger than the graph's limits allow, where those say
 // to refuse it.
 type Oversize struct {
-	Rows     int   // that the result has
+	Rows     int   // that the result has; without MaxRows, those that are too many
 	Bytes    int64 // that it would take as JSON: an estimate, from the rows that fit
 	MaxRows  int   // zero for no limit
 	MaxBytes int
@@ -68,7 +68,7 @@ func (e *Oversize) Error() string {
 		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {
-		return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d bytes; add a limit, or return fewer columns", e.Rows, e.Bytes, e.MaxBytes)
+		return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d bytes; return fewer columns, or take it in pages with max_rows and page_token", e.Rows, e.Bytes, e.MaxBytes)
 	}
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)

@@ -88,6 +88,10 @@ type Env struct {
 	// Queries lists the stored queries that the caller may know of, in source order.
 	Queries func() []StoredQuery
 
+	// Require returns the error of a call that lacks one of the grants: for what a call
+	// learns to need only as it runs.
+	Require func(grants ...Grant) error
+
 	Graph engine.Graph
 	Actor string // recorded in commits
 

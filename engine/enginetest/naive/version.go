@@ -150,6 +150,11 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 
 // DeleteBranch forgets a branch.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
+	return g.DeleteBranchAt(ctx, name, "")
+}
+
+// DeleteBranchAt forgets a branch that is at a commit; "" stands for any.
+func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -161,6 +166,9 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	l, err := g.line(name)
 	if err != nil {
 		return err
+	}
+	if head != "" && head != l.head.ID {
+		return &engine.PreconditionFailed{Expected: head, Actual: l.head.ID}
 	}
 	delete(g.lines, l.name)
 	return nil

@@ -68,6 +68,8 @@ type Server struct {
 	metrics *observe.Set
 	memory  *embedded.Memory // of the queries of all graphs
 
+	queryMemory int64 // of one query, in bytes
+
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
 }
@@ -112,8 +114,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
-	limits := o.Cluster.Server.Limits.WithDefaults()
+	limits := limitsOf(&o)
 	s.memory = embedded.NewMemory(limits.MemoryBytes)
+	s.queryMemory = limits.QueryBytes
 	s.metrics.QueryMemory(s.memory.Taken)
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
@@ -154,7 +157,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: o.Cluster.Server.Limits.QueryBytes, SharedMemory: s.memory,
+		Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 		Failed: func(err error) {
 			o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
 		},

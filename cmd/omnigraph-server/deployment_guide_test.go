@@ -274,7 +274,7 @@ func TestKubernetes(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(blocks[i].text), &deployment); err != nil {
 		t.Fatal(err)
 	}
-	im, pod := readImage(t), deployment.Spec.Template.Spec
+	im, pod := readImage(t, guideImage), deployment.Spec.Template.Spec
 	if user := pod.SecurityContext; user.RunAsUser+":"+user.FSGroup != im.user {
 		t.Errorf("the pod runs as %+v, the image as %s", user, im.user)
 	}

@@ -3,7 +3,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,15 +52,6 @@ type Options struct {
 	// Surface adds to what a graph offers over MCP; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
-	// QueryMemory bounds the memory in which one query collects rows, in bytes, where
-	// cluster.yaml does not; past it the query is refused with 413. 0 for the engine's
-	// default, 1 GiB.
-	QueryMemory int64
-
-	// AllQueryMemory bounds that memory for all queries at a time, where cluster.yaml does
-	// not; what does not fit beside the others is refused with 503. 0 for 2 GiB.
-	AllQueryMemory int64
-
 	// MaxConnections is how many clients may be connected at a time; one more closes the
 	// connection that has been quiet for longest. 0 for DefaultMaxConnections, or fewer
 	// where the process may not open so many files.
@@ -88,6 +78,8 @@ type Server struct {
 	metrics *observe.Set
 	memory  *embedded.Memory // of the queries of all graphs
 	conns   *connections
+
+	queryMemory int64 // of one query, in bytes
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
@@ -138,10 +130,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
-	limits := o.Cluster.Server.Limits
-	limits.MemoryBytes = cmp.Or(limits.MemoryBytes, o.AllQueryMemory)
-	limits = limits.WithDefaults()
+	limits := limitsOf(&o)
 	s.memory = embedded.NewMemory(limits.MemoryBytes)
+	s.queryMemory = limits.QueryBytes
 	s.metrics.QueryMemory(s.memory.Taken)
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
@@ -183,7 +174,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	}
 	g, err := patient(ctx, o.Log, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
 		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-			Embedder: counted(provider, c.ID, s.metrics), QueryMemory: cmp.Or(o.Cluster.Server.Limits.QueryBytes, o.QueryMemory), SharedMemory: s.memory,
+			Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 			Failed: func(err error) {
 				o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
 			},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -194,13 +195,17 @@ func TestDeploymentGuideHosts(t *testing.T) {
 		if i%2 == 0 {
 			bind = strings.Split(m[1], "`")[1]
 		}
-		o := guard.Options{Bind: bind, Log: slog.New(slog.DiscardHandler)}
+		var log bytes.Buffer
+		o := guard.Options{Bind: bind, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		if m[2] != "none" {
 			o.PublicHosts = []string{publicHost}
 		}
 		g, err := guard.New(o)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if warned, said := log.Len() > 0, strings.Contains(m[3], "warning"); warned != said {
+			t.Errorf("%s: the log says %s", m[0], log.String())
 		}
 		h := g.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		anyHost := strings.HasPrefix(m[3], "any")
@@ -269,7 +274,7 @@ func TestKubernetes(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(blocks[i].text), &deployment); err != nil {
 		t.Fatal(err)
 	}
-	im, pod := readImage(t), deployment.Spec.Template.Spec
+	im, pod := readImage(t, guideImage), deployment.Spec.Template.Spec
 	if user := pod.SecurityContext; user.RunAsUser+":"+user.FSGroup != im.user {
 		t.Errorf("the pod runs as %+v, the image as %s", user, im.user)
 	}

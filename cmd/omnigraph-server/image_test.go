@@ -13,28 +13,37 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/goccy/go-yaml"
 )
 
-// image is what the last stage of the guide's Dockerfile says.
+// The Dockerfiles that there are: of the guide, and of modules that gq init makes.
+const (
+	guideImage  = "../../docs/deployment/Dockerfile"
+	moduleImage = "../../codegen/scaffold/templates/Dockerfile"
+)
+
+// image is what the last stage of a Dockerfile says.
 type image struct {
+	built                     []string   // the commands of the stage before
 	copied                    [][]string // arguments of COPY from the repository
+	rest                      []string   // all lines of it but those and comments
 	user, expose, volume      string
 	health, entrypoint, plain []string
 }
 
-func readImage(t *testing.T) image {
+func readImage(t *testing.T, file string) image {
 	t.Helper()
-	b, err := os.ReadFile("../../docs/deployment/Dockerfile")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, last, ok := strings.Cut(string(b), "\nFROM scratch\n")
+	before, last, ok := strings.Cut(string(b), "\nFROM scratch\n")
 	if !ok {
-		t.Fatal("the image is not made from scratch")
+		t.Fatalf("the image of %s is not made from scratch", file)
 	}
 	var im image
+	if m := regexp.MustCompile(`(?m)^ +CGO_ENABLED=0 go build -trimpath -o /out/bin/ (.*) && \\$`).FindStringSubmatch(before); m != nil {
+		im.built = strings.Fields(m[1])
+	}
 	list := func(text string) (args []string) {
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
 			t.Errorf("%s: %v: a shell is wanted, and there is none", text, err)
@@ -43,11 +52,14 @@ func readImage(t *testing.T) image {
 	}
 	for line := range strings.Lines(last) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if word == "COPY" && !strings.HasPrefix(rest, "--") {
+			im.copied = append(im.copied, strings.Fields(rest))
+			continue
+		}
+		if word != "#" {
+			im.rest = append(im.rest, line)
+		}
 		switch word {
-		case "COPY":
-			if !strings.HasPrefix(rest, "--") {
-				im.copied = append(im.copied, strings.Fields(rest))
-			}
 		case "USER":
 			im.user = rest
 		case "EXPOSE":
@@ -66,29 +78,84 @@ func readImage(t *testing.T) image {
 	return im
 }
 
-// TestImage does what a container of the image does, in an empty root that holds no more
+// TestImagesAreAlike holds that both images differ in what is built and copied alone, and
+// that both have the two commands.
+func TestImagesAreAlike(t *testing.T) {
+	guide, module := readImage(t, guideImage), readImage(t, moduleImage)
+	if !slices.Equal(guide.rest, module.rest) {
+		t.Errorf("the guide's image has\n%s, that of a module\n%s", strings.Join(guide.rest, ""), strings.Join(module.rest, ""))
+	}
+	if want := []string{"./cmd/omnigraph", "./cmd/omnigraph-server"}; !slices.Equal(guide.built, want) {
+		t.Errorf("the guide's image has %v, want %v", guide.built, want)
+	}
+	// A module's own commands are its server.
+	if want := []string{"./cmd/...", "github.com/omnigraph-go/omnigraph/cmd/omnigraph"}; !slices.Equal(module.built, want) {
+		t.Errorf("a module's image has %v, want %v", module.built, want)
+	}
+}
+
+// TestImage does what a container of each image does, in an empty root that holds no more
 // than the image: as the image's user, with only the volume to write to, without a shell,
 // /proc, /dev and /tmp.
 func TestImage(t *testing.T) {
-	im := readImage(t)
-	root := t.TempDir()
-	for _, args := range im.copied {
-		from, to := args[0], filepath.Join(root, "app", args[1])
-		info, err := os.Stat("../../" + from)
-		switch {
-		case err != nil:
-			t.Errorf("COPY: %v", err)
-		case info.IsDir():
-			err = os.CopyFS(to, os.DirFS("../../"+from))
-		default:
-			err = copyFile("../../"+from, filepath.Join(to, filepath.Base(from)), 0o644)
-		}
+	t.Run("guide", func(t *testing.T) {
+		contained(t, readImage(t, guideImage), "../..", bin, composed(t).Services["apply"].Entrypoint, "code", "queries/code/schema.pg", "Package")
+	})
+	t.Run("module", func(t *testing.T) {
+		root, err := filepath.Abs("../..")
 		if err != nil {
 			t.Fatal(err)
 		}
+		dir := filepath.Join(t.TempDir(), "brain")
+		if out, err := exec.Command(filepath.Join(bin, "gq"), "init", dir, "--replace", root).CombinedOutput(); err != nil {
+			t.Fatalf("gq init: %v, %s", err, out)
+		}
+		im, out := readImage(t, filepath.Join(dir, "Dockerfile")), filepath.Join(t.TempDir(), "bin")+string(filepath.Separator)
+		for _, args := range [][]string{{"mod", "tidy"}, append([]string{"build", "-o", out}, im.built...)} {
+			cmd := exec.CommandContext(t.Context(), "go", args...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("go %s: %v, %s", strings.Join(args, " "), err, out)
+			}
+		}
+		readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := regexp.MustCompile(`(?m)^ +docker run .* --entrypoint (\S+) brain (.*)$`).FindSubmatch(readme)
+		if said == nil {
+			t.Fatalf("the module's README does not say how to apply:\n%s", readme)
+		}
+		apply := append([]string{string(said[1])}, strings.Fields(string(said[2]))...)
+		contained(t, im, dir, out, apply, "team", "schema.pg", "Person")
+	})
+}
+
+// contained runs the commands of an image, which are in built, with the files of a folder:
+// it applies the cluster with one, and asks its graph for entities of a type.
+func contained(t *testing.T, im image, from, built string, apply []string, graph, schema, entity string) {
+	t.Helper()
+	root := t.TempDir()
+	for _, args := range im.copied {
+		last := len(args) - 1
+		for _, name := range args[:last] {
+			file, to := filepath.Join(from, name), filepath.Join(root, "app", args[last])
+			info, err := os.Stat(file)
+			switch {
+			case err != nil:
+				t.Errorf("COPY: %v", err)
+			case info.IsDir():
+				err = os.CopyFS(to, os.DirFS(file))
+			default:
+				err = copyFile(file, filepath.Join(to, filepath.Base(name)), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	for _, name := range []string{"omnigraph", "omnigraph-server"} {
-		if err := copyFile(filepath.Join(bin, name), filepath.Join(root, "usr/local/bin", name), 0o755); err != nil {
+		if err := copyFile(filepath.Join(built, name), filepath.Join(root, "usr/local/bin", name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,10 +182,10 @@ func TestImage(t *testing.T) {
 			Chroot: root, Credential: &syscall.Credential{Uid: uint32(u), Gid: uint32(u)},
 		}}
 	}
-	if out, err := confined(nil, "/usr/local/bin/omnigraph", "init", "--schema", "queries/code/schema.pg", "--store", "elsewhere").CombinedOutput(); err == nil || !strings.Contains(string(out), "permission denied") {
+	if out, err := confined(nil, "/usr/local/bin/omnigraph", "init", "--schema", schema, "--store", "elsewhere").CombinedOutput(); err == nil || !strings.Contains(string(out), "permission denied") {
 		t.Errorf("the user writes outside of the volume: %v, %s", err, out)
 	}
-	if out, err := confined(nil, composed(t).Services["apply"].Entrypoint...).CombinedOutput(); err != nil {
+	if out, err := confined(nil, apply...).CombinedOutput(); err != nil {
 		t.Fatalf("apply: %v, %s", err, out)
 	}
 
@@ -133,7 +200,7 @@ func TestImage(t *testing.T) {
 	p.token = imageToken
 	port := p.addr[strings.LastIndexByte(p.addr, ':')+1:]
 	p.addr = "127.0.0.1:" + port
-	if status, err := p.post("/graphs/code/query", "application/json", `{"query":"query q() { match { $p: Package } return { $p.path } }"}`, nil); err != nil || status != http.StatusOK {
+	if status, err := p.post("/graphs/"+graph+"/query", "application/json", `{"query":"query q() { match { $x: `+entity+` } return { count($x) as n } }"}`, nil); err != nil || status != http.StatusOK {
 		t.Errorf("a query: status %d, %v", status, err)
 	}
 	health := slices.Clone(im.health)
@@ -158,64 +225,6 @@ func copyFile(from, to string, mode os.FileMode) error {
 		return err
 	}
 	return os.WriteFile(to, b, mode)
-}
-
-// compose is what a compose file says of how its services are confined.
-type compose struct {
-	Services map[string]struct {
-		Build      struct{ Context, Dockerfile string }
-		User       string
-		ReadOnly   bool                    `yaml:"read_only"`
-		CapDrop    []string                `yaml:"cap_drop"`
-		Security   []string                `yaml:"security_opt"`
-		Volumes    []string                `yaml:"volumes"`
-		Ports      []string                `yaml:"ports"`
-		Grace      time.Duration           `yaml:"stop_grace_period"`
-		Health     struct{ Test []string } `yaml:"healthcheck"`
-		Entrypoint []string
-	}
-}
-
-func composed(t *testing.T) compose {
-	t.Helper()
-	b, err := os.ReadFile("../../docs/deployment/compose.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c compose
-	if err := yaml.Unmarshal(b, &c); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// TestCompose holds the compose file to the image, and to how long the server drains.
-func TestCompose(t *testing.T) {
-	im, c := readImage(t), composed(t)
-	if len(c.Services) != 2 {
-		t.Fatalf("services: %v", c.Services)
-	}
-	for name, s := range c.Services {
-		if s.User != im.user || !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.Security, []string{"no-new-privileges:true"}) {
-			t.Errorf("%s is not confined: %+v", name, s)
-		}
-		if !slices.Equal(s.Volumes, []string{"data:" + im.volume}) {
-			t.Errorf("%s has the volumes %v", name, s.Volumes)
-		}
-		if file := filepath.Join("../../docs/deployment", s.Build.Context, s.Build.Dockerfile); !exists(file) {
-			t.Errorf("%s is built from %s, which is not there", name, file)
-		}
-	}
-	server := c.Services["server"]
-	if !slices.Equal(server.Ports, []string{"127.0.0.1:8080:" + im.expose}) {
-		t.Errorf("ports %v", server.Ports)
-	}
-	if !slices.Equal(server.Health.Test, append([]string{"CMD"}, im.health...)) {
-		t.Errorf("its health is asked by %q, that of the image by %q", server.Health.Test, im.health)
-	}
-	if server.Grace <= drain(t)+5*time.Second {
-		t.Errorf("a grace of %v is too short for calls under way to finish", server.Grace)
-	}
 }
 
 func exists(path string) bool {

@@ -13,7 +13,7 @@ type Limits struct {
 	TotalInflight    int           // requests at once
 	RequestTimeout   time.Duration // of a call; loads and exports may take as long as the connection lets them
 	BodyBytes        int64         // of request bodies at once; one actor's may be half of it
-	QueryBytes       int64         // of memory that one query may take for rows; 0 for the engine's default
+	QueryBytes       int64         // of memory that one query may take for rows; 0 for the engine's default, and no more than all together
 	MemoryBytes      int64         // of memory that all queries together may take for rows
 }
 
@@ -46,6 +46,17 @@ func (l Limits) WithDefaults() Limits {
 	}
 	if l.MemoryBytes == 0 {
 		l.MemoryBytes = DefaultMemoryBytes
+	}
+	return l
+}
+
+// Within returns the limits of a process whose heap Go bounds to so many bytes, which is
+// what GOMEMLIMIT says: where nothing is said of it, the queries together may take half
+// of that at most. The other half is for bodies, loads and what the collector has not
+// come to.
+func (l Limits) Within(goMemory int64) Limits {
+	if half := goMemory / 2; l.MemoryBytes == 0 && half < DefaultMemoryBytes {
+		l.MemoryBytes = half
 	}
 	return l
 }

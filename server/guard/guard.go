@@ -19,9 +19,8 @@ type Options struct {
 	// Bind is the listen address, host:port. An empty host is every interface.
 	Bind string
 
-	// PublicHosts are the hosts, without port, under which the server is reached. When
-	// empty, a server that is not bound to loopback takes any host. One that is bound to
-	// loopback is reached by them through a proxy that leaves the Host as it came.
+	// PublicHosts are the hosts, without port, under which a server that is not bound
+	// to loopback is reached. When empty, such a server takes any host.
 	PublicHosts []string
 
 	// Origins are the browser origins, scheme://host[:port], that may call the server
@@ -38,10 +37,6 @@ type Guard struct {
 	hosts    map[string]bool // nil: any
 	origins  map[string]bool
 }
-
-// loopbackHosts are those by which a server that is bound to loopback is reached from its
-// own machine.
-var loopbackHosts = []string{"127.0.0.1", "::1", "localhost"}
 
 // New derives a guard from the bind address. The error names the setting that is
 // wrong.
@@ -68,9 +63,9 @@ func New(o Options) (*Guard, error) {
 	}
 	switch {
 	case g.loopback:
-		g.hosts = public
-		for _, h := range loopbackHosts {
-			g.hosts[h] = true
+		g.hosts = map[string]bool{"127.0.0.1": true, "::1": true, "localhost": true}
+		if len(public) > 0 {
+			o.Log.Warn("public hosts have no effect on a loopback bind", "bind", o.Bind)
 		}
 	case len(public) > 0:
 		g.hosts = public
@@ -98,7 +93,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		listed, allowed := g.originAllowed(r.Host, origins)
+		listed, allowed := g.originAllowed(origins)
 		if !allowed {
 			envelope.HangUp(w, r)
 			refuse(w,
@@ -129,10 +124,8 @@ func (g *Guard) hostAllowed(hostport string) bool {
 }
 
 // originAllowed reports whether the Origin header's values are listed, and whether
-// they may pass at all. More than one value is never a browser's doing. A page of this
-// machine may call a server of this machine; when the server was called by a public
-// host, the page is one of the caller's machine, wherever that is.
-func (g *Guard) originAllowed(calledAs string, values []string) (listed, allowed bool) {
+// they may pass at all. More than one value is never a browser's doing.
+func (g *Guard) originAllowed(values []string) (listed, allowed bool) {
 	if len(values) != 1 {
 		return false, false
 	}
@@ -143,18 +136,12 @@ func (g *Guard) originAllowed(calledAs string, values []string) (listed, allowed
 	if g.origins[origin] {
 		return true, true
 	}
-	if !g.loopback || !isLoopbackHost(calledAs) {
+	if !g.loopback {
 		return false, false
 	}
 	_, rest, _ := strings.Cut(origin, "://")
-	return false, isLoopbackHost(rest)
-}
-
-// isLoopbackHost reports whether a host, or host:port, is a name that this machine has
-// for itself.
-func isLoopbackHost(hostport string) bool {
-	host, ok := splitHost(hostport)
-	return ok && slices.Contains(loopbackHosts, host)
+	host, ok := splitHost(rest)
+	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host)
 }
 
 // isLoopback reports whether a bind host is this machine alone.

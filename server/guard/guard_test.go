@@ -25,7 +25,6 @@ func TestGuard(t *testing.T) {
 	local := Options{Bind: "127.0.0.1:8080", Origins: []string{"https://app.example.com"}}
 	public := Options{Bind: "0.0.0.0:8080", PublicHosts: []string{"graph.example.com"}, Origins: []string{"https://app.example.com"}}
 	open := Options{Bind: ":8080"}
-	proxied := Options{Bind: "127.0.0.1:8080", PublicHosts: []string{"graph.example.com", "127.0.0.1"}, Origins: []string{"https://app.example.com"}}
 	tests := []struct {
 		name   string
 		o      Options
@@ -63,18 +62,6 @@ func TestGuard(t *testing.T) {
 		{"public, listed origin", public, "graph.example.com", "https://app.example.com", 200, true},
 		{"public, loopback origin", public, "graph.example.com", "http://localhost:3000", 403, false},
 		{"public, origin equal to host", public, "graph.example.com", "https://graph.example.com", 403, false},
-
-		{"proxied, public host", proxied, "graph.example.com", "", 200, false},
-		{"proxied, public host with port", proxied, "Graph.example.com:443", "", 200, false},
-		{"proxied, host that the proxy made", proxied, "127.0.0.1:8080", "", 200, false},
-		{"proxied, host of this machine", proxied, "localhost:8080", "", 200, false},
-		{"proxied, other host", proxied, "evil.example.com", "", 403, false},
-		{"proxied, host below a public one", proxied, "evil.graph.example.com", "", 403, false},
-		{"proxied, listed origin", proxied, "graph.example.com", "https://app.example.com", 200, true},
-		{"proxied, loopback origin", proxied, "graph.example.com", "http://localhost:3000", 403, false},
-		{"proxied, origin equal to host", proxied, "graph.example.com", "https://graph.example.com", 403, false},
-		{"proxied, loopback origin on this machine", proxied, "localhost:8080", "http://localhost:3000", 200, false},
-		{"proxied, foreign origin on this machine", proxied, "localhost:8080", "https://evil.com", 403, false},
 
 		{"open, any host", open, "whatever.example.com", "", 200, false},
 		{"open, unlisted origin", open, "whatever.example.com", "https://whatever.example.com", 403, false},
@@ -175,7 +162,7 @@ func TestWarnings(t *testing.T) {
 		{Options{Bind: ":80"}, "any host"},
 		{Options{Bind: "0.0.0.0:80", PublicHosts: []string{"a.example.com"}}, ""},
 		{Options{Bind: "127.0.0.1:80"}, ""},
-		{Options{Bind: "127.0.0.1:80", PublicHosts: []string{"a.example.com"}}, ""},
+		{Options{Bind: "127.0.0.1:80", PublicHosts: []string{"a.example.com"}}, "no effect"},
 	}
 	for _, tt := range tests {
 		_, log := newGuard(t, tt.o)

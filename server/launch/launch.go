@@ -159,10 +159,10 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
-	one, all := limitMemory(log)
+	limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
-		QueryMemory: one, AllQueryMemory: all, MaxConnections: o.connections,
-		Cluster: config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
+		MaxConnections: o.connections,
+		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
 		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {

@@ -72,7 +72,7 @@ var Metrics = [...]Metric{
 	authFailures: {"omnigraph_auth_failures_total", Counter, nil, "Requests answered 401: without a token, or with one that nobody knows.",
 		"A rise: somebody tries tokens, or a token has run out."},
 	guardRefusals: {"omnigraph_guard_refusals_total", Counter, nil, "Requests refused for their Host or Origin, before anybody was asked who they are from.",
-		"A rise after a change of the proxy: public_hosts does not fit."},
+		"A rise after a change of the proxy: the Host that it sends does not fit the bind address and public_hosts."},
 
 	admissionRefused: {"omnigraph_admission_refused_total", Counter, []string{"reason"},
 		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total) or limits.body_bytes (bytes).",

@@ -157,7 +157,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		{name: "query", path: "/query", body: `{"query":"` + product + `"}`},
 		{name: "read", path: "/read", body: `{"query_source":"` + product + `"}`},
 		{name: "more rows than there are", path: "/query", body: `{"query":"` + product + `","max_rows":100000}`},
-		{name: "one row", path: "/queries/everyone", body: `{}`, want: `one row has about 334 bytes, wanted at most 200`},
+		{name: "one row", path: "/queries/everyone", body: `{}`, want: `one row has about 180 bytes, wanted at most 200`},
 	} {
 		q.actor, q.method, q.status = reader, "POST", 413
 		q.want = cmp.Or(q.want, `wanted at most 200 bytes; return fewer columns, or take it in pages with max_rows and page_token","code":"bad_request","resource_limit":{"resource":"bytes","limit":200,`)

@@ -80,6 +80,8 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		}
 	}
 	switch {
+	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes && !e.enc.Refuse:
+		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
 	case why != whole && e.enc.Refuse, why == byBytes && e.enc.RefuseBytes:
 		// The row that did not fit counts: it may be the only one.
 		counted := max(n, 1)
@@ -92,8 +94,6 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			refusal.MaxRows = e.enc.MaxRows // else those would have been cut
 		}
 		return n, why, refusal
-	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
-		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
 	}
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// pageOrigin is that of a web page which may call the server.
+const pageOrigin = "https://app.example.com"
+
+// named asks by other names. The proxy passes none of them on. The server goes by those of
+// its machine when it is bound to loopback, and else by its public hosts, and prints for
+// --dev one by which it takes calls.
+func (x *proxied) named() {
+	x.t.Helper()
+	for _, host := range []string{"evil.example.com", "localhost", "127.0.0.1"} {
+		res, body := x.whole("GET", "/readyz", host, "", nil)
+		if res.StatusCode != http.StatusMisdirectedRequest || strings.Contains(body, "{") {
+			x.t.Errorf("host %s reaches the server through the proxy: %s %s", host, res.Status, body)
+		}
+	}
+	name, other := publicHost, "localhost"
+	if x.loopback {
+		name, other = "127.0.0.1", publicHost
+	}
+	for host, want := range map[string]int{name: http.StatusOK, other: http.StatusForbidden, "evil.example.com": http.StatusForbidden} {
+		req, err := http.NewRequest(http.MethodGet, "http://"+x.server.addr+"/readyz", nil)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		req.Host = host
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			x.t.Errorf("the server answers %s to host %s, want %d", res.Status, host, want)
+		}
+	}
+	if !strings.Contains(x.server.output(), "MCP     http://"+name+":") {
+		x.t.Errorf("not by its name %s:\n%s", name, x.server.output())
+	}
+}
+
+// metadata asks without a token, and finds the public host in what the server says of its
+// issuer, whatever Host the proxy sends. A token of the issuer then passes.
+func (x *proxied) metadata() {
+	x.t.Helper()
+	own := x.server.token
+	defer func() { x.server.token = own }()
+	x.server.token = ""
+	const path = "/graphs/code/mcp"
+	at := "/.well-known/oauth-protected-resource" + path
+	res, _ := x.whole("POST", path, publicHost, "application/json", strings.NewReader("{}"))
+	if challenge := res.Header.Get("WWW-Authenticate"); res.StatusCode != http.StatusUnauthorized || !strings.Contains(challenge, `resource_metadata="https://`+publicHost+at+`"`) {
+		x.t.Errorf("without a token: %s %q", res.Status, challenge)
+	}
+	res, body := x.whole("GET", at, publicHost, "", nil)
+	var said struct {
+		Resource string
+		Servers  []string `json:"authorization_servers"`
+	}
+	if err := json.Unmarshal([]byte(body), &said); err != nil || said.Resource != "https://"+publicHost+path || len(said.Servers) != 1 || said.Servers[0] != x.issuer.URL {
+		x.t.Errorf("the metadata: %s %s, %v", res.Status, body, err)
+	}
+	x.server.token = x.issuer.Token(x.t, x.signing, "act-ci", nil)
+	if res, body := x.whole("GET", "/graphs/code/snapshot", publicHost, "", nil); res.StatusCode != http.StatusOK {
+		x.t.Errorf("a token of the issuer: %s %s", res.Status, body)
+	}
+}
+
+// origins asks as web pages do.
+func (x *proxied) origins() {
+	x.t.Helper()
+	local := http.StatusForbidden
+	if x.loopback {
+		local = http.StatusOK
+	}
+	for _, tt := range []struct {
+		method, origin string
+		status         int
+		told           bool // whether the browser lets the page read the answer
+	}{
+		{http.MethodGet, pageOrigin, http.StatusOK, true},
+		{http.MethodOptions, pageOrigin, http.StatusNoContent, true},
+		{http.MethodGet, "https://" + publicHost, http.StatusForbidden, false},
+		{http.MethodGet, "https://evil.example.com", http.StatusForbidden, false},
+		{http.MethodGet, "http://localhost:3000", local, false},
+	} {
+		req, err := http.NewRequest(tt.method, "https://"+publicHost+"/graphs/code/snapshot", nil)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		req.Header.Set("Origin", tt.origin)
+		if tt.method == http.MethodOptions {
+			req.Header.Set("Access-Control-Request-Method", http.MethodGet)
+			req.Header.Set("Access-Control-Request-Headers", "authorization")
+		} else {
+			req.Header.Set("Authorization", "Bearer "+x.server.token)
+		}
+		res, err := x.client.Do(req)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		res.Body.Close()
+		if told := res.Header.Get("Access-Control-Allow-Origin") == tt.origin; res.StatusCode != tt.status || told != tt.told {
+			x.t.Errorf("%s of %s: %s %v, want %d", tt.method, tt.origin, res.Status, res.Header, tt.status)
+		}
+	}
+}

@@ -94,7 +94,7 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {
 	if _, ok := call.(unhurried); !ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, g.limits.Timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 		defer cancel()
 	}
 	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer)}
@@ -123,6 +123,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		}
 		if err != nil {
 			e.reset(mark)
+			err = overdue(ctx, err)
 		}
 		w.commit = commit
 		w.end(ctx, e, err)
@@ -164,6 +165,18 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.wrote = out.Wrote
 	}
 	return commit, err
+}
+
+// errLimit is the cause of a context that has ended by the graph's limit.
+var errLimit = errors.New("the time limit of calls")
+
+// overdue makes an *Overdue of an error that is there because the context's time is over.
+// A deadline that something inside of the call has set for itself is another matter.
+func overdue(ctx context.Context, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*Overdue)) {
+		return err
+	}
+	return &Overdue{Limit: errors.Is(context.Cause(ctx), errLimit), Err: err}
 }
 
 // batch answers each call at its index, {"results": […]}, faults in place. An

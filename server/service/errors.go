@@ -37,6 +37,12 @@ type Oversize struct {
 	Single   bool // it is about one row, that no answer has room for
 }
 
+// Overdue says that a call was stopped because it took longer than it may.
+type Overdue struct {
+	Limit bool // the server's limit, not one that the client has asked for
+	Err   error
+}
+
 // Panic is a panic in a call.
 type Panic struct {
 	Value any
@@ -73,5 +79,8 @@ func (e *Oversize) Error() string {
 
 // isParse reports whether a diagnostic is about the form of the text.
 func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
+
+func (e *Overdue) Error() string { return e.Err.Error() }
+func (e *Overdue) Unwrap() error { return e.Err }
 
 func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -46,13 +46,14 @@ const (
 	Precondition Outcome = "precondition_failed"
 	TooLarge     Outcome = "too_large"
 	TimedOut     Outcome = "timed_out"
+	GivenUp      Outcome = "deadline" // the client's own, by X-Timeout-Ms
 	Canceled     Outcome = "canceled"
 	Unavailable  Outcome = "unavailable"
 	Failed       Outcome = "internal"
 )
 
 // Outcomes are all outcomes there are.
-var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, Canceled, Unavailable, Failed}
+var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
 
 // OutcomeOf sorts the error of a call; nil is Done.
 func OutcomeOf(err error) Outcome {
@@ -72,7 +73,10 @@ func OutcomeOf(err error) Outcome {
 	case http.StatusRequestEntityTooLarge:
 		return TooLarge
 	case http.StatusServiceUnavailable:
+		var late *Overdue
 		switch {
+		case errors.As(err, &late) && !late.Limit:
+			return GivenUp
 		case errors.Is(err, context.DeadlineExceeded):
 			return TimedOut
 		case errors.Is(err, context.Canceled):

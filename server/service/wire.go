@@ -164,7 +164,8 @@ func Explain(err error) *Fault {
 
 // Report is [Explain], and logs an operational fault under an id that it adds to the
 // message, so that whoever gets it can say which one it was: that of the request, if it
-// is of one. A caller that went away is no event.
+// is of one. A caller that went away is no event; a call that took too long is one, and
+// no fault.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
 // Report is [Graph.Report] for faults outside of a graph.
@@ -181,6 +182,15 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	}
 	f.Body.Error += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return f
+	}
+	var late *Overdue
+	if errors.As(err, &late) && f.Status == http.StatusServiceUnavailable {
+		level := slog.LevelInfo
+		if late.Limit {
+			level = slog.LevelWarn
+		}
+		log.LogAttrs(ctx, level, "a call took too long", slog.String("id", id), slog.String("outcome", string(OutcomeOf(err))))
 		return f
 	}
 	attrs := []slog.Attr{slog.String("id", id), slog.String("error", err.Error())}

@@ -53,6 +53,9 @@ type indexCall struct {
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
 func (c *indexCall) Unhurried()           {}
 
+// Unwrap says what it does with what it has read.
+func (c *indexCall) Unwrap() tool.Call { return &c.load }
+
 func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})
 	if err != nil {

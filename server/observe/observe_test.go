@@ -235,10 +235,10 @@ func TestFloodIsSampled(t *testing.T) {
 		{"another host, all", "", 403, true, true}, {"without a token", "", 401, false, false},
 	} {
 		var b strings.Builder
-		h := observe.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			request.From(r.Context()).Route = c.route
 			w.WriteHeader(c.status)
-		}), observe.Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: observe.New("test"), All: c.all})
+		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all})
 		began := time.Now()
 		for range flood {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"hash"
 	"net/http"
 	"slices"
 	"time"
@@ -105,6 +106,7 @@ type watch struct {
 
 	wrote  *tool.Written // what the call has committed
 	commit string        // what it has read, or the head after it
+	data   hash.Hash     // of what a load has read so far; nil unless its line tells of it
 }
 
 // tracerName is the instrumentation scope of spans of calls.
@@ -113,6 +115,7 @@ const tracerName = "github.com/omnigraph-go/omnigraph/server/service"
 // begin begins to follow a call. The context is that of the call's span, if there is one.
 func (g *Graph) begin(ctx context.Context, actor *Actor, name string, call tool.Call, m mark) (context.Context, *watch) {
 	w := &watch{graph: g, actor: actor, name: name, call: call, mark: m, start: time.Now()}
+	w.hash(ctx)
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
 			trace.WithAttributes(attribute.String("omnigraph.graph", g.id), attribute.String("omnigraph.tool", name)))

@@ -129,13 +129,14 @@ var restRows = []restRow{
 type restMatrix struct {
 	t      *testing.T
 	url    string
-	served http.Handler // every exchange is held to the OpenAPI document
-	names  int          // given so far
+	served http.Handler              // every exchange is held to the OpenAPI document
+	names  int                       // given so far
+	token  func(actor string) string // nil for the static tokens
 }
 
 const photos = "node Photo {\n  name: String @key\n  image: Blob?\n}\n"
 
-func newRESTMatrix(t *testing.T) *restMatrix {
+func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -152,9 +153,13 @@ func newRESTMatrix(t *testing.T) *restMatrix {
 		t.Fatal(err)
 	}
 	makePeople(t, filepath.Join(config.Storage, "people"))
-	s, err := server.Open(t.Context(), server.Options{
+	o := server.Options{
 		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, f := range with {
+		f(&o)
+	}
+	s, err := server.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,12 +224,12 @@ type exchange struct {
 
 // of is the request of a row on a branch; graph takes the place of people.
 func (m *restMatrix) of(row *restRow, branch string) exchange {
-	method, pattern, _ := strings.Cut(row.route, " ")
+	method, _, _ := strings.Cut(row.route, " ")
 	x := exchange{method: method, path: "/graphs/people" + row.path, body: row.body, header: http.Header{}}
 	if strings.HasPrefix(row.path, "//") {
 		x.path = row.path[1:]
 	}
-	if media := bodyMedia(method, pattern); media != "" {
+	if media := routeOf(row.route).BodyMedia; media != "" {
 		x.header.Set("Content-Type", media)
 	}
 	m.names++
@@ -246,16 +251,6 @@ func (m *restMatrix) of(row *restRow, branch string) exchange {
 		x.header.Set(name, fill(value))
 	}
 	return x
-}
-
-// bodyMedia is the media type that a route takes, or "".
-func bodyMedia(method, pattern string) string {
-	for _, r := range rest.Routes() {
-		if r.Method == method && r.Path == pattern {
-			return r.BodyMedia
-		}
-	}
-	return ""
 }
 
 // send sends a request with a token, or without one if it is empty.
@@ -281,10 +276,37 @@ func (m *restMatrix) send(token string, x exchange) answer {
 	return answer{resp.StatusCode, resp.Header, string(b)}
 }
 
+func (m *restMatrix) tokenOf(actor string) string {
+	if m.token != nil {
+		return m.token(actor)
+	}
+	return "the-token-of-" + actor
+}
+
+// writes are the rows of the routes that write.
+func (m *restMatrix) writes() (rows []*restRow) {
+	for i := range restRows {
+		if routeOf(restRows[i].route).Writes {
+			rows = append(rows, &restRows[i])
+		}
+	}
+	return rows
+}
+
+// routeOf is a route by its method and pattern.
+func routeOf(name string) (found rest.Route) {
+	for _, r := range rest.Routes() {
+		if r.Method+" "+r.Path == name {
+			found = r
+		}
+	}
+	return found
+}
+
 // must sends JSON to the graph and is served.
 func (m *restMatrix) must(actor, method, path, body string) answer {
 	m.t.Helper()
-	a := m.send("the-token-of-"+actor, exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
+	a := m.send(m.tokenOf(actor), exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
 	if a.status != http.StatusOK {
 		m.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
 	}

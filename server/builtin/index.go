@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -53,8 +54,10 @@ type indexCall struct {
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
 func (c *indexCall) Unhurried()           {}
 
-// Unwrap says what it does with what it has read.
-func (c *indexCall) Unwrap() tool.Call { return &c.load }
+// LogArguments are what it was given.
+func (c *indexCall) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
+}
 
 func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})

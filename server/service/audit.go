@@ -86,6 +86,8 @@ func unwrapped(call tool.Call) tool.Call {
 // nothing of them. The data of a load is read once and by the engine: see [watch.hash].
 func arguments(call tool.Call) [][]byte {
 	switch c := unwrapped(call).(type) {
+	case interface{ LogArguments() [][]byte }: // of other packages
+		return c.LogArguments()
 	case *tool.StoredCall:
 		d := page.ArgsDigest(c.Args)
 		return [][]byte{d[:]}

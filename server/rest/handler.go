@@ -32,7 +32,7 @@ type Options struct {
 	Logger *slog.Logger // for faults outside of a graph; nil for none
 }
 
-// Handler serves the graphs under their ids, by [Routes]. The requests' contexts carry
+// Handler serves the graphs under their ids, by those of [Routes] that are not Elsewhere. The requests' contexts carry
 // the actor, see [service.WithActor]; without one everything but /healthz is denied.
 // Answers are JSON, but for exports and blobs, and every fault is the error envelope.
 func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
@@ -82,6 +82,7 @@ type endpoint struct {
 // one may be called merge.
 func byPath(routes []Route) map[string]methods {
 	paths := map[string]methods{}
+	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
 	for _, r := range routes {
 		if paths[r.Path] == nil {
 			paths[r.Path] = methods{}

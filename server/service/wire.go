@@ -157,7 +157,7 @@ func Explain(err error) *Fault {
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):
-		return servers(http.StatusServiceUnavailable, "the request was stopped before it was done, because its connection was lost")
+		return servers(http.StatusServiceUnavailable, "the request was stopped before it was done, because its connection was lost or the server stops; try again later")
 	}
 	return servers(http.StatusInternalServerError, "internal error")
 }

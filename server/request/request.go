@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 )
 
 // Header is the header that a request's id comes and goes in.
@@ -40,12 +41,27 @@ func From(ctx context.Context) *Record {
 }
 
 // ID returns the id that the client has chosen, if it is 1 to 128 of the letters, the
-// digits and - _ . : / + = @, and else one that no other request has.
+// digits and - _ . : / + = @, and else one that no other request has. The client's token,
+// or a piece of it, is no id: ids are in answers, logs and traces.
 func ID(h http.Header) string {
-	if id := h.Get(Header); wellFormed(id) {
+	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
 		return id
 	}
 	return NewID()
+}
+
+// piece is how much of a token an id may not be, in bytes; less is chance.
+const piece = 8
+
+func tells(id string, credentials []string) bool {
+	for _, c := range credentials {
+		_, token, _ := strings.Cut(c, " ")
+		token = strings.TrimLeft(token, " ")
+		if len(id) >= piece && strings.Contains(token, id) || len(token) >= piece && strings.Contains(id, token) {
+			return true
+		}
+	}
+	return false
 }
 
 // digits are those of base32 in lower case, without letters that look like digits.

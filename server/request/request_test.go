@@ -33,6 +33,23 @@ func TestID(t *testing.T) {
 	}
 }
 
+// TestIDIsNoToken holds that a client which sends its token as an id is not taken at its
+// word.
+func TestIDIsNoToken(t *testing.T) {
+	const token = "Qw7xK2mN9pL4vR8sT3yU6zB1"
+	for _, tt := range []struct {
+		sent, authorization string
+		kept                bool
+	}{
+		{token, "Bearer " + token, false}, {token[3:20], "Bearer " + token, false}, {"id-" + token, "bearer  " + token, false},
+		{"mine-1", "Bearer " + token, true}, {"Qw7", "Bearer " + token, true}, {"a-longer-id-of-mine", "", true}, {"a-longer-id-of-mine", "Bearer", true},
+	} {
+		if got := ID(http.Header{Header: {tt.sent}, "Authorization": {tt.authorization}}); (got == tt.sent) != tt.kept {
+			t.Errorf("of %q beside %q the id is %q", tt.sent, tt.authorization, got)
+		}
+	}
+}
+
 func TestNewID(t *testing.T) {
 	seen := map[string]bool{}
 	for range 10_000 {

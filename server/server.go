@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +167,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics)
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -180,16 +181,23 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
-		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer,
+		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: answerBytes(o)},
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory,
 	})
+}
+
+// answerBytes is how large an answer may be: as much as a query may take, and no more
+// than there is.
+func answerBytes(o *Options) int64 {
+	l := o.Cluster.Server.Limits.WithDefaults()
+	return min(cmp.Or(l.QueryBytes, embedded.DefaultQueryMemory), l.MemoryBytes)
 }
 
 // serverPolicy decides what concerns no graph.

@@ -236,13 +236,20 @@ func notFound(what, name string) *service.Fault {
 // ask each time whether it is still good.
 const cacheable = "private, no-cache"
 
-func send(w http.ResponseWriter, status int, body []byte) {
+func send(w http.ResponseWriter, status int, body ...[]byte) {
+	length := 0
+	for _, part := range body {
+		length += len(part)
+	}
 	h := w.Header()
 	h.Set("Content-Type", mediaJSON)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Content-Length", strconv.Itoa(length))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cacheable)
 	w.WriteHeader(status)
-	// An error here is the client's going away.
-	_, _ = w.Write(body)
+	for _, part := range body {
+		if _, err := w.Write(part); err != nil {
+			return // the client is gone
+		}
+	}
 }

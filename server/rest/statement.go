@@ -196,9 +196,9 @@ func oneTarget(o *tool.Object, branch, snapshot *string) {
 // rowsAtMost is the one limit that a caller may ask for.
 func rowsAtMost(n *int32) service.Encoding {
 	if n == nil {
-		return service.Encoding{}
+		return service.Encoding{Parts: true}
 	}
-	return service.Encoding{MaxRows: int(*n)}
+	return service.Encoding{MaxRows: int(*n), Parts: true}
 }
 
 func orEmpty(s *string) string {

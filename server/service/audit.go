@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,7 +46,7 @@ func (w *watch) audit(ctx context.Context, outcome Outcome, err error, took time
 }
 
 // log writes the line of a call, at level debug.
-func (w *watch) log(ctx context.Context, answer []byte, outcome Outcome, rows int, took time.Duration) {
+func (w *watch) log(ctx context.Context, e *encoder, outcome Outcome, rows int, took time.Duration) {
 	log := w.graph.log
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
@@ -61,7 +62,7 @@ func (w *watch) log(ctx context.Context, answer []byte, outcome Outcome, rows in
 		attrs = append(attrs, slog.String("args", w.graph.LogDigest(args...)))
 	}
 	if outcome == Done {
-		attrs = append(attrs, slog.String("result", w.graph.LogDigest(answer)))
+		attrs = append(attrs, slog.String("result", w.graph.LogDigest(append(slices.Clone(e.full), e.buf[min(w.mark.bytes, len(e.buf)):])...)))
 	}
 	log.LogAttrs(ctx, slog.LevelDebug, "call", attrs...)
 }

@@ -12,10 +12,19 @@ import (
 
 // Answer is the encoded answer of a call.
 type Answer struct {
+	Head      [][]byte // what stands before JSON, of a long answer with [Encoding.Parts]
 	JSON      []byte
 	Commit    string // the commit that was read, or the head after a change; empty when none was involved
 	Read      bool   // the answer is that of one read
 	Truncated bool
+
+	parts parts
+}
+
+// Release gives back the memory of a long answer, which is not to be used after it.
+func (a *Answer) Release() {
+	a.parts.drop()
+	a.Head = nil
 }
 
 // Call runs the tool called name as MCP does. Besides the errors of the engine it
@@ -97,12 +106,13 @@ func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 		defer cancel()
 	}
-	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer)}
+	enc.Parts = enc.Parts && enc.MaxBytes == 0
+	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: g.memory, most: g.limits.AnswerBytes}}
 	commit, err := g.do(ctx, actor, name, call, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
+	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
 }
 
 // unhurried is implemented by calls that may take as long as their client waits: those

@@ -68,6 +68,9 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			}
 			n++
 			e.rows++
+			if err := e.part(); err != nil {
+				return n, why, err
+			}
 		}
 		if why == whole {
 			continue

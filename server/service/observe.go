@@ -154,7 +154,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = g.id, w.name, w.branch, w.commit
 	}
-	rows, bytes := e.rows-w.mark.rows, len(e.buf)-w.mark.bytes
+	rows, bytes := e.rows-w.mark.rows, e.written()-w.mark.bytes
 	if w.span != nil {
 		w.span.SetAttributes(attribute.String("omnigraph.outcome", string(outcome)), attribute.Int("omnigraph.rows", rows))
 		if err != nil {
@@ -167,7 +167,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 	}
 	g.tell(w.name, outcome, err, rows, bytes, took)
 	w.audit(ctx, outcome, err, took)
-	w.log(ctx, e.buf[w.mark.bytes:], outcome, rows, took)
+	w.log(ctx, e, outcome, rows, took)
 }
 
 // refused tells of a call that got no further than its arguments, or its name.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Header is the header that a request's id comes and goes in.
@@ -27,12 +28,32 @@ type Record struct {
 	Graph, Tool string
 	Branch      string // main when the call names none; empty for a call that is about no branch
 	Commit      string // the one that was read, or the head after a write
+
+	parent context.Context // of the one that carries it
 }
 
 type key struct{}
 
-// With returns a context that carries the record.
-func With(ctx context.Context, r *Record) context.Context { return context.WithValue(ctx, key{}, r) }
+// With returns a context that carries the record. A record is carried by one context.
+func With(ctx context.Context, r *Record) context.Context {
+	r.parent = ctx
+	return (*carrier)(r)
+}
+
+// carrier is a record as the context that carries it: one for each request would be one
+// more thing to allocate.
+type carrier Record
+
+func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *carrier) Done() <-chan struct{}       { return c.parent.Done() }
+func (c *carrier) Err() error                  { return c.parent.Err() }
+
+func (c *carrier) Value(k any) any {
+	if k == (key{}) {
+		return (*Record)(c)
+	}
+	return c.parent.Value(k)
+}
 
 // From returns the record of the request that a context is of, or nil outside of one.
 func From(ctx context.Context) *Record {

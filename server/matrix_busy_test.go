@@ -114,3 +114,45 @@ func TestMemoryIsTaken(t *testing.T) {
 		t.Errorf("over MCP it answers %d %s", a.status, a.body)
 	}
 }
+
+// TestLongAnswers holds that answers over REST count to the memory of all queries, and
+// give back what they took, whether they were sent or not.
+func TestLongAnswers(t *testing.T) {
+	m := newRESTMatrix(t, func(o *server.Options) {
+		o.Cluster.Server.Limits.MemoryBytes = 8 << 20
+		o.Cluster.Server.Limits.RequestTimeout = time.Minute
+	})
+	// Each person more makes the answer as many times as long as there are people.
+	ask := func(people string) answer {
+		match := ""
+		for _, p := range strings.Split(people, "") {
+			match += "$" + p + ": Person "
+		}
+		body := `{"query":"query q() { match { ` + match + `} return { $a.name as a, $b.name as b, $c.name as c } }"}`
+		return m.send("the-token-of-act-admin", exchange{"POST", "/graphs/people/query", body, http.Header{"Content-Type": {"application/json"}}})
+	}
+	var seen envelopes
+	people := "abc"
+	a := ask(people)
+	for ; a.status == http.StatusOK && len(people) < 20; a = ask(people) {
+		var got struct {
+			Rows  []map[string]string `json:"rows"`
+			Count int                 `json:"row_count"`
+		}
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || len(got.Rows) != got.Count || len(got.Rows[0]) != 3 {
+			t.Fatalf("an answer of %d bytes: %v", len(a.body), err)
+		}
+		if len(a.body) > 8<<20 {
+			t.Fatalf("an answer of %d bytes is sent", len(a.body))
+		}
+		people += string("defghijklmnopqrstuvwxyz"[len(people)-3])
+	}
+	seen.check(t, "POST /query", "an answer that is too long", a, http.StatusRequestEntityTooLarge)
+	if len(people) < 7 || !strings.Contains(a.body, `"resource":"bytes of an answer","limit":8388608`) {
+		t.Errorf("with %s it answers %s", people, a.body)
+	}
+	metrics := m.send("the-token-of-act-admin", exchange{"GET", "/metrics", "", http.Header{}})
+	if !strings.Contains(metrics.body, "\nomnigraph_query_memory_bytes 0\n") {
+		t.Errorf("memory stays taken: %s", metrics.body)
+	}
+}

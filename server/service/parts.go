@@ -34,10 +34,10 @@ func (e *encoder) part() error {
 	}
 	e.full, e.size = append(e.full, e.buf), e.size+int64(len(e.buf))
 	if e.memory != nil {
-		if e.size > e.most {
-			return &engine.TooLarge{Resource: "bytes of an answer", Limit: e.most, Actual: e.size}
-		}
 		more := int64(cap(e.buf))
+		if e.taken+more > e.most { // whatever others take
+			return &engine.TooLarge{Resource: "bytes of an answer", Limit: e.most, Actual: e.taken + more}
+		}
 		if !e.memory.Take(more) {
 			return &engine.Busy{Resource: "bytes of memory for answers and queries at once", Limit: e.most}
 		}

@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -118,38 +119,31 @@ func TestMemoryIsTaken(t *testing.T) {
 // TestLongAnswers holds that answers over REST count to the memory of all queries, and
 // give back what they took, whether they were sent or not.
 func TestLongAnswers(t *testing.T) {
-	m := newRESTMatrix(t, func(o *server.Options) {
-		o.Cluster.Server.Limits.MemoryBytes = 8 << 20
-		o.Cluster.Server.Limits.RequestTimeout = time.Minute
-	})
-	// Each person more makes the answer as many times as long as there are people.
-	ask := func(people string) answer {
-		match := ""
-		for _, p := range strings.Split(people, "") {
-			match += "$" + p + ": Person "
-		}
-		body := `{"query":"query q() { match { ` + match + `} return { $a.name as a, $b.name as b, $c.name as c } }"}`
+	m := newRESTMatrix(t, func(o *server.Options) { o.Cluster.Server.Limits.MemoryBytes = 6 << 20 })
+	var lines strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&lines, `{"type":"Person","data":{"name":"p%03d","tags":[%q]}}`+"\n", i, strings.Repeat("x", 40<<10))
+	}
+	load := exchange{"POST", "/graphs/people/load/ndjson", lines.String(), http.Header{"Content-Type": {"application/x-ndjson"}}}
+	if a := m.send("the-token-of-act-admin", load); a.status != http.StatusOK {
+		t.Fatalf("the load answers %d %s", a.status, a.body)
+	}
+	ask := func(rows int) answer {
+		body := fmt.Sprintf(`{"query":"query q() { match { $p: Person } return { $p.name as name, $p.tags as tags } }","max_rows":%d}`, rows)
 		return m.send("the-token-of-act-admin", exchange{"POST", "/graphs/people/query", body, http.Header{"Content-Type": {"application/json"}}})
 	}
-	var seen envelopes
-	people := "abc"
-	a := ask(people)
-	for ; a.status == http.StatusOK && len(people) < 20; a = ask(people) {
-		var got struct {
-			Rows  []map[string]string `json:"rows"`
-			Count int                 `json:"row_count"`
-		}
-		if err := json.Unmarshal([]byte(a.body), &got); err != nil || len(got.Rows) != got.Count || len(got.Rows[0]) != 3 {
-			t.Fatalf("an answer of %d bytes: %v", len(a.body), err)
-		}
-		if len(a.body) > 8<<20 {
-			t.Fatalf("an answer of %d bytes is sent", len(a.body))
-		}
-		people += string("defghijklmnopqrstuvwxyz"[len(people)-3])
+	a := ask(100)
+	var got struct {
+		Rows []struct{ Name string }
 	}
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || len(got.Rows) != 100 || len(a.body) < 3<<20 {
+		t.Errorf("an answer of %d bytes: %d, %v", len(a.body), a.status, err)
+	}
+	var seen envelopes
+	a = ask(1000)
 	seen.check(t, "POST /query", "an answer that is too long", a, http.StatusRequestEntityTooLarge)
-	if len(people) < 7 || !strings.Contains(a.body, `"resource":"bytes of an answer","limit":8388608`) {
-		t.Errorf("with %s it answers %s", people, a.body)
+	if !strings.Contains(a.body, `"resource":"bytes of an answer","limit":6291456`) {
+		t.Errorf("it answers %s", a.body)
 	}
 	metrics := m.send("the-token-of-act-admin", exchange{"GET", "/metrics", "", http.Header{}})
 	if !strings.Contains(metrics.body, "\nomnigraph_query_memory_bytes 0\n") {

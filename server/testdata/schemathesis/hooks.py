@@ -32,9 +32,6 @@ PARAMS = {
 # What no request of this run can be served by, and why.
 NEVER_SERVED = {
     "POST /graphs/{id}/schema/apply": "the schemas of a cluster follow its configuration",
-    "GET /.well-known/oauth-protected-resource": "the server takes no tokens of an issuer",
-    "GET /.well-known/oauth-protected-resource/graphs/{id}": "the server takes no tokens of an issuer",
-    "GET /.well-known/oauth-protected-resource/graphs/{id}/mcp": "the server takes no tokens of an issuer",
 }
 
 operations = set()

@@ -41,6 +41,7 @@ var imports = []struct {
 
 	// The server: tools and operations know no transport; a transport knows no other.
 	{"server/request", nil},
+	{"server/sample", nil},
 	{"server/page", []string{"gq/plan", "gq/value"}},
 	{"server/rank", nil},
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/page"}},
@@ -52,11 +53,11 @@ var imports = []struct {
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests alone
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/admit", []string{"server/envelope", "server/service"}},
-	{"server/observe", []string{"engine", "server/request", "server/service", "server/tool"}},
+	{"server/observe", []string{"engine", "server/request", "server/sample", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},
 	{"server/auth/authtest", nil}, // for tests alone
-	{"server/auth", []string{"server/envelope", "server/guard", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/auth", []string{"server/envelope", "server/guard", "server/sample", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},

@@ -93,13 +93,15 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		if resp.StatusCode != http.StatusUnauthorized || envelope(resp, body) != "unauthorized" || !strings.HasPrefix(resp.Header.Get("WWW-Authenticate"), "Bearer ") {
 			t.Errorf("%s without a token: %d %v %s", tt.request, resp.StatusCode, resp.Header, body)
 		}
-		resp, body = send(t, ts, tt.request+"\nAuthorization: Bearer "+devToken)
 		if tt.request == "GET /graphs" {
-			if resp.StatusCode != http.StatusForbidden {
-				t.Errorf("%s: %d %s", tt.request, resp.StatusCode, body)
+			for token, want := range map[string]int{devToken: http.StatusOK, "the-token-of-act-ada": http.StatusForbidden} {
+				if resp, body := send(t, ts, tt.request+"\nAuthorization: Bearer "+token); resp.StatusCode != want {
+					t.Errorf("%s: %d %s, want %d", tt.request, resp.StatusCode, body, want)
+				}
 			}
 			continue
 		}
+		resp, body = send(t, ts, tt.request+"\nAuthorization: Bearer "+devToken)
 		if c := resp.StatusCode; c != http.StatusNotFound && c != http.StatusMethodNotAllowed {
 			t.Errorf("%s: %d %s", tt.request, c, body)
 		}

@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +24,8 @@ import (
 	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server"
@@ -329,37 +333,70 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 			written++
 		}
 	}
-	routes := []struct{ path, content, body string }{
-		{"/mutate", "application/json", fmt.Sprintf(`{"query":%q,"branch":"feature","params":{}}`, addByHand)},
-		{"/load/ndjson?branch=feature&mode=merge", "application/x-ndjson", `{"type":"Person","data":{"name":"eve"}}`},
-		{"/queries/add_person", "application/json", `{"params":{"name":"eve"},"branch":"feature"}`},
-	}
-	for _, r := range routes {
-		header := maps.Clone(spoofed)
-		header.Set("Content-Type", r.content)
-		a := i.send("act-writer", "POST", r.path, r.body, header)
-		check("headers on "+r.path, a)
-		if a.status != 200 {
-			t.Errorf("headers on %s: %d %s", r.path, a.status, a.body)
+	routes := &restMatrix{t: t, url: strings.TrimSuffix(i.url, "/graphs/people"), token: i.token}
+	for _, row := range routes.writes() {
+		// Who writes, and whom it claims to be.
+		actor, other := "act-writer", "act-admin"
+		switch {
+		case strings.Contains(row.feature, "w"):
+		case strings.Contains(row.feature, "g"):
+			actor = "act-guarded"
+		default:
+			actor, other = "act-admin", "act-writer"
 		}
-		if a := i.send("act-reader", "POST", r.path, r.body, header); a.status != 403 {
-			t.Errorf("headers on %s let a reader write: %d %s", r.path, a.status, a.body)
+		send := func(actor string, change func(x *exchange)) answer {
+			x := routes.of(row, "feature")
+			change(&x)
+			return routes.send(i.token(actor), x)
+		}
+		check := func(what string, a answer) {
+			t.Helper()
+			if strings.Contains(a.body, `"actor_id":"`+other+`"`) {
+				t.Errorf("%s of %s writes as another: %s", what, row.name(), a.body)
+			}
+			if strings.Contains(a.body, `"actor_id":"`+actor+`"`) {
+				written++
+			}
+		}
+		headers := func(x *exchange) {
+			for _, h := range headersOfActors {
+				x.header.Set(h, other)
+			}
+			x.header.Set("Proxy-Authorization", "Bearer "+adminToken)
+			x.header.Set("Cookie", "token="+adminToken+"; actor="+other)
+		}
+		a := send(actor, headers)
+		check("headers", a)
+		if want := row.wants(actor, "feature"); a.status != want {
+			t.Errorf("headers on %s: %d %s, want %d", row.name(), a.status, a.body, want)
+		}
+		denied := "act-nothing"
+		if a := send(denied, headers); a.status != row.wants(denied, "feature") {
+			t.Errorf("headers on %s let %s write: %d %s", row.name(), denied, a.status, a.body)
 		}
 		for _, member := range namesAnActor {
-			h := http.Header{"Content-Type": {r.content}}
-			check(r.path+" with "+member, i.send("act-writer", "POST", r.path, add(r.body, member), h))
-			check(r.path+" with "+member+" further in", i.send("act-writer", "POST", r.path, strings.Replace(r.body, `{"name"`, fmt.Sprintf(`{%q:"act-admin","name"`, member), 1), h))
-			query := "?"
-			if strings.Contains(r.path, "?") {
-				query = "&"
+			named := func(object string) string {
+				return strings.Replace(object, "{", fmt.Sprintf(`{%q:%q,`, member, other), 1)
 			}
-			check(r.path+" with a parameter "+member, i.send("act-writer", "POST", r.path+query+member+"=act-admin", r.body, h))
-			if a := i.send("act-reader", "POST", r.path, add(r.body, member), h); a.status == 200 {
-				t.Errorf("%s with %s lets a reader write: %s", r.path, member, a.body)
+			further := func(object string) string {
+				return strings.Replace(object, `{"name"`, fmt.Sprintf(`{%q:%q,"name"`, member, other), 1)
+			}
+			check("a member "+member, send(actor, func(x *exchange) { x.body = named(x.body) }))
+			check("further in a member "+member, send(actor, func(x *exchange) { x.body = further(x.body) }))
+			parameter := func(x *exchange) {
+				sep := "?"
+				if strings.Contains(x.path, "?") {
+					sep = "&"
+				}
+				x.path += sep + member + "=" + other
+			}
+			check("a parameter "+member, send(actor, parameter))
+			if a := send(denied, func(x *exchange) { x.body = named(x.body); parameter(x) }); a.status < 400 {
+				t.Errorf("%s of %s lets %s write: %s", member, row.name(), denied, a.body)
 			}
 		}
 	}
-	if want := len(routes); written < want {
+	if want := len(routes.writes()) / 2; written < want {
 		t.Errorf("%d writes named their actor, want %d at least: the test says little", written, want)
 	}
 	// Over MCP, in arguments and in what surrounds them.
@@ -433,10 +470,20 @@ func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 }
 
 // TestNoTokenShows sends good and bad tokens through both transports, with calls that
-// succeed, fail and are refused: no piece of a token is in an answer or in the log at
-// level debug.
+// succeed, fail and are refused, also where an id belongs: no piece of a token is in an
+// answer, in the log at level debug, in metrics or in traces.
 func TestNoTokenShows(t *testing.T) {
-	i := newIdentity(t)
+	spans := tracetest.NewInMemoryExporter()
+	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
+	defer provider.Shutdown(context.Background())
+	i := newIdentity(t, func(o *server.Options) {
+		o.Tracer = provider
+		o.Cluster.ServerPolicy = filepath.Join(t.TempDir(), "server.yaml")
+		text := "version: 1\nrules:\n  - { id: lists, allow: { actors: { ids: [act-admin] }, actions: [graph_list] } }\n"
+		if err := os.WriteFile(o.Cluster.ServerPolicy, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
 	stranger := authtest.NewKey(t, "k2", jose.ES256)
 	own := func(subject string, over map[string]any) string { return i.issuer.Token(t, i.key, subject, over) }
 	good := own("act-writer", nil)
@@ -446,7 +493,7 @@ func TestNoTokenShows(t *testing.T) {
 		"not yet": own("act-writer", map[string]any{"nbf": 4102444800}), "audience": own("act-writer", map[string]any{"aud": "api://other"}),
 		"issuer": own("act-writer", map[string]any{"iss": "https://evil.example"}), "unknown key": i.issuer.Token(t, stranger, "act-writer", nil),
 		"of a static actor": own("act-admin", nil), "bad actor": own("a\nb", nil), "cut": good[:len(good)-4], "no signature": good[:strings.LastIndexByte(good, '.')+1],
-		"huge": own("act-writer", map[string]any{"pad": strings.Repeat("a7Kq", 5000)}),
+		"like an id": "Qw7xK2mN9pL4vR8sT3yU6zB1cD5eF0gH", "huge": own("act-writer", map[string]any{"pad": strings.Repeat("a7Kq", 5000)}),
 	}
 	requests := []struct{ method, path, body string }{
 		{"GET", "/schema", ""}, {"GET", "/queries", ""}, {"GET", "/nowhere", ""}, {"PUT", "/schema", ""},
@@ -461,7 +508,7 @@ func TestNoTokenShows(t *testing.T) {
 		for _, down := range []bool{false, true} {
 			i.issuer.Down(down)
 			for _, r := range requests {
-				for _, header := range []http.Header{{}, {"Proxy-Authorization": {"Bearer " + token}, "Cookie": {"token=" + token}, "X-Access-Token": {token}}} {
+				for _, header := range []http.Header{{"X-Request-Id": {token}}, {"X-Request-Id": {token[:min(len(token), 24)]}, "Tracestate": {"a=b"}, "Proxy-Authorization": {"Bearer " + token}, "Cookie": {"token=" + token}, "X-Access-Token": {token}}} {
 					a := m.send("", r.method, r.path, r.body, header)
 					statuses[a.status]++
 					if err := authtest.Shown(fmt.Append([]byte(a.body), a.header), token); err != nil {
@@ -480,13 +527,28 @@ func TestNoTokenShows(t *testing.T) {
 			t.Errorf("no answer had status %d: %v", status, statuses)
 		}
 	}
+	admin := i.as(adminToken)
+	admin.url = strings.TrimSuffix(admin.url, "/graphs/people")
+	metrics := admin.send("", "GET", "/metrics", "", nil)
+	if metrics.status != http.StatusOK || !strings.Contains(metrics.body, "omnigraph_auth_failures_total") {
+		t.Errorf("the metrics are %d %s", metrics.status, metrics.body)
+	}
+	var traced []byte
+	for _, s := range spans.GetSpans() {
+		traced = fmt.Appendln(traced, s.Name, s.Attributes, s.Events, s.Status, s.Links, s.Resource, s.SpanContext.TraceState().String())
+	}
+	if !bytes.Contains(traced, []byte("/graphs/{id}/mcp")) {
+		t.Error("nothing is traced: the test says little")
+	}
 	log := i.log.Bytes()
 	if !bytes.Contains(log, []byte("authentication refused")) {
 		t.Error("nothing is in the log: the test says little")
 	}
 	for name, token := range tokens {
-		if err := authtest.Shown(log, token); err != nil {
-			t.Errorf("%s: %v", name, err)
+		for where, text := range map[string][]byte{"log": log, "metrics": []byte(metrics.body), "traces": traced} {
+			if err := authtest.Shown(text, token); err != nil {
+				t.Errorf("%s, in the %s: %v", name, where, err)
+			}
 		}
 	}
 }

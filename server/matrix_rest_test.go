@@ -46,6 +46,7 @@ type restRow struct {
 	served        int    // the status of who is served; 200 if it is 0
 
 	open     bool // needs no token
+	checked  bool // a token that is sent has to be good all the same
 	branched bool // the request names a branch, so that it can name one that is not there
 	unknown  int  // what answers to that; 404 if it is 0
 	quick    bool // asks nothing of the engine, so that it is done before any deadline
@@ -69,6 +70,11 @@ const (
 
 var restRows = []restRow{
 	{route: "GET /healthz", path: "//healthz", main: everyone, feature: everyone, open: true, quick: true},
+	{route: "GET /readyz", path: "//readyz", main: everyone, feature: everyone, open: true, checked: true},
+	{route: "GET /metrics", path: "//metrics", main: "ar", feature: "ar"},
+	{route: "GET /.well-known/oauth-protected-resource", path: "//.well-known/oauth-protected-resource", main: everyone, feature: everyone, open: true},
+	{route: "GET /.well-known/oauth-protected-resource/graphs/{id}", path: "//.well-known/oauth-protected-resource/graphs/people", main: everyone, feature: everyone, open: true},
+	{route: "GET /.well-known/oauth-protected-resource/graphs/{id}/mcp", path: "//.well-known/oauth-protected-resource/graphs/people/mcp", main: everyone, feature: everyone, open: true},
 	{route: "GET /openapi.json", path: "//openapi.json", main: everyone, feature: everyone, quick: true},
 	{route: "GET /graphs", path: "//graphs", main: "ar", feature: "ar", quick: true},
 	{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}", main: readsMain, feature: readsFeature, branched: true},
@@ -129,19 +135,22 @@ var restRows = []restRow{
 type restMatrix struct {
 	t      *testing.T
 	url    string
-	served http.Handler // every exchange is held to the OpenAPI document
-	names  int          // given so far
+	served http.Handler              // every exchange is held to the OpenAPI document
+	names  int                       // given so far
+	token  func(actor string) string // nil for the static tokens
+	server *server.Server            // nil of a matrix over a handler
 }
 
 const photos = "node Photo {\n  name: String @key\n  image: Blob?\n}\n"
 
-func newRESTMatrix(t *testing.T) *restMatrix {
+func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"schema.pg": servicetest.Source + photos, "policy.yaml": matrixPolicy,
-		"server.yaml":  "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
-		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n",
+		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
+			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // whose keys nobody asks for
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -152,13 +161,18 @@ func newRESTMatrix(t *testing.T) *restMatrix {
 		t.Fatal(err)
 	}
 	makePeople(t, filepath.Join(config.Storage, "people"))
-	s, err := server.Open(t.Context(), server.Options{
+	o := server.Options{
 		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, f := range with {
+		f(&o)
+	}
+	s, err := server.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := serveMatrix(t, s.Handler())
+	m.server = s
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -219,12 +233,12 @@ type exchange struct {
 
 // of is the request of a row on a branch; graph takes the place of people.
 func (m *restMatrix) of(row *restRow, branch string) exchange {
-	method, pattern, _ := strings.Cut(row.route, " ")
+	method, _, _ := strings.Cut(row.route, " ")
 	x := exchange{method: method, path: "/graphs/people" + row.path, body: row.body, header: http.Header{}}
 	if strings.HasPrefix(row.path, "//") {
 		x.path = row.path[1:]
 	}
-	if media := bodyMedia(method, pattern); media != "" {
+	if media := routeOf(row.route).BodyMedia; media != "" {
 		x.header.Set("Content-Type", media)
 	}
 	m.names++
@@ -246,16 +260,6 @@ func (m *restMatrix) of(row *restRow, branch string) exchange {
 		x.header.Set(name, fill(value))
 	}
 	return x
-}
-
-// bodyMedia is the media type that a route takes, or "".
-func bodyMedia(method, pattern string) string {
-	for _, r := range rest.Routes() {
-		if r.Method == method && r.Path == pattern {
-			return r.BodyMedia
-		}
-	}
-	return ""
 }
 
 // send sends a request with a token, or without one if it is empty.
@@ -281,10 +285,37 @@ func (m *restMatrix) send(token string, x exchange) answer {
 	return answer{resp.StatusCode, resp.Header, string(b)}
 }
 
+func (m *restMatrix) tokenOf(actor string) string {
+	if m.token != nil {
+		return m.token(actor)
+	}
+	return "the-token-of-" + actor
+}
+
+// writes are the rows of the routes that write.
+func (m *restMatrix) writes() (rows []*restRow) {
+	for i := range restRows {
+		if routeOf(restRows[i].route).Writes {
+			rows = append(rows, &restRows[i])
+		}
+	}
+	return rows
+}
+
+// routeOf is a route by its method and pattern.
+func routeOf(name string) (found rest.Route) {
+	for _, r := range rest.Routes() {
+		if r.Method+" "+r.Path == name {
+			found = r
+		}
+	}
+	return found
+}
+
 // must sends JSON to the graph and is served.
 func (m *restMatrix) must(actor, method, path, body string) answer {
 	m.t.Helper()
-	a := m.send("the-token-of-"+actor, exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
+	a := m.send(m.tokenOf(actor), exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
 	if a.status != http.StatusOK {
 		m.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
 	}
@@ -303,7 +334,10 @@ var codes = map[int]string{
 	413: "bad_request", 415: "bad_request", 429: "too_many_requests", 500: "internal", 503: "internal",
 }
 
-var anID = regexp.MustCompile(`\b([0-9A-Z]{26}|[0-9a-z]{26})\b`)
+var (
+	anID = regexp.MustCompile(`\b([0-9A-Z]{26}|[0-9a-z]{26})\b`)
+	made = regexp.MustCompile(`\bmade-\d+\b`)
+)
 
 // envelopes gathers the faults that were seen, for the golden file.
 type envelopes struct{ lines []string }
@@ -333,7 +367,7 @@ func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 			t.Errorf("%s, %s: header %s is %q", name, what, header, a.header.Get(header))
 		}
 	}
-	e.lines = append(e.lines, fmt.Sprintf("%s\t%s\t%d\t%s", name, what, a.status, anID.ReplaceAllString(a.body, "ID")))
+	e.lines = append(e.lines, fmt.Sprintf("%s\t%s\t%d\t%s", name, what, a.status, made.ReplaceAllString(anID.ReplaceAllString(a.body, "ID"), "made")))
 }
 
 var paramValue = regexp.MustCompile(`=[^&]*`)
@@ -373,7 +407,7 @@ func TestRESTMatrix(t *testing.T) {
 		name := row.name()
 		for _, token := range []string{"", "the-token-of-nobody"} {
 			want, what := http.StatusUnauthorized, "a token that is nobody's"
-			if row.open {
+			if row.open && (token == "" || !row.checked) {
 				want = http.StatusOK
 			}
 			if token == "" {
@@ -389,6 +423,7 @@ func TestRESTMatrix(t *testing.T) {
 		m.faults(row, &seen)
 	}
 	m.deadlines(&seen)
+	m.detail()
 	for _, r := range rest.Routes() {
 		if !known[r.Method+" "+r.Path] {
 			t.Errorf("%s %s is in no row of the matrix", r.Method, r.Path)
@@ -401,6 +436,23 @@ func TestRESTMatrix(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/matrix_rest.tsv", []byte(strings.Join(seen.lines, "\n")+"\n"))
+}
+
+// detail holds that of readiness everybody is told the counts, and who may list graphs
+// the rest.
+func (m *restMatrix) detail() {
+	m.t.Helper()
+	for _, actor := range append(slices.Clone(matrixActors), "") {
+		token := ""
+		if actor != "" {
+			token = m.tokenOf(actor)
+		}
+		a := m.send(token, exchange{"GET", "/readyz", "", http.Header{}})
+		told := strings.Contains(a.body, `"detail"`) && strings.Contains(a.body, `"people"`)
+		if may := actor == "act-admin" || actor == "act-reader"; told != may || !strings.Contains(a.body, `"graphs":1,"quarantined":0,"left_out":`) {
+			m.t.Errorf("%q is told %s, want the detail: %t", actor, a.body, may)
+		}
+	}
 }
 
 // faults sends as the admin what no actor is served.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/observe"
+	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -353,7 +354,66 @@ func TestFaultHasTheRequestsID(t *testing.T) {
 	if err := ts.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if lines := log.lines(t, "operational fault"); len(lines) != 1 || lines[0]["id"] != "slow-1" || lines[0]["request"] != "slow-1" {
-		t.Errorf("the faults are %v", lines)
+	lines := log.lines(t, "a call took too long")
+	if len(lines) != 1 || lines[0]["id"] != "slow-1" || lines[0]["request"] != "slow-1" || lines[0]["level"] != "WARN" || lines[0]["outcome"] != "timed_out" {
+		t.Errorf("the lines are %v", lines)
+	}
+	if lines := log.lines(t, "operational fault"); len(lines) != 0 {
+		t.Errorf("a limit is a fault: %v", lines)
+	}
+}
+
+// TestDeadlineOfAClient holds that what a client asks for is no alarm of the server's.
+func TestDeadlineOfAClient(t *testing.T) {
+	log, with := logTo(t, "info")
+	ts := newServer(t, with, mayList(t))
+	product := `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol $f: Symbol $g: Symbol } return { count($a) as n } }"}`
+	if a := ts.ask(t, "POST", "/graphs/code/query", product, "X-Timeout-Ms", "20"); a.status != http.StatusServiceUnavailable {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	got := ts.metrics(t)
+	if got["omnigraph_calls_total{graph=code,outcome=deadline,tool=query}"] != 1 || got["omnigraph_calls_total{graph=code,outcome=timed_out,tool=query}"] != 0 {
+		t.Errorf("it is counted as %v", got)
+	}
+	if err := ts.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if lines := log.lines(t, "a call took too long"); len(lines) != 1 || lines[0]["level"] != "INFO" || lines[0]["outcome"] != "deadline" {
+		t.Errorf("the lines are %v", lines)
+	}
+	for _, line := range log.lines(t, "") {
+		if line["level"] == "ERROR" || line["level"] == "WARN" && line["msg"] != "stored query left out" {
+			t.Errorf("an alarm: %v", line)
+		}
+	}
+}
+
+// TestRefusedOnce holds that a request without a good token is one line, and a flood of
+// them few.
+func TestRefusedOnce(t *testing.T) {
+	log, with := logTo(t, "info")
+	ts := newServer(t, with, mayList(t), func(o *server.Options) { o.LogRequests = false })
+	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
+	if lines := append(log.lines(t, "request"), log.lines(t, "authentication refused")...); len(lines) != 1 || lines[0]["reason"] == nil {
+		t.Errorf("one refusal makes %v", lines)
+	}
+	const flood = 300
+	began := time.Now()
+	for range flood {
+		ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
+	}
+	time.Sleep(sample.Interval)
+	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
+	most := int(time.Since(began)/sample.Interval) + 2
+	lines, told := log.lines(t, "authentication refused"), 0
+	for _, line := range lines {
+		others, _ := line["others"].(float64)
+		told += 1 + int(others)
+	}
+	if len(lines) > most || told != flood+2 {
+		t.Errorf("%d refusals are %d lines, that tell of %d, want at most %d lines", flood+2, len(lines), told, most)
+	}
+	if got := ts.metrics(t); got["omnigraph_auth_failures_total{}"] != flood+2 {
+		t.Errorf("the metrics count %v", got["omnigraph_auth_failures_total{}"])
 	}
 }

@@ -131,6 +131,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	limits := limitsOf(&o)
+	warnOf(limits, o.Log)
 	s.memory = embedded.NewMemory(limits.MemoryBytes)
 	s.queryMemory = limits.QueryBytes
 	s.metrics.QueryMemory(s.memory.Taken)
@@ -187,7 +188,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics)
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -201,15 +202,15 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
-		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer,
+		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory,
 	})
 }
 

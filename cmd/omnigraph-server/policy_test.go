@@ -154,7 +154,7 @@ func TestStartStates(t *testing.T) {
 				}
 			}
 			if !tt.policy {
-				replace(t, filepath.Join(dir, "cluster.yaml"), "policies:\n  base: { file: queries/code/policy.yaml, applies_to: [code] }\n", "")
+				replace(t, filepath.Join(dir, "cluster.yaml"), "policies:\n  base: { file: queries/code/policy.yaml, applies_to: [code] }\n  server: { file: queries/server.policy.yaml, applies_to: [cluster] }\n", "")
 			}
 			args := []string{}
 			if tt.open {

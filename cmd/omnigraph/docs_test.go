@@ -115,7 +115,7 @@ func prepare(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(dir, "queries", "code"), os.DirFS(filepath.Dir(code))); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {
 		t.Fatal(err)
 	}
 	config, err := os.ReadFile("../../cluster.yaml")

@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -38,6 +40,8 @@ type Gate struct {
 	Log       *slog.Logger
 	Verifiers []Verifier // the first that knows a token decides
 	Metadata  *Metadata  // nil for none
+
+	lines sample.Lines // of the log: whoever has no token can cause them
 }
 
 // Require puts a gate of these verifiers in front of next.
@@ -104,19 +108,33 @@ func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &unreachable) {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(unreachable.Retry.Seconds())))))
 	}
-	g.Log.ErrorContext(r.Context(), "a token could not be verified", "error", err, "remote", r.RemoteAddr)
 	envelope.HangUp(w, r)
+	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
 	envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
 }
 
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
-	g.Log.InfoContext(r.Context(), "authentication refused", "reason", why, "remote", r.RemoteAddr)
 	envelope.HangUp(w, r)
+	g.line(r, slog.LevelInfo, "authentication refused", "reason", why)
 	if g.Metadata != nil {
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}
 	w.Header().Set("WWW-Authenticate", header)
 	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
+}
+
+// line writes a line of log about a request, unless there was one for the same reason
+// a moment ago; then it is counted in the next one.
+func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string) {
+	held, ok := g.lines.Pass(message+why, time.Now())
+	if !ok {
+		return
+	}
+	attrs := []slog.Attr{slog.String(key, why), slog.String("remote", r.RemoteAddr)}
+	if held > 0 {
+		attrs = append(attrs, slog.Int("others", held))
+	}
+	g.Log.LogAttrs(r.Context(), level, message, attrs...)
 }
 
 // bearer takes the token out of the Authorization header, or says why there is none.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -52,6 +53,11 @@ type indexCall struct {
 
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
 func (c *indexCall) Unhurried()           {}
+
+// LogArguments are what it was given.
+func (c *indexCall) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
+}
 
 func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})

@@ -3,6 +3,7 @@ package observe
 import (
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -11,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/sample"
 )
 
 // tracerName is the instrumentation scope of spans of requests.
@@ -57,6 +59,7 @@ type outermost struct {
 	tracer trace.Tracer // nil for no traces
 	all    bool
 	quiet  map[string]bool
+	lines  sample.Lines // of requests that come in floods
 }
 
 // exchange is a request and what is answered to it.
@@ -109,8 +112,17 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // client's.
 func (o *outermost) line(r *http.Request, x *exchange, route string, took time.Duration) {
 	level := slog.LevelDebug
-	if (o.all || x.status >= http.StatusBadRequest || took >= Slow) && !o.quiet[r.URL.Path] {
+	// A request whose token is none has a line of its own, with the reason.
+	fault := x.status >= http.StatusBadRequest && (x.status != http.StatusUnauthorized || x.record.Route != "")
+	if (o.all || fault || took >= Slow) && !o.quiet[r.URL.Path] {
 		level = slog.LevelInfo
+	}
+	held := 0
+	if kind := floods(x); kind != "" && !o.all && level == slog.LevelInfo {
+		var ok bool
+		if held, ok = o.lines.Pass(kind, time.Now()); !ok {
+			level = slog.LevelDebug
+		}
 	}
 	ctx := r.Context()
 	if !o.log.Enabled(ctx, level) {
@@ -134,8 +146,23 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 			attrs = append(attrs, slog.Int("calls", rec.Calls))
 		}
 	}
+	if held > 0 {
+		attrs = append(attrs, slog.Int("others", held))
+	}
 	line.AddAttrs(attrs...)
 	_ = o.log.Handler().Handle(ctx, line) // a log that cannot be written has nobody to tell
+}
+
+// floods is the kind of an exchange that may come in any number, since it costs a client
+// next to nothing: nobody was let in, or too many were. It is empty for others.
+func floods(x *exchange) string {
+	switch {
+	case x.record.Route == "":
+		return "unknown " + strconv.Itoa(x.status)
+	case x.status == http.StatusTooManyRequests:
+		return "too many"
+	}
+	return ""
 }
 
 func (x *exchange) trace(span trace.Span, route, method string) {

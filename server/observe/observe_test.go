@@ -220,3 +220,33 @@ func TestTracingIsOptional(t *testing.T) {
 	}
 	stop()
 }
+
+// TestFloodIsSampled holds that requests which cost their client nothing do not fill the
+// log, and that those of actors, and all of them with All, have each their line.
+func TestFloodIsSampled(t *testing.T) {
+	const flood = 200
+	for _, c := range []struct {
+		name, route string
+		status      int
+		all         bool
+		each        bool // has its line
+	}{
+		{"another host", "", 403, false, false}, {"too many", "/graphs", 429, false, false}, {"an actor's", "/graphs", 404, false, true},
+		{"another host, all", "", 403, true, true}, {"without a token", "", 401, false, false},
+	} {
+		var b strings.Builder
+		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			request.From(r.Context()).Route = c.route
+			w.WriteHeader(c.status)
+		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all})
+		began := time.Now()
+		for range flood {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))
+		}
+		most := int(time.Since(began)/time.Second) + 1
+		switch lines := strings.Count(b.String(), "\n"); {
+		case c.each && lines != flood, !c.each && lines > most, c.status == 401 && lines != 0:
+			t.Errorf("%s: %d lines of %d requests", c.name, lines, flood)
+		}
+	}
+}

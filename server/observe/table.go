@@ -94,7 +94,7 @@ var Metrics = [...]Metric{
 		"A rise after a change of the policy."},
 
 	queryMemory: {"omnigraph_query_memory_bytes", Gauge, nil,
-		"Bytes that the queries under way have taken for rows, the first MiB of each left out, against limits.memory_bytes.", "Near the limit for long: queries fail with outcome unavailable."},
+		"Bytes that the queries under way have taken for rows, and answers over REST that are not sent yet, the first MiB of each left out, against limits.memory_bytes.", "Near the limit for long: queries fail with outcome unavailable. Clients that read slowly hold what they are sent."},
 
 	graphBranches:     {"omnigraph_graph_branches", Gauge, []string{"graph"}, "Branches.", "A steady rise: nobody deletes what is merged."},
 	graphCommits:      {"omnigraph_graph_commits", Gauge, []string{"graph"}, "Commits of all branches, those included that a cleanup has left in the list alone.", ""},

@@ -6,6 +6,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"strings"
+	"time"
 )
 
 // Header is the header that a request's id comes and goes in.
@@ -26,12 +28,32 @@ type Record struct {
 	Graph, Tool string
 	Branch      string // main when the call names none; empty for a call that is about no branch
 	Commit      string // the one that was read, or the head after a write
+
+	parent context.Context // of the one that carries it
 }
 
 type key struct{}
 
-// With returns a context that carries the record.
-func With(ctx context.Context, r *Record) context.Context { return context.WithValue(ctx, key{}, r) }
+// With returns a context that carries the record. A record is carried by one context.
+func With(ctx context.Context, r *Record) context.Context {
+	r.parent = ctx
+	return (*carrier)(r)
+}
+
+// carrier is a record as the context that carries it: one for each request would be one
+// more thing to allocate.
+type carrier Record
+
+func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *carrier) Done() <-chan struct{}       { return c.parent.Done() }
+func (c *carrier) Err() error                  { return c.parent.Err() }
+
+func (c *carrier) Value(k any) any {
+	if k == (key{}) {
+		return (*Record)(c)
+	}
+	return c.parent.Value(k)
+}
 
 // From returns the record of the request that a context is of, or nil outside of one.
 func From(ctx context.Context) *Record {
@@ -40,12 +62,27 @@ func From(ctx context.Context) *Record {
 }
 
 // ID returns the id that the client has chosen, if it is 1 to 128 of the letters, the
-// digits and - _ . : / + = @, and else one that no other request has.
+// digits and - _ . : / + = @, and else one that no other request has. The client's token,
+// or a piece of it, is no id: ids are in answers, logs and traces.
 func ID(h http.Header) string {
-	if id := h.Get(Header); wellFormed(id) {
+	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
 		return id
 	}
 	return NewID()
+}
+
+// piece is how much of a token an id may not be, in bytes; less is chance.
+const piece = 8
+
+func tells(id string, credentials []string) bool {
+	for _, c := range credentials {
+		_, token, _ := strings.Cut(c, " ")
+		token = strings.TrimLeft(token, " ")
+		if len(id) >= piece && strings.Contains(token, id) || len(token) >= piece && strings.Contains(id, token) {
+			return true
+		}
+	}
+	return false
 }
 
 // digits are those of base32 in lower case, without letters that look like digits.

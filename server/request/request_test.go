@@ -1,9 +1,12 @@
 package request
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestID(t *testing.T) {
@@ -33,6 +36,23 @@ func TestID(t *testing.T) {
 	}
 }
 
+// TestIDIsNoToken holds that a client which sends its token as an id is not taken at its
+// word.
+func TestIDIsNoToken(t *testing.T) {
+	const token = "Qw7xK2mN9pL4vR8sT3yU6zB1"
+	for _, tt := range []struct {
+		sent, authorization string
+		kept                bool
+	}{
+		{token, "Bearer " + token, false}, {token[3:20], "Bearer " + token, false}, {"id-" + token, "bearer  " + token, false},
+		{"mine-1", "Bearer " + token, true}, {"Qw7", "Bearer " + token, true}, {"a-longer-id-of-mine", "", true}, {"a-longer-id-of-mine", "Bearer", true},
+	} {
+		if got := ID(http.Header{Header: {tt.sent}, "Authorization": {tt.authorization}}); (got == tt.sent) != tt.kept {
+			t.Errorf("of %q beside %q the id is %q", tt.sent, tt.authorization, got)
+		}
+	}
+}
+
 func TestNewID(t *testing.T) {
 	seen := map[string]bool{}
 	for range 10_000 {
@@ -53,4 +73,26 @@ func FuzzID(f *testing.F) {
 			t.Errorf("of %q the id is %q", sent, id)
 		}
 	})
+}
+
+// TestContext holds the context of a record to be its parent but for the record.
+func TestContext(t *testing.T) {
+	type other struct{}
+	parent, cancel := context.WithTimeoutCause(context.WithValue(t.Context(), other{}, "kept"), time.Hour, errors.New("late"))
+	r := &Record{ID: "a"}
+	ctx := With(parent, r)
+	child, stop := context.WithCancel(ctx)
+	defer stop()
+	if From(ctx) != r || From(child) != r || From(parent) != nil || child.Value(other{}) != "kept" {
+		t.Error("the record or a value of the parent is lost")
+	}
+	at, ok := ctx.Deadline()
+	if want, _ := parent.Deadline(); !ok || !at.Equal(want) {
+		t.Errorf("the deadline is %v", at)
+	}
+	cancel()
+	<-child.Done()
+	if !errors.Is(ctx.Err(), context.Canceled) || !errors.Is(child.Err(), context.Canceled) {
+		t.Errorf("the parent has ended, and got %v and %v", ctx.Err(), child.Err())
+	}
 }

@@ -131,7 +131,7 @@ func (x *exchange) mergeBranches() error {
 	}}
 	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
 	gone := &service.DeleteBranch{Name: b.Source}
-	call := &operation{grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		before, err := env.Graph.Commits(ctx, b.Source, engine.CommitRange{Limit: 1})
 		var missing *engine.NotFound // which a merge that is repeated may do without
 		if err != nil && !errors.As(err, &missing) {
@@ -196,11 +196,15 @@ func wantName(o *tool.Object, member, name string) {
 
 // operation is a call of this interface's own.
 type operation struct {
+	of     tool.Call // what it does another way; nil for none
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
 func (c *operation) Grants() []tool.Grant { return c.grants }
+
+// Unwrap is for the log.
+func (c *operation) Unwrap() tool.Call { return c.of }
 
 func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return c.run(ctx, env)
@@ -208,7 +212,7 @@ func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 
 // reshaped is a call whose answer is put into the form of this interface.
 func reshaped(call tool.Call, shape func(v any) any) tool.Call {
-	return &operation{grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &operation{of: call, grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		out, err := call.Run(ctx, env)
 		if err != nil {
 			return nil, err

@@ -45,12 +45,14 @@ func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
 	return nil
 }
 
-// send sends an answer; that of a read has the commit that was read as its entity tag.
+// send sends an answer, and is done with it; that of a read has the commit that was read
+// as its entity tag.
 func (x *exchange) send(a *service.Answer) {
+	defer a.Release()
 	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
 		x.w.Header().Set("ETag", entityTag(a.Commit))
 	}
-	send(x.w, http.StatusOK, a.JSON)
+	send(x.w, http.StatusOK, append(a.Head, a.JSON)...)
 }
 
 // reply sends v as JSON.

@@ -22,10 +22,6 @@ type Options struct {
 	MaxBody int64 // bytes of a request, 1 MiB by default
 	MaxLoad int64 // bytes of a load, 32 MiB by default
 
-	// MaxAnswer is the most bytes of a read's answer, 32 MiB by default. A larger one is
-	// refused with 413: it would be held in memory whole until its client has taken it.
-	MaxAnswer int
-
 	// Server decides about graph_list. Nil denies it to everybody.
 	Server service.Authorizer
 
@@ -36,7 +32,7 @@ type Options struct {
 	Logger *slog.Logger // for faults outside of a graph; nil for none
 }
 
-// Handler serves the graphs under their ids, by [Routes]. The requests' contexts carry
+// Handler serves the graphs under their ids, by those of [Routes] that are not Elsewhere. The requests' contexts carry
 // the actor, see [service.WithActor]; without one everything but /healthz is denied.
 // Answers are JSON, but for exports and blobs, and every fault is the error envelope.
 func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
@@ -45,9 +41,6 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	}
 	if opts.MaxLoad == 0 {
 		opts.MaxLoad = 32 << 20
-	}
-	if opts.MaxAnswer == 0 {
-		opts.MaxAnswer = 32 << 20
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -89,6 +82,7 @@ type endpoint struct {
 // one may be called merge.
 func byPath(routes []Route) map[string]methods {
 	paths := map[string]methods{}
+	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
 	for _, r := range routes {
 		if paths[r.Path] == nil {
 			paths[r.Path] = methods{}
@@ -242,13 +236,20 @@ func notFound(what, name string) *service.Fault {
 // ask each time whether it is still good.
 const cacheable = "private, no-cache"
 
-func send(w http.ResponseWriter, status int, body []byte) {
+func send(w http.ResponseWriter, status int, body ...[]byte) {
+	length := 0
+	for _, part := range body {
+		length += len(part)
+	}
 	h := w.Header()
 	h.Set("Content-Type", mediaJSON)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Content-Length", strconv.Itoa(length))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cacheable)
 	w.WriteHeader(status)
-	// An error here is the client's going away.
-	_, _ = w.Write(body)
+	for _, part := range body {
+		if _, err := w.Write(part); err != nil {
+			return // the client is gone
+		}
+	}
 }

@@ -95,8 +95,11 @@ func (d *document) add(r *Route) error {
 		op.Deprecated = new(true)
 	}
 	statuses := r.AllStatuses()
-	if !slices.Contains(statuses, http.StatusUnauthorized) {
+	switch {
+	case !slices.Contains(statuses, http.StatusUnauthorized):
 		op.Security = []map[string][]string{{}}
+	case r.Open:
+		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
 	}
 	for i := range r.Params {
 		op.Parameters = append(op.Parameters, parameter(&r.Params[i], r.exampleOf(&r.Params[i])))
@@ -191,6 +194,13 @@ func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
 
 // response is what a route answers with a status.
 func (d *document) response(r *Route, status int) openapi31.ResponseOrReference {
+	if other, ok := r.Refusals[status]; ok {
+		fault := d.fault(status)
+		fault.Content[mediaJSON] = openapi31.MediaType{Schema: map[string]any{
+			"oneOf": []any{d.schemas.of(other, outgoing), d.schemas.of(service.WireError{}, outgoing)},
+		}}
+		return openapi31.ResponseOrReference{Response: fault}
+	}
 	if status >= http.StatusBadRequest {
 		name := componentOf(status)
 		return openapi31.ResponseOrReference{Reference: &openapi31.Reference{Ref: "#/components/responses/" + name}}
@@ -229,22 +239,30 @@ func textOf(media string) map[string]any {
 	switch media {
 	case mediaNDJSON:
 		return map[string]any{"type": "string", "description": "One JSON object a line."}
+	case mediaText:
+		return map[string]any{"type": "string"}
 	}
 	return map[string]any{} // any bytes
+}
+
+// fault is the answer of a status that is no success.
+func (d *document) fault(status int) *openapi31.Response {
+	f := faults[status]
+	response := &openapi31.Response{
+		Description: f.description, Headers: map[string]openapi31.HeaderOrReference{},
+		Content: map[string]openapi31.MediaType{mediaJSON: {Schema: d.schemas.of(service.WireError{}, outgoing)}},
+	}
+	for _, h := range f.headers {
+		response.Headers[h.name] = h.or()
+	}
+	return response
 }
 
 // components are the parts that operations share.
 func (d *document) components() *openapi31.Components {
 	responses := map[string]openapi31.ResponseOrReference{}
-	for status, f := range faults {
-		response := &openapi31.Response{
-			Description: f.description, Headers: map[string]openapi31.HeaderOrReference{},
-			Content: map[string]openapi31.MediaType{mediaJSON: {Schema: d.schemas.of(service.WireError{}, outgoing)}},
-		}
-		for _, h := range f.headers {
-			response.Headers[h.name] = h.or()
-		}
-		responses[componentOf(status)] = openapi31.ResponseOrReference{Response: response}
+	for status := range faults {
+		responses[componentOf(status)] = openapi31.ResponseOrReference{Response: d.fault(status)}
 	}
 	return &openapi31.Components{
 		Schemas:   d.schemas.made,

@@ -283,7 +283,7 @@ func curl(r *rest.Route, path string, header http.Header, body string) string {
 	if r.Method != http.MethodGet && (r.Method != http.MethodPost || body == "") {
 		lines[0] += " -X " + r.Method
 	}
-	if slices.Contains(r.AllStatuses(), http.StatusUnauthorized) {
+	if slices.Contains(r.AllStatuses(), http.StatusUnauthorized) && !r.Open {
 		lines[0] += ` -H "Authorization: Bearer $TOKEN"`
 	}
 	var names []string

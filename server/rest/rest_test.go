@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -145,28 +144,4 @@ func TestMasking(t *testing.T) {
 			t.Errorf("%s: %s", body, want)
 		}
 	}
-}
-
-// TestAnswersAreBounded holds that no read makes the server keep an answer in memory that
-// grows with the number of its rows.
-func TestAnswersAreBounded(t *testing.T) {
-	product := `query q() { match { $a: Person $b: Person $c: Person $d: Person $e: Person $f: Person } return { $a.name as a, $f.name as f } }`
-	reader := servicetest.Reader
-	var refused []request
-	for _, q := range []request{
-		{name: "query", path: "/query", body: `{"query":"` + product + `"}`},
-		{name: "read", path: "/read", body: `{"query_source":"` + product + `"}`},
-		{name: "more rows than there are", path: "/query", body: `{"query":"` + product + `","max_rows":100000}`},
-		{name: "one row", path: "/queries/everyone", body: `{}`, want: `one row has about 180 bytes, wanted at most 200`},
-	} {
-		q.actor, q.method, q.status = reader, "POST", 413
-		q.want = cmp.Or(q.want, `wanted at most 200 bytes; return fewer columns, or take it in pages with max_rows and page_token","code":"bad_request","resource_limit":{"resource":"bytes","limit":200,`)
-		refused = append(refused, q)
-	}
-	steps(t, servicetest.Config(t), rest.Options{MaxAnswer: 200}, append(refused,
-		request{name: "a page", actor: reader, method: "POST", path: "/query", body: `{"query":"` + product + `","max_rows":2}`, status: 200, want: `"row_count":2,`},
-	))
-	steps(t, servicetest.Config(t), rest.Options{MaxAnswer: 1000}, []request{
-		{name: "within", actor: reader, method: "POST", path: "/queries/everyone", body: `{}`, status: 200, want: `"row_count":3,`},
-	})
 }

@@ -46,6 +46,17 @@ type Route struct {
 	Writes bool // it may change something
 	Tagged bool // a success carries as ETag the commit that was read
 
+	// Elsewhere says that it is not [Handler] that serves the route, but what a server has
+	// in front of it: before anybody is asked who they are, or past the admission.
+	Elsewhere bool
+
+	// Open says that the route may be asked without a token, and how it then answers is
+	// in Description. A route that does not look at tokens at all has no 401.
+	Open bool
+
+	// Refusals are the bodies, besides the envelope, of statuses that are no success.
+	Refusals map[int]any
+
 	handle func(*exchange) error
 }
 
@@ -106,6 +117,11 @@ func (r *Route) OnGraph() bool { return strings.HasPrefix(r.Path, "/graphs/{id}/
 
 // AllStatuses lists every status that the route itself can answer with, ascending.
 func (r *Route) AllStatuses() []int {
+	if r.Elsewhere {
+		all := append([]int{http.StatusOK, http.StatusForbidden, http.StatusInternalServerError}, r.Statuses...)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
 	// Forbidden is also a host or an origin that the server does not serve.
 	all := append([]int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
 	if r.Action != "" {
@@ -143,8 +159,11 @@ func (r *Route) complete() {
 	for _, m := range segment.FindAllStringSubmatch(r.Path, -1) {
 		path = append(path, Param{Name: m[1], In: Path, Kind: Text, Required: true, Description: pathParams[m[1]]})
 	}
+	r.Params = append(path, r.Params...)
 	timeout := Param{Name: headerTimeout, In: Header, Kind: Number, Min: 1, Description: "How many milliseconds the request may take."}
-	r.Params = append(path, append(slices.Clone(r.Params), timeout)...)
+	if !r.Elsewhere {
+		r.Params = append(r.Params, timeout)
+	}
 	if r.BodyMedia == "" && r.Body != nil {
 		r.BodyMedia = mediaJSON
 	}
@@ -162,4 +181,5 @@ const (
 	mediaJSON   = "application/json"
 	mediaNDJSON = "application/x-ndjson"
 	mediaBytes  = "application/octet-stream"
+	mediaText   = "text/plain"
 )

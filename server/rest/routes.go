@@ -46,6 +46,24 @@ var routes = []Route{
 		Answer:  health{}, handle: (*exchange).health,
 	},
 	{
+		Method: http.MethodGet, Path: "/readyz", Operation: "ready", Tag: tagServer,
+		Summary: "Say whether the server serves everything that it is to serve.",
+		Description: "Without a token it tells how many graphs are served and quarantined, and how many queries are left out; with one whose actor has graph_list, which, and why. " +
+			"It answers 503, with the same body, while a graph is quarantined and once the server is told to stop.",
+		Answer: Readiness{}, Refusals: map[int]any{http.StatusServiceUnavailable: Readiness{}},
+		Statuses: []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, Open: true, Elsewhere: true,
+	},
+	{
+		Method: http.MethodGet, Path: "/metrics", Operation: "metrics", Tag: tagServer,
+		Summary:     "Get the metrics, in the text format of Prometheus.",
+		Description: "They name all graphs and tools.",
+		AnswerMedia: mediaText, Action: tool.GraphList,
+		Statuses: []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, Elsewhere: true,
+	},
+	metadataOf("", "get_resource_metadata", "the server"),
+	metadataOf("/graphs/{id}", "get_graph_resource_metadata", "a graph"),
+	metadataOf("/graphs/{id}/mcp", "get_mcp_resource_metadata", "a graph over MCP"),
+	{
 		Method: http.MethodGet, Path: "/openapi.json", Operation: "get_openapi", Tag: tagServer,
 		Summary:     "Get the OpenAPI document of these routes.",
 		Description: "It tells nothing of graphs or policies; whoever has a token may read it.",

@@ -47,10 +47,17 @@ func newHandler(t testing.TB) http.Handler {
 	return resttest.Wrap(t, rest.Handler(graphs, rest.Options{Server: servicetest.Policy{}}))
 }
 
+// own are the routes that this package serves.
+func own() []rest.Route {
+	return slices.DeleteFunc(rest.Routes(), func(r rest.Route) bool { return r.Elsewhere })
+}
+
 // TestTable holds the table to be whole: each row names what documents need, and each
-// path and method is served.
+// path and method is served. That a server serves what is served elsewhere, its matrix
+// holds.
 func TestTable(t *testing.T) {
 	h := newHandler(t)
+	unchecked := rest.Handler(nil, rest.Options{})
 	operations := map[string]bool{}
 	allowed := map[string][]string{}
 	for _, r := range rest.Routes() {
@@ -65,6 +72,14 @@ func TestTable(t *testing.T) {
 			if p.Name == "" || p.Description == "" || p.Kind == "" {
 				t.Errorf("%s: parameter %+v", r.Operation, p)
 			}
+		}
+		if r.Elsewhere {
+			w := httptest.NewRecorder()
+			unchecked.ServeHTTP(w, httptest.NewRequest(r.Method, segments.Replace(r.Path), nil))
+			if w.Code != http.StatusNotFound {
+				t.Errorf("%s is served here: %d %s", r.Operation, w.Code, w.Body)
+			}
+			continue
 		}
 		allowed[r.Path] = append(allowed[r.Path], r.Method)
 		resp := ask(h, r.Method, segments.Replace(r.Path), "{")
@@ -138,7 +153,7 @@ func membersOf(t *testing.T, typ reflect.Type) map[string]any {
 // TestBodies holds each body to take the members that the table declares, and no other.
 func TestBodies(t *testing.T) {
 	h := newHandler(t)
-	for _, r := range rest.Routes() {
+	for _, r := range own() {
 		if r.Body == nil {
 			continue
 		}
@@ -168,7 +183,7 @@ func TestBodies(t *testing.T) {
 // other.
 func TestParams(t *testing.T) {
 	h := newHandler(t)
-	for _, r := range rest.Routes() {
+	for _, r := range own() {
 		path := segments.Replace(r.Path) + "?"
 		for _, p := range r.Params {
 			if p.In == rest.Query && p.Name != "snapshot" {

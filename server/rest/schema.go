@@ -80,6 +80,9 @@ type applySchema struct {
 	uri string
 }
 
+// Unwrap says what it is.
+func (c *applySchema) Unwrap() tool.Call { return c.ApplySchema }
+
 func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
 	if err != nil {

@@ -101,7 +101,7 @@ func (x *exchange) runQuery() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.answer(call, x.rowsAtMost(b.MaxRows))
+	return x.answer(call, rowsAtMost(b.MaxRows))
 }
 
 // runRead is runQuery under its deprecated names.
@@ -118,7 +118,7 @@ func (x *exchange) runRead() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	enc := x.rowsAtMost(b.MaxRows)
+	enc := rowsAtMost(b.MaxRows)
 	enc.NoCommit = true
 	return x.answer(call, enc)
 }
@@ -157,7 +157,7 @@ func (x *exchange) runStored() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	answer, err := x.g.InvokeQuery(x.ctx(), x.actor(), name, in, x.rowsAtMost(b.MaxRows))
+	answer, err := x.g.InvokeQuery(x.ctx(), x.actor(), name, in, rowsAtMost(b.MaxRows))
 	if err != nil {
 		return err
 	}
@@ -193,14 +193,12 @@ func oneTarget(o *tool.Object, branch, snapshot *string) {
 	}
 }
 
-// rowsAtMost is how a read is answered: cut after the rows that its caller asked for, and
-// refused when it is larger than any answer may be.
-func (x *exchange) rowsAtMost(n *int32) service.Encoding {
-	enc := service.Encoding{MaxBytes: x.opts.MaxAnswer, RefuseBytes: true}
-	if n != nil {
-		enc.MaxRows = int(*n)
+// rowsAtMost is the one limit that a caller may ask for.
+func rowsAtMost(n *int32) service.Encoding {
+	if n == nil {
+		return service.Encoding{Parts: true}
 	}
-	return enc
+	return service.Encoding{MaxRows: int(*n), Parts: true}
 }
 
 func orEmpty(s *string) string {

@@ -7,7 +7,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"log/slog"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,7 +46,7 @@ func (w *watch) audit(ctx context.Context, outcome Outcome, err error, took time
 }
 
 // log writes the line of a call, at level debug.
-func (w *watch) log(ctx context.Context, answer []byte, outcome Outcome, rows int, took time.Duration) {
+func (w *watch) log(ctx context.Context, e *encoder, outcome Outcome, rows int, took time.Duration) {
 	log := w.graph.log
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
@@ -53,18 +56,39 @@ func (w *watch) log(ctx context.Context, answer []byte, outcome Outcome, rows in
 		slog.String("outcome", string(outcome)), slog.Int("rows", rows), slog.Duration("duration", took),
 	}
 	if args := arguments(w.call); args != nil {
+		if w.data != nil {
+			args = append(args, w.data.Sum(nil))
+		}
 		attrs = append(attrs, slog.String("args", w.graph.LogDigest(args...)))
 	}
 	if outcome == Done {
-		attrs = append(attrs, slog.String("result", w.graph.LogDigest(answer)))
+		attrs = append(attrs, slog.String("result", w.graph.LogDigest(append(slices.Clone(e.full), e.buf[min(w.mark.bytes, len(e.buf)):])...)))
 	}
 	log.LogAttrs(ctx, slog.LevelDebug, "call", attrs...)
 }
 
+// wrapper is a call of a transport's own around one of this package, for an answer in
+// another form, say. The log tells what the inner one was given.
+type wrapper interface{ Unwrap() tool.Call }
+
+// unwrapped is the call inside of all wrappers.
+func unwrapped(call tool.Call) tool.Call {
+	for {
+		w, ok := call.(wrapper)
+		if !ok {
+			return call
+		}
+		call = w.Unwrap()
+	}
+}
+
 // arguments are what a call was given, in bytes that are the same for the same
-// arguments; nil of a call that tells nothing of them.
+// arguments, its branch and what is asked of every write aside; nil of a call that tells
+// nothing of them. The data of a load is read once and by the engine: see [watch.hash].
 func arguments(call tool.Call) [][]byte {
-	switch c := call.(type) {
+	switch c := unwrapped(call).(type) {
+	case interface{ LogArguments() [][]byte }: // of other packages
+		return c.LogArguments()
 	case *tool.StoredCall:
 		d := page.ArgsDigest(c.Args)
 		return [][]byte{d[:]}
@@ -81,14 +105,49 @@ func arguments(call tool.Call) [][]byte {
 	case *MergeBranches:
 		return [][]byte{[]byte(c.Source), []byte(c.Target)}
 	case *ApplySchema:
-		return [][]byte{[]byte(c.Source)}
+		return [][]byte{[]byte(c.Source), flags(c.Options.AllowDataLoss, c.Options.Hard)}
+	case *Load:
+		return [][]byte{[]byte(c.Mode.String())}
+	case *LoadFrom:
+		return [][]byte{[]byte(c.Mode.String()), []byte(c.From)}
+	case *Verify:
+		return [][]byte{}
+	case *Cleanup:
+		return [][]byte{strconv.AppendInt(nil, int64(c.Options.KeepCommits), 10), c.Options.Before.UTC().AppendFormat(nil, time.RFC3339Nano)}
 	}
 	return nil
 }
 
+func flags(set ...bool) []byte {
+	b := make([]byte, len(set))
+	for i, is := range set {
+		if is {
+			b[i] = 1
+		}
+	}
+	return b
+}
+
+// hash begins to hash the data of a load, if its line will be written.
+func (w *watch) hash(ctx context.Context) {
+	var load *Load
+	switch c := unwrapped(w.call).(type) {
+	case *Load:
+		load = c
+	case *LoadFrom:
+		load = c.Load
+	default:
+		return
+	}
+	if load.Data != nil && w.graph.log.Enabled(ctx, slog.LevelDebug) {
+		w.data = sha256.New()
+		load.Data = io.TeeReader(load.Data, w.data)
+	}
+}
+
 // idempotencyKey is the key that a write was sent with, or "".
 func idempotencyKey(call tool.Call) string {
-	switch c := call.(type) {
+	switch c := unwrapped(call).(type) {
 	case *tool.StoredCall:
 		return c.Knobs.IdempotencyKey
 	case *AdHoc:

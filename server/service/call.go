@@ -12,10 +12,19 @@ import (
 
 // Answer is the encoded answer of a call.
 type Answer struct {
+	Head      [][]byte // what stands before JSON, of a long answer with [Encoding.Parts]
 	JSON      []byte
 	Commit    string // the commit that was read, or the head after a change; empty when none was involved
 	Read      bool   // the answer is that of one read
 	Truncated bool
+
+	parts parts
+}
+
+// Release gives back the memory of a long answer, which is not to be used after it.
+func (a *Answer) Release() {
+	a.parts.drop()
+	a.Head = nil
 }
 
 // Call runs the tool called name as MCP does. Besides the errors of the engine it
@@ -94,15 +103,16 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {
 	if _, ok := call.(unhurried); !ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, g.limits.Timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 		defer cancel()
 	}
-	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer)}
+	enc.Parts = enc.Parts && enc.MaxBytes == 0
+	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: g.memory, most: g.limits.AnswerBytes}}
 	commit, err := g.do(ctx, actor, name, call, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
+	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
 }
 
 // unhurried is implemented by calls that may take as long as their client waits: those
@@ -123,6 +133,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		}
 		if err != nil {
 			e.reset(mark)
+			err = overdue(ctx, err)
 		}
 		w.commit = commit
 		w.end(ctx, e, err)
@@ -165,6 +176,18 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.wrote = out.Wrote
 	}
 	return commit, err
+}
+
+// errLimit is the cause of a context that has ended by the graph's limit.
+var errLimit = errors.New("the time limit of calls")
+
+// overdue makes an *Overdue of an error that is there because the context's time is over.
+// A deadline that something inside of the call has set for itself is another matter.
+func overdue(ctx context.Context, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*Overdue)) {
+		return err
+	}
+	return &Overdue{Limit: errors.Is(context.Cause(ctx), errLimit), Err: err}
 }
 
 // batch answers each call at its index, {"results": […]}, faults in place. An

@@ -68,11 +68,14 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			}
 			n++
 			e.rows++
+			if err := e.part(); err != nil {
+				return n, why, err
+			}
 		}
 		if why == whole {
 			continue
 		}
-		if !e.enc.Refuse && !(e.enc.RefuseBytes && why == byBytes) {
+		if !e.enc.Refuse {
 			break
 		}
 		if s, ok := r.(skipper); ok {
@@ -80,20 +83,16 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 		}
 	}
 	switch {
-	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes && !e.enc.Refuse:
-		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
-	case why != whole && e.enc.Refuse, why == byBytes && e.enc.RefuseBytes:
+	case why != whole && e.enc.Refuse:
 		// The row that did not fit counts: it may be the only one.
 		counted := max(n, 1)
 		if over > 0 {
 			counted = n + 1
 		}
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
-		refusal := &Oversize{Rows: int(total), Bytes: estimate, MaxBytes: e.enc.MaxBytes}
-		if e.enc.Refuse {
-			refusal.MaxRows = e.enc.MaxRows // else those would have been cut
-		}
-		return n, why, refusal
+		return n, why, &Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
+		return n, why, &Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
 	}
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')

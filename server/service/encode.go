@@ -21,6 +21,10 @@ type Limits struct {
 	MaxBytes int  // of a result's JSON up to its last row, 1 MiB by default
 	Refuse   bool // fail with an *Oversize instead of cutting
 
+	// AnswerBytes bounds an answer whose memory is counted, see [Config.Memory]. It is 1 GiB
+	// by default.
+	AnswerBytes int64
+
 	// Timeout is how long a call may take, 30 seconds by default. A load may take as
 	// long as its client needs to send it.
 	Timeout time.Duration
@@ -32,6 +36,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxBytes == 0 {
 		l.MaxBytes = 1 << 20
+	}
+	if l.AnswerBytes == 0 {
+		l.AnswerBytes = 1 << 30
 	}
 	if l.Timeout == 0 {
 		l.Timeout = 30 * time.Second
@@ -50,8 +57,10 @@ type Encoding struct {
 	Refuse   bool
 
 	NoCommit bool // leaves the commit that was read out of the answer
-	// RefuseBytes fails where the answer would be cut by its bytes; by its rows it is cut.
-	RefuseBytes bool
+
+	// Parts lets a long answer be one of several parts, see [Answer]. It has no effect
+	// beside MaxBytes.
+	Parts bool
 }
 
 // ForModel is how answers to models are written: safe integers, within the limits of
@@ -82,6 +91,8 @@ type encoder struct {
 	rows      int  // written so far, over all results
 	read      bool // a read was answered
 	truncated bool
+
+	parts // what stands before buf
 }
 
 type mark struct {
@@ -89,8 +100,13 @@ type mark struct {
 	truncated   bool
 }
 
-func (e *encoder) mark() mark   { return mark{len(e.buf), e.rows, e.truncated} }
-func (e *encoder) reset(m mark) { e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated }
+// mark is where a call begins, which is before any part.
+func (e *encoder) mark() mark { return mark{len(e.buf), e.rows, e.truncated} }
+
+func (e *encoder) reset(m mark) {
+	e.drop()
+	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
+}
 
 // value writes whatever encoding/json can.
 func (e *encoder) value(v any) error {

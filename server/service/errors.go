@@ -37,6 +37,12 @@ type Oversize struct {
 	Single   bool // it is about one row, that no answer has room for
 }
 
+// Overdue says that a call was stopped because it took longer than it may.
+type Overdue struct {
+	Limit bool // the server's limit, not one that the client has asked for
+	Err   error
+}
+
 // Panic is a panic in a call.
 type Panic struct {
 	Value any
@@ -68,7 +74,7 @@ func (e *Oversize) Error() string {
 		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {
-		return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d bytes; return fewer columns, or take it in pages with max_rows and page_token", e.Rows, e.Bytes, e.MaxBytes)
+		return fmt.Sprintf("the first %d rows have more than the %d bytes that an answer may have; take it in pages with max_rows and page_token, or export it", e.Rows, e.MaxBytes)
 	}
 	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
@@ -76,5 +82,8 @@ func (e *Oversize) Error() string {
 
 // isParse reports whether a diagnostic is about the form of the text.
 func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
+
+func (e *Overdue) Error() string { return e.Err.Error() }
+func (e *Overdue) Unwrap() error { return e.Err }
 
 func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -38,6 +38,9 @@ type Config struct {
 	Now func() time.Time // of reads; nil for time.Now
 
 	Observer Observer // is told of calls; nil for nobody
+
+	// Memory is what long answers with [Encoding.Parts] take from; nil for no bound.
+	Memory Memory
 }
 
 // DefaultMetaThreshold is the MetaThreshold where none is set.
@@ -64,6 +67,7 @@ type Graph struct {
 	digests  digester
 	now      func() time.Time
 	observer Observer
+	memory   Memory
 
 	catalogDigest string
 }
@@ -80,7 +84,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, authorizer: c.Authorizer, limits: c.Limits.withDefaults(),
-		version: c.Version, log: c.Logger, builtins: c.Builtins, observer: c.Observer,
+		version: c.Version, log: c.Logger, builtins: c.Builtins, observer: c.Observer, memory: c.Memory,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.now = c.Now; g.now == nil {

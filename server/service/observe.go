@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"hash"
 	"net/http"
 	"slices"
 	"time"
@@ -46,13 +47,14 @@ const (
 	Precondition Outcome = "precondition_failed"
 	TooLarge     Outcome = "too_large"
 	TimedOut     Outcome = "timed_out"
+	GivenUp      Outcome = "deadline" // the client's own, by X-Timeout-Ms
 	Canceled     Outcome = "canceled"
 	Unavailable  Outcome = "unavailable"
 	Failed       Outcome = "internal"
 )
 
 // Outcomes are all outcomes there are.
-var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, Canceled, Unavailable, Failed}
+var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
 
 // OutcomeOf sorts the error of a call; nil is Done.
 func OutcomeOf(err error) Outcome {
@@ -72,7 +74,10 @@ func OutcomeOf(err error) Outcome {
 	case http.StatusRequestEntityTooLarge:
 		return TooLarge
 	case http.StatusServiceUnavailable:
+		var late *Overdue
 		switch {
+		case errors.As(err, &late) && !late.Limit:
+			return GivenUp
 		case errors.Is(err, context.DeadlineExceeded):
 			return TimedOut
 		case errors.Is(err, context.Canceled):
@@ -101,6 +106,7 @@ type watch struct {
 
 	wrote  *tool.Written // what the call has committed
 	commit string        // what it has read, or the head after it
+	data   hash.Hash     // of what a load has read so far; nil unless its line tells of it
 }
 
 // tracerName is the instrumentation scope of spans of calls.
@@ -109,6 +115,7 @@ const tracerName = "github.com/omnigraph-go/omnigraph/server/service"
 // begin begins to follow a call. The context is that of the call's span, if there is one.
 func (g *Graph) begin(ctx context.Context, actor *Actor, name string, call tool.Call, m mark) (context.Context, *watch) {
 	w := &watch{graph: g, actor: actor, name: name, call: call, mark: m, start: time.Now()}
+	w.hash(ctx)
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
 			trace.WithAttributes(attribute.String("omnigraph.graph", g.id), attribute.String("omnigraph.tool", name)))
@@ -147,7 +154,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = g.id, w.name, w.branch, w.commit
 	}
-	rows, bytes := e.rows-w.mark.rows, len(e.buf)-w.mark.bytes
+	rows, bytes := e.rows-w.mark.rows, e.written()-w.mark.bytes
 	if w.span != nil {
 		w.span.SetAttributes(attribute.String("omnigraph.outcome", string(outcome)), attribute.Int("omnigraph.rows", rows))
 		if err != nil {
@@ -160,7 +167,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 	}
 	g.tell(w.name, outcome, err, rows, bytes, took)
 	w.audit(ctx, outcome, err, took)
-	w.log(ctx, e.buf[w.mark.bytes:], outcome, rows, took)
+	w.log(ctx, e, outcome, rows, took)
 }
 
 // refused tells of a call that got no further than its arguments, or its name.

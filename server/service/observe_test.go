@@ -113,7 +113,7 @@ func TestDigests(t *testing.T) {
 		}
 		return found
 	}
-	a, b, other := digests(1, "ada", "bob", "ada"), digests(1, "ada"), digests(2, "ada")
+	a, b, other := digests(1, "ada the first", "bob", "ada the first"), digests(1, "ada the first"), digests(2, "ada the first")
 	if len(a) != 3 || a[0] == a[1] || a[0] != a[2] || len(b) != 1 || a[0] != b[0] || a[0] == other[0] {
 		t.Errorf("the digests are %v, %v and %v", a, b, other)
 	}

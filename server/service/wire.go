@@ -160,14 +160,15 @@ func Explain(err error) *Fault {
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):
-		return servers(http.StatusServiceUnavailable, "the request was stopped before it was done, because its connection was lost")
+		return servers(http.StatusServiceUnavailable, "the request was stopped before it was done, because its connection was lost or the server stops; try again later")
 	}
 	return servers(http.StatusInternalServerError, "internal error")
 }
 
 // Report is [Explain], and logs an operational fault under an id that it adds to the
 // message, so that whoever gets it can say which one it was: that of the request, if it
-// is of one. A caller that went away is no event.
+// is of one. A caller that went away is no event; a call that took too long is one, and
+// no fault.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
 // Report is [Graph.Report] for faults outside of a graph.
@@ -184,6 +185,15 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	}
 	f.Body.Error += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return f
+	}
+	var late *Overdue
+	if errors.As(err, &late) && f.Status == http.StatusServiceUnavailable {
+		level := slog.LevelInfo
+		if late.Limit {
+			level = slog.LevelWarn
+		}
+		log.LogAttrs(ctx, level, "a call took too long", slog.String("id", id), slog.String("outcome", string(OutcomeOf(err))))
 		return f
 	}
 	attrs := []slog.Attr{slog.String("id", id), slog.String("error", err.Error())}

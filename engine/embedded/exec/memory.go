@@ -19,6 +19,14 @@ func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
 // Taken is how many bytes the runs under way have taken, the first MiB of each left out.
 func (m *Memory) Taken() int64 { return m.taken.Load() }
 
+// Take takes so many bytes for something that is not a run, such as an answer that is
+// made of what runs have yielded, unless that is more than there are. Whoever took them
+// gives them back.
+func (m *Memory) Take(bytes int64) bool { return m.take(bytes) }
+
+// Give gives back what was taken.
+func (m *Memory) Give(bytes int64) { m.taken.Add(-bytes) }
+
 const (
 	// Each run has this much without asking: most need no more, and then share nothing.
 	unasked = 1 << 20

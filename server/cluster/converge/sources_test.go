@@ -48,7 +48,7 @@ func TestCompileRepository(t *testing.T) {
 	if err != nil || len(found) > 0 {
 		t.Fatalf("%v, %v", found, err)
 	}
-	if g := s.graph("code"); g == nil || len(g.Queries) < 10 || len(g.Schema.Nodes) == 0 || len(s.Policies) != 1 {
+	if g := s.graph("code"); g == nil || len(g.Queries) < 10 || len(g.Schema.Nodes) == 0 || len(s.Policies) != 2 {
 		t.Errorf("compiled %+v", s)
 	}
 }

@@ -54,6 +54,10 @@ func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, fals
 func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/mcp") { // is none of the routes
+			h.ServeHTTP(w, r)
+			return
+		}
 		var sent kept
 		out := &tee{ResponseWriter: w, status: http.StatusOK}
 		in := r.Clone(r.Context())

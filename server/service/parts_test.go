@@ -1,0 +1,90 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// budget is a Memory of so many bytes.
+type budget struct{ left, most, low atomic.Int64 }
+
+func newBudget(bytes int64) *budget {
+	b := &budget{}
+	b.left.Store(bytes)
+	b.most.Store(bytes)
+	b.low.Store(bytes)
+	return b
+}
+
+func (b *budget) Take(n int64) bool {
+	if b.left.Add(-n) < 0 {
+		b.left.Add(n)
+		return false
+	}
+	b.low.Store(min(b.low.Load(), b.left.Load()))
+	return true
+}
+
+func (b *budget) Give(n int64) { b.left.Add(n) }
+
+// TestParts holds that an answer in parts is the same answer, that what it takes is
+// counted until it is released, and that nothing stays taken of one that fails.
+func TestParts(t *testing.T) {
+	c := servicetest.Config(t, builtin.All("1")...)
+	var lines strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&lines, `{"type":"Person","data":{"name":"p%03d","tags":[%q]}}`+"\n", i, strings.Repeat("x", 100<<10))
+	}
+	load(t, c.Graph, lines.String())
+	c.Limits.Timeout = time.Minute
+	all := &service.AdHoc{Source: `query q() { match { $p: Person } return { $p.name as name, $p.tags as tags } }`}
+	ask := func(memory *budget, limits service.Limits, enc service.Encoding) (*service.Answer, error) {
+		c := c
+		c.Memory, c.Limits.AnswerBytes = memory, limits.AnswerBytes
+		return servicetest.Graph(t, c).Do(context.Background(), servicetest.Reader, "query", all, enc)
+	}
+	free := newBudget(1 << 40)
+	want, err := ask(free, service.Limits{}, service.Encoding{})
+	if err != nil || want.Head != nil || free.low.Load() != free.most.Load() {
+		t.Fatalf("an answer that is one piece: %d parts, %v", len(want.Head), err)
+	}
+	got, err := ask(free, service.Limits{}, service.Encoding{Parts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Head) < 10 || !bytes.Equal(bytes.Join(append(got.Head, got.JSON), nil), want.JSON) {
+		t.Errorf("%d parts of %d bytes differ from %d bytes in one piece", len(got.Head), len(got.JSON), len(want.JSON))
+	}
+	if taken := free.most.Load() - free.left.Load(); taken < int64(len(want.JSON)-2<<20) || taken > int64(len(want.JSON))*5/4 {
+		t.Errorf("an answer of %d bytes has taken %d", len(want.JSON), taken)
+	}
+	got.Release()
+	got.Release()
+	if free.left.Load() != free.most.Load() {
+		t.Errorf("%d bytes stay taken", free.most.Load()-free.left.Load())
+	}
+	if cut, err := ask(free, service.Limits{}, service.Encoding{Parts: true, MaxBytes: 3 << 20}); err != nil || cut.Head != nil {
+		t.Errorf("beside a limit: %v, %v", cut, err)
+	}
+
+	small := newBudget(5 << 20)
+	var busy *engine.Busy
+	if _, err := ask(small, service.Limits{}, service.Encoding{Parts: true}); !errors.As(err, &busy) || small.low.Load() == small.most.Load() || small.left.Load() != small.most.Load() {
+		t.Errorf("with little memory: %v, %d of %d bytes left", err, small.left.Load(), small.most.Load())
+	}
+	var large *service.Oversize
+	if _, err := ask(free, service.Limits{AnswerBytes: 4 << 20}, service.Encoding{Parts: true}); !errors.As(err, &large) || free.left.Load() != free.most.Load() {
+		t.Errorf("past the largest answer: %v, %d of %d bytes left", err, free.left.Load(), free.most.Load())
+	}
+}

@@ -252,6 +252,9 @@ func (g *Graph) keepPast(c *cut) {
 		if a.Name != "" && a.snap != nil && (latest[a.branch] != a || a.branch.deleted) {
 			a.snap = nil
 		}
+		if a.Name != "" && a.snap == nil {
+			a.branch = nil // which holds the states of its head and tip
+		}
 	}
 	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])
 	p.archive, p.archived, p.doubt = c.past.archive, c.commits, false

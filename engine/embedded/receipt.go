@@ -20,11 +20,15 @@ const receiptAge = 24 * time.Hour
 // receiptKey is what a receipt of a branch is found by.
 type receiptKey struct{ actor, key string }
 
-// receipted is a receipt with the commit that holds it, which may be under way.
+// receipted is a receipt with what became of the commit that holds it. It does not name
+// the commit's state, which it would keep in memory for a day.
 type receipted struct {
 	version.Receipted
-	made *commit
+	out *outcome // nil of a commit that was recovered
 }
+
+// settled waits until the commit is durable.
+func (r *receipted) settled(ctx context.Context) error { return (&commit{out: r.out}).settled(ctx) }
 
 func newReceipt(key string) *version.Receipt {
 	if key == "" {
@@ -43,7 +47,7 @@ func (b *branch) keep(made *commit, receipt *version.Receipt) {
 		return
 	}
 	c := made.snap.Commit
-	b.receipts[receiptKey{c.Actor, receipt.Key}] = &receipted{version.Receipted{Commit: c, Receipt: *receipt}, made}
+	b.receipts[receiptKey{c.Actor, receipt.Key}] = &receipted{version.Receipted{Commit: c, Receipt: *receipt}, made.out}
 	if len(b.receipts)%pruneEvery == 0 {
 		maps.DeleteFunc(b.receipts, func(_ receiptKey, r *receipted) bool { return r.outdated(c.Time) })
 	}
@@ -81,7 +85,7 @@ func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, 
 	if first == nil || err != nil {
 		return nil, err
 	}
-	return first, first.made.settled(ctx)
+	return first, first.settled(ctx)
 }
 
 func loadDigest(mode engine.LoadMode) hash.Hash {

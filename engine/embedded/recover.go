@@ -77,7 +77,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
 			}
 			r.Commit = c
-			b.receipts[receiptKey{c.Actor, r.Receipt.Key}] = &receipted{r, &commit{}}
+			b.receipts[receiptKey{c.Actor, r.Receipt.Key}] = &receipted{Receipted: r}
 		}
 		g.lines.branches[mb.Name] = b
 	}

@@ -159,12 +159,13 @@ func (g *Graph) atHand(id string) (*version.Snapshot, bool) {
 
 // reachable reports whether a commit is an ancestor of a live branch's head.
 func (g *Graph) reachable(id string) bool {
-	if _, _, known := g.history.Get(id); !known {
+	n, known := g.history.Number(id)
+	if !known {
 		return false
 	}
 	found := false
-	g.history.Ancestors(g.heads(), id, func(c engine.Commit) bool {
-		found = c.ID == id
+	g.history.Ancestors(g.heads(), id, func(ancestor int) bool {
+		found = ancestor == n
 		return !found
 	})
 	return found

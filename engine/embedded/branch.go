@@ -242,9 +242,9 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 }
 
 // commitWeight is how many bytes a commit counts for beside those of its record, when it
-// comes to a checkpoint. Until then the states of the past that are kept, and the rows
-// that were replaced, stay in memory: after thirty thousand small commits, whose records
-// are eight megabytes, they would be half a gigabyte.
+// comes to a checkpoint: it bounds the commits between two checkpoints, to 8192 by default,
+// and so what only a checkpoint lets go of. That is the records themselves, the rows that
+// they wrote, about a kilobyte for each small commit, and an anchor for each anchorRecords.
 const commitWeight = 1 << 10
 
 // record is a commit as the log holds it.

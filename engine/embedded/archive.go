@@ -26,9 +26,9 @@ type cutPast struct {
 	archived int
 	fresh    []version.Archived
 	stored   []*anchor
-	anchors  []*anchor       // to be stored, the newest first
-	whole    bool            // nothing else of the past stays, of live branches either
-	live     map[string]bool // the ancestors of live branches, if others are to go; else nil
+	anchors  []*anchor     // to be stored, the newest first
+	whole    bool          // nothing else of the past stays, of live branches either
+	live     engine.Bitmap // the ancestors of live branches, by number, if others are to go; else nil
 }
 
 // cutPast finds what there is to keep of the commits before number n, up to a record.
@@ -40,17 +40,18 @@ func (g *Graph) cutPast(branches []cutBranch, n int, lsn uint64) cutPast {
 		for _, b := range branches {
 			heads = append(heads, b.Head.Commit.ID)
 		}
-		c.live = map[string]bool{}
-		g.history.Ancestors(heads, "", func(h engine.Commit) bool {
-			c.live[h.ID] = true
+		c.live = engine.NewBitmap(n)
+		g.history.Ancestors(heads, "", func(ancestor int) bool {
+			c.live.Set(ancestor)
 			return true
 		})
-		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !g.alive(a, c.live) })
+		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.live) })
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.anchors)) {
 		a := p.anchors[id]
+		at, known := g.history.Number(id)
 		switch {
-		case c.live != nil && !c.live[id]:
+		case c.live != nil && !(known && c.live.Get(at)):
 		case a.Name != "":
 			c.stored = append(c.stored, a)
 		case a.lsn <= lsn:
@@ -77,10 +78,10 @@ func (g *Graph) anchored(commit string) bool {
 }
 
 // alive reports whether a segment of the archive has a record of one of the commits.
-func (g *Graph) alive(a version.ArchiveSegment, live map[string]bool) bool {
+func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
 	for _, r := range a.Runs {
-		for _, c := range g.history.Slice(r.First, r.First+r.N) {
-			if live[c.ID] {
+		for n := r.First; n < r.First+r.N; n++ {
+			if live.Get(n) {
 				return true
 			}
 		}
@@ -251,6 +252,9 @@ func (g *Graph) keepPast(c *cut) {
 	for _, a := range p.anchors {
 		if a.Name != "" && a.snap != nil && (latest[a.branch] != a || a.branch.deleted) {
 			a.snap = nil
+		}
+		if a.Name != "" && a.snap == nil {
+			a.branch = nil // which holds the states of its head and tip
 		}
 	}
 	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])

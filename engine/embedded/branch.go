@@ -24,7 +24,7 @@ type branch struct {
 	turn     turn
 	tip      *commit
 	err      error // why the tip can never become durable
-	receipts map[receiptKey]*receipted
+	receipts receipts
 	journal  *journal // what is committed while a rewrite is under way; else nil
 	// doubt says that a manifest may be in force after a crash which numbers entities
 	// otherwise than the tip: a record that holds numbers would be misread.
@@ -50,7 +50,7 @@ type outcome struct {
 }
 
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
-	b := &branch{name: name, receipts: map[receiptKey]*receipted{}, turn: newTurn(), tip: &commit{snap: snap, lsn: lsn}}
+	b := &branch{name: name, turn: newTurn(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)
 	return b
 }
@@ -205,8 +205,8 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	next.lsn = ticket.LSN
 	b.journal.note(c, ticket.LSN, rec)
 	b.tip = next
-	b.keep(next, w.receipt)
 	g.history.Add(c, next.lsn)
+	b.keep(&g.history, c, w.receipt)
 	g.note(b, next, rec.kind, rec.rest, len(rec.ops))
 	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {
@@ -218,6 +218,9 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload)), bulk: parts != nil}, nil
 }
 
+// errPoisoned is why a branch is not written any more after a write that failed.
+var errPoisoned = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+
 // complete waits for a commit that is staged. The context of its caller is not heeded:
 // the commit may become durable, and a caller that went away would not know.
 func (g *Graph) complete(b *branch, c *commit, s *staged) error {
@@ -227,7 +230,7 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 	if c.out.err != nil {
 		b.hold()
 		if b.err == nil {
-			b.err = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+			b.err = errPoisoned
 		}
 		b.unlock()
 		return c.out.err
@@ -239,9 +242,9 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 }
 
 // commitWeight is how many bytes a commit counts for beside those of its record, when it
-// comes to a checkpoint. Until then the states of the past that are kept, and the rows
-// that were replaced, stay in memory: after thirty thousand small commits, whose records
-// are eight megabytes, they would be half a gigabyte.
+// comes to a checkpoint: it bounds the commits between two checkpoints, to 8192 by default,
+// and so what only a checkpoint lets go of. That is the records themselves, the rows that
+// they wrote, about a kilobyte for each small commit, and an anchor for each anchorRecords.
 const commitWeight = 1 << 10
 
 // record is a commit as the log holds it.

@@ -188,7 +188,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 		g.past.forget(true)
 		b.err = &engine.NotFound{What: "branch", Name: name}
 	} else {
-		b.err = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+		b.err = errPoisoned
 	}
 	close(out.done)
 	g.logged.Add(int64(len(payload)))

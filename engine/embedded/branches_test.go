@@ -51,8 +51,9 @@ func dumpAll(g *Graph) string {
 			return err.Error()
 		}
 		var keys []string
-		for k, r := range line.receipts {
-			keys = append(keys, fmt.Sprintf("%s/%s=%d", k.actor, k.key, r.Commit.Seq))
+		for _, x := range line.receipts.list {
+			r := x.whole(&g.history)
+			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}
 		slices.Sort(keys)
 		fmt.Fprintf(&b, " | keys %s", strings.Join(keys, " "))

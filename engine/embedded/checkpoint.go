@@ -57,7 +57,8 @@ type cut struct {
 
 type cutBranch struct {
 	*branch
-	tip *commit
+	tip      *commit
+	receipts []receipt
 	version.ManifestBranch
 }
 
@@ -74,12 +75,7 @@ func (g *Graph) cut() *cut {
 			continue
 		}
 		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: name, Head: b.tip.snap}}
-		for _, r := range b.receipts {
-			if !r.outdated(now) {
-				cb.Receipts = append(cb.Receipts, r.Receipted)
-			}
-		}
-		slices.SortFunc(cb.Receipts, func(a, b version.Receipted) int { return strings.Compare(a.Commit.ID, b.Commit.ID) })
+		cb.receipts = b.receipts.current(&g.history, now)
 		c.branches = append(c.branches, cb)
 	}
 	for p, base := range g.lines.bases {
@@ -269,6 +265,14 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	}
 	for _, b := range cut.branches {
 		b.ManifestBranch.Head = after[b.Head]
+		b.Receipts = func(yield func(version.Receipted) bool) {
+			for _, r := range b.receipts {
+				if !yield(r.whole(&g.history)) {
+					return
+				}
+			}
+		}
+		b.NumReceipts = len(b.receipts)
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
 	for _, b := range cut.bases {

@@ -111,17 +111,17 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 	for s := range cut.states {
 		inMemory[s.Commit.ID] = true
 	}
-	live := map[string]bool{}
-	g.history.Ancestors(heads, "", func(c engine.Commit) bool {
-		live[c.ID] = true
-		return len(live)%1024 > 0 || ctx.Err() == nil
+	live := engine.NewBitmap(g.history.Len())
+	g.history.Ancestors(heads, "", func(n int) bool {
+		live.Set(n)
+		return n%1024 > 0 || ctx.Err() == nil
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	readable := map[string]bool{}
 	for n, c := range g.history.Slice(0, cut.commits) {
-		if !live[c.ID] {
+		if !live.Get(n) {
 			continue
 		}
 		if !anchored[c.ID] && !inMemory[c.ID] && (len(c.Parents) == 0 || !readable[c.Parents[0]] || !cut.past.has(n)) {
@@ -176,8 +176,11 @@ func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	for _, a := range c.past.archive {
 		u := onlyPast
 		for _, r := range a.Runs {
-			if slices.ContainsFunc(g.history.Slice(r.First, r.First+r.N), k.record) {
-				u = others
+			for _, c := range g.history.Slice(r.First, r.First+r.N) {
+				if k.record(c) {
+					u = others
+					break
+				}
 			}
 		}
 		by(u, append(a.Refs, a.Name)...)
@@ -262,9 +265,9 @@ func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []st
 		var places []int
 		at := 0
 		for _, r := range seg.Runs {
-			for i, c := range g.history.Slice(r.First, r.First+r.N) {
+			for n, c := range g.history.Slice(r.First, r.First+r.N) {
 				if k.record(c) {
-					numbers, places = append(numbers, r.First+i), append(places, at)
+					numbers, places = append(numbers, n), append(places, at)
 				}
 				at++
 			}
@@ -290,9 +293,9 @@ func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []st
 	}
 	var numbers []int
 	var left []version.Archived
-	for i, c := range g.history.Slice(p.archived, p.archived+len(p.fresh)) {
+	for n, c := range g.history.Slice(p.archived, p.archived+len(p.fresh)) {
 		if k.record(c) {
-			numbers, left = append(numbers, p.archived+i), append(left, p.fresh[i])
+			numbers, left = append(numbers, n), append(left, p.fresh[n-p.archived])
 		}
 	}
 	if err := keep(numbers, left); err != nil {

@@ -236,8 +236,8 @@ func (w *randomPast) branch() string {
 // live lists the ancestors of the heads.
 func (w *randomPast) live() map[string]bool {
 	live := map[string]bool{}
-	w.g.history.Ancestors(w.g.heads(), "", func(c engine.Commit) bool {
-		live[c.ID] = true
+	w.g.history.Ancestors(w.g.heads(), "", func(n int) bool {
+		live[w.g.history.At(n).ID] = true
 		return true
 	})
 	return live

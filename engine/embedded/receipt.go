@@ -1,12 +1,9 @@
 package embedded
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"maps"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -14,74 +11,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// receiptAge is how long a call is answered from its receipt.
-const receiptAge = 24 * time.Hour
-
-// receiptKey is what a receipt of a branch is found by.
-type receiptKey struct{ actor, key string }
-
-// receipted is a receipt with the commit that holds it, which may be under way.
-type receipted struct {
-	version.Receipted
-	made *commit
-}
-
 func newReceipt(key string) *version.Receipt {
 	if key == "" {
 		return nil
 	}
 	return &version.Receipt{Key: key}
-}
-
-// pruneEvery is after how many receipts the outdated ones are looked for.
-const pruneEvery = 1024
-
-// keep takes note of the receipt of a commit. It is called in turn, with Graph.lines
-// locked.
-func (b *branch) keep(made *commit, receipt *version.Receipt) {
-	if receipt == nil {
-		return
-	}
-	c := made.snap.Commit
-	b.receipts[receiptKey{c.Actor, receipt.Key}] = &receipted{version.Receipted{Commit: c, Receipt: *receipt}, made}
-	if len(b.receipts)%pruneEvery == 0 {
-		maps.DeleteFunc(b.receipts, func(_ receiptKey, r *receipted) bool { return r.outdated(c.Time) })
-	}
-}
-
-func (r *receipted) outdated(now time.Time) bool { return now.Sub(r.Commit.Time) >= receiptAge }
-
-// repeated finds the receipt of the call that w repeats. The error is a
-// *engine.Conflict when the call asked for something else. The branch is locked.
-func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
-	if w.receipt == nil || w.dryRun {
-		return nil, nil
-	}
-	r := b.receipts[receiptKey{w.actor, w.receipt.Key}]
-	if r == nil || r.outdated(g.time()) {
-		return nil, nil
-	}
-	if r.Receipt.Body != w.receipt.Body {
-		return nil, &engine.Conflict{Reason: "idempotency key " + w.receipt.Key + " was used for another write, commit " + r.Commit.ID + "; choose another key"}
-	}
-	return r, nil
-}
-
-// answered finds the receipt of the call that w repeats, ahead of its turn to write, and
-// waits until the commit that it names is durable. The errors are those of repeated too.
-func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
-	if w.receipt == nil || w.dryRun {
-		return nil, nil
-	}
-	if err := b.lock(ctx); err != nil {
-		return nil, err
-	}
-	first, err := g.repeated(b, w)
-	b.unlock()
-	if first == nil || err != nil {
-		return nil, err
-	}
-	return first, first.made.settled(ctx)
 }
 
 func loadDigest(mode engine.LoadMode) hash.Hash {

@@ -71,13 +71,12 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	for _, mb := range m.Branches {
 		g.history.Add(mb.Head.Commit, 0)
 		b := recovered(mb.Name, mb.Head, found.ManifestLSN)
-		for _, r := range mb.Receipts {
+		for r := range mb.Receipts {
 			c, _, known := g.history.Get(r.Commit.ID)
 			if !known {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
 			}
-			r.Commit = c
-			b.receipts[receiptKey{c.Actor, r.Receipt.Key}] = &receipted{r, &commit{}}
+			b.keep(&g.history, c, &r.Receipt)
 		}
 		g.lines.branches[mb.Name] = b
 	}
@@ -255,8 +254,8 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	}
 	c.Schema = tx.Schema().Digest
 	b.advance(&commit{snap: tx.Commit(c), lsn: r.LSN})
-	b.keep(b.tip, receipt)
 	p.g.history.Add(c, r.LSN)
+	b.keep(&p.g.history, c, receipt)
 	// The record keeps its log file in memory.
 	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)

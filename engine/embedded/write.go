@@ -177,7 +177,7 @@ func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*vers
 	case err != nil:
 		return nil, nil, engine.Commit{}, err
 	case first != nil:
-		return first, nil, engine.Commit{}, first.made.settled(ctx)
+		return first, nil, engine.Commit{}, first.settled(ctx)
 	case s == nil:
 		return nil, nil, c.snap.Commit, c.settled(ctx)
 	}

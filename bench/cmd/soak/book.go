@@ -19,6 +19,7 @@ var explained = map[string][]int{
 	"read, stored":         {200},
 	"read, ad hoc":         {200},
 	"read over MCP":        {200},
+	"list":                 {200},
 	"list over MCP":        {200},
 	"insert":               {200},
 	"update":               {200},
@@ -33,13 +34,18 @@ var explained = map[string][]int{
 	"unknown query":        {404},
 	"denied":               {403},
 	"denied over MCP":      {400, 404}, // a tool that the actor may never use does not exist for it; the status depends on the protocol's version
-	"branch create":        {200},
 	"branch load":          {200},
 	"branch update":        {200},
 	"branch read":          {200},
-	"branch merge":         {200},
-	"branch merge, shared": {200, 409}, // main has another text by now
-	"branch delete":        {200},
+
+	"branch create":                 {200},
+	"branch create over MCP":        {200},
+	"branch merge":                  {200},
+	"branch merge over MCP":         {200},
+	"branch merge, shared":          {200, 409}, // main has another text by now
+	"branch merge, shared over MCP": {200, 409},
+	"branch delete":                 {200},
+	"branch delete over MCP":        {200},
 }
 
 // draining are the statuses that any call may have besides once the server was told to

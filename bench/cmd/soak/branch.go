@@ -13,19 +13,19 @@ type branching interface {
 	delete(ctx context.Context, operation, name string) *outcome
 }
 
-// overMCP calls the tools.
+// overMCP calls the tools. Its operations are told apart from those of the routes.
 type overMCP struct{ *client }
 
 func (c overMCP) create(ctx context.Context, operation, name string) *outcome {
-	return c.tool(ctx, operation, "branch_create", map[string]any{"name": name})
+	return c.tool(ctx, operation+" over MCP", "branch_create", map[string]any{"name": name})
 }
 
 func (c overMCP) merge(ctx context.Context, operation, source string) *outcome {
-	return c.tool(ctx, operation, "branch_merge", map[string]any{"source": source})
+	return c.tool(ctx, operation+" over MCP", "branch_merge", map[string]any{"source": source})
 }
 
 func (c overMCP) delete(ctx context.Context, operation, name string) *outcome {
-	return c.tool(ctx, operation, "branch_delete", map[string]any{"name": name})
+	return c.tool(ctx, operation+" over MCP", "branch_delete", map[string]any{"name": name})
 }
 
 // overREST calls the routes.
@@ -41,10 +41,4 @@ func (c overREST) merge(ctx context.Context, operation, source string) *outcome 
 
 func (c overREST) delete(ctx context.Context, operation, name string) *outcome {
 	return c.rest(ctx, operation, http.MethodDelete, "/branches/"+url.PathEscape(name), "", "")
-}
-
-// hasBranchRoutes reports whether the server has routes for branches.
-func (c *client) hasBranchRoutes(ctx context.Context) bool {
-	status, _, _ := c.send(ctx, http.MethodGet, "/branches", "", "")
-	return status == http.StatusOK
 }

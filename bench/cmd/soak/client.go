@@ -33,7 +33,7 @@ type client struct {
 	status atomic.Int64 // of the last answer over HTTP
 	mcp    *mcp.ClientSession
 
-	branches branching
+	branches branching // of the branch that is worked on
 	book     *book
 	ledger   *ledger
 
@@ -47,7 +47,6 @@ func newClient(n int, actor string, p *server, b *book, l *ledger, seed uint64) 
 		book: b, ledger: l,
 	}
 	c.http = &http.Client{Transport: c.transport(&http.Transport{MaxIdleConnsPerHost: 4}), Timeout: callLimit}
-	c.branches = overMCP{c}
 	return c
 }
 

@@ -8,8 +8,10 @@ import (
 	"net/url"
 )
 
-// cycle makes a branch, lets write write to it, and reports whether all went well.
+// cycle makes a branch, by a route or a tool, lets write write to it, and reports whether
+// all went well.
 func (c *client) cycle(ctx context.Context, write func(branch string) bool) (branch string, ok bool) {
+	c.branches = []branching{overREST{c}, overMCP{c}}[c.rng.IntN(2)]
 	branch = c.name("soak/b")
 	o := c.branches.create(ctx, "branch create", branch)
 	if o.ok() || o.unsure() {

@@ -59,6 +59,23 @@ func TestVerdict(t *testing.T) {
 				r.samples[i].goroutines += int64(i)
 			}
 		}, "goroutines grow"},
+		{"metrics that are not there", func(r *result) {
+			for i := range r.samples {
+				r.samples[i].goroutines = 0
+			}
+		}, "did not tell its goroutines"},
+		{"memory that grows with the commits", func(r *result) {
+			for i := range r.samples {
+				r.samples[i].commits = int64(i) * 200
+				r.samples[i].rss += int64(i) * 100
+			}
+		}, ""},
+		{"two KiB of each commit", func(r *result) {
+			for i := range r.samples {
+				r.samples[i].commits = int64(i) * 600
+				r.samples[i].rss += int64(i) * 1200
+			}
+		}, "resident memory in KiB grow"},
 		{"leaking memory", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].rss += int64(i) * 2000

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
 	flags.IntVar(&o.clients, "clients", 16, "number of clients, 4 or more")
 	flags.DurationVar(&o.duration, "time", 3*time.Minute, "time until the server is told to stop, 5s or more")
-	flags.DurationVar(&o.think, "think", 10*time.Millisecond, "how long a client pauses between two things that it does, on average; memory is level only under a load that is")
+	flags.DurationVar(&o.think, "think", 0, "how long a client pauses between two things that it does, on average")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of who does what")
 	flags.StringVar(&o.log, "log", "", "file to keep the server's log in")
 	if err := flags.Parse(args); err != nil {

@@ -25,16 +25,10 @@ type crowd struct {
 func startCrowd(ctx context.Context, p *server, b *book, l *ledger, o options) *crowd {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &crowd{cancel: cancel}
-	routes := newClient(-1, everything, p, b, l, o.seed)
-	overHTTP := routes.hasBranchRoutes(ctx)
-	routes.close()
 	for n := range o.clients {
 		// Of eight clients five may do everything, two read, and one writes texts of its own.
 		actor := []string{everything, everything, reader, everything, indexer, everything, reader, everything}[n%8]
 		c := newClient(n, actor, p, b, l, o.seed)
-		if overHTTP && n%2 == 0 {
-			c.branches = overREST{c}
-		}
 		g.done.Go(func() { c.work(ctx, o.think) })
 	}
 	return g
@@ -136,6 +130,11 @@ func (c *client) readOverMCP(ctx context.Context) {
 }
 
 func (c *client) lists(ctx context.Context) {
+	if c.rng.IntN(2) == 0 {
+		path := []string{"/branches", "/commits?limit=20", "/snapshot"}[c.rng.IntN(3)]
+		c.rest(ctx, "list", http.MethodGet, path, "", "")
+		return
+	}
 	name := []string{"branch_list", "commit_list", "graph_snapshot"}[c.rng.IntN(3)]
 	c.tool(ctx, "list over MCP", name, map[string]any{})
 }
@@ -169,7 +168,7 @@ func (c *client) update(ctx context.Context) {
 
 func (c *client) updateOverMCP(ctx context.Context) {
 	if slug, text := c.some(), c.name("text"); slug != "" {
-		o := c.tool(ctx, "update over MCP", "graph_mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
+		o := c.tool(ctx, "update over MCP", "graph_mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}, "idempotency_key": c.name("key")})
 		c.wrote(o, slug, text)
 	}
 }
@@ -255,7 +254,7 @@ func (c *client) loadAnew(ctx context.Context) {
 func (c *client) loadOverMCP(ctx context.Context) {
 	slugs := c.fixedSlugs()
 	data, texts := c.lines(slugs)
-	o := c.tool(ctx, "load over MCP", "graph_load", map[string]any{"data": data, "mode": "merge"})
+	o := c.tool(ctx, "load over MCP", "graph_load", map[string]any{"data": data, "mode": "merge", "idempotency_key": c.name("key")})
 	for i, slug := range slugs {
 		c.wrote(o, slug, texts[i])
 	}

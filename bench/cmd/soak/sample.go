@@ -17,7 +17,7 @@ type sample struct {
 	at         time.Duration // since the clients began
 	rss        int64         // KiB of resident memory
 	threads    int64
-	goroutines int64 // 0 where the server does not tell
+	goroutines int64 // 0 when the metrics did not tell
 	commits    int64 // acknowledged by then
 }
 

@@ -128,7 +128,7 @@ func (tx *Txn) fill(e *edit, p Part) {
 	if t.last = strings.Clone(t.last); !t.sorted {
 		t.last = ""
 	}
-	e.Table, e.reset = *t, true
+	*e.Table, e.reset = *t, true
 }
 
 // append adds a segment behind the rows there are; rows in the tail become a segment

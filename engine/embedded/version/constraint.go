@@ -148,7 +148,7 @@ func (tx *Txn) Violations(limit int) []Violation {
 				return out
 			}
 			if nodes.Alive(src) {
-				if err := checkDegree(&e.Table, nodes, src); err != nil {
+				if err := checkDegree(e.Table, nodes, src); err != nil {
 					out = append(out, Violation{e.Type, sources[src], err})
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"fmt"
-	"slices"
+	"iter"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -27,28 +27,17 @@ type HistorySegment struct {
 // History knows every commit of a graph. A commit's id is greater than its parents'.
 // It is safe for concurrent use.
 type History struct {
-	mu    sync.RWMutex
-	byID  map[string]entry
-	order []engine.Commit
+	mu sync.RWMutex
+	commits
 }
 
-// entry is a commit and the number of the log record that made it, 0 if it is older
-// than the log.
-type entry struct {
-	at  int // in order
-	lsn uint64
-}
-
-// Add enters a commit, made by a log record. One that is known already stays.
+// Add enters a commit, made by a log record; 0 stands for one that is older than the log.
+// A commit that is known already stays as it is.
 func (h *History) Add(c engine.Commit, lsn uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.byID == nil {
-		h.byID = map[string]entry{}
-	}
-	if _, known := h.byID[c.ID]; !known {
-		h.byID[c.ID] = entry{len(h.order), lsn}
-		h.order = append(h.order, c)
+	if _, known := h.number(c.ID); !known {
+		h.add(c, lsn)
 	}
 }
 
@@ -56,88 +45,135 @@ func (h *History) Add(c engine.Commit, lsn uint64) {
 func (h *History) Len() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return len(h.order)
+	return h.n
 }
 
 // Latest returns the greatest id of a commit, empty if there is none.
 func (h *History) Latest() string {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	latest := ""
-	for i := range h.order {
-		latest = max(latest, h.order[i].ID)
+	v := h.now()
+	if v.n == 0 {
+		return ""
 	}
-	return latest
+	latest := 0
+	for n := range v.n {
+		if v.compare(n, latest) > 0 {
+			latest = n
+		}
+	}
+	return v.id(latest)
 }
 
-// Slice returns the commits from number from up to number to.
-func (h *History) Slice(from, to int) []engine.Commit {
+// now returns the commits there are.
+func (h *History) now() commits {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.order[from:to:to]
+	return h.view()
+}
+
+// Slice calls yield with the commits from number from up to number to, and their numbers.
+func (h *History) Slice(from, to int) iter.Seq2[int, engine.Commit] {
+	return func(yield func(int, engine.Commit) bool) {
+		v := h.now()
+		for n := from; n < to; n++ {
+			if !yield(n, v.commit(n)) {
+				return
+			}
+		}
+	}
 }
 
 // Get returns a commit and the log record that made it.
 func (h *History) Get(id string) (c engine.Commit, lsn uint64, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	e, ok := h.byID[id]
+	n, ok := h.number(id)
 	if !ok {
 		return engine.Commit{}, 0, false
 	}
-	return h.order[e.at], e.lsn, true
+	return h.commit(n), h.at(n).lsn, true
+}
+
+// At returns the commit with a number.
+func (h *History) At(n int) engine.Commit {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.commit(n)
 }
 
 // Number returns the place of a commit in the order in which commits were entered.
 func (h *History) Number(id string) (n int, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	e, ok := h.byID[id]
-	return e.at, ok
+	return h.number(id)
 }
 
-// Ancestors calls yield with each of the commits and each of their ancestors once, in no
-// order, leaving out those whose id is less than least.
-func (h *History) Ancestors(commits []string, least string, yield func(engine.Commit) bool) {
-	seen := map[string]bool{}
-	stack := slices.Clone(commits)
+// find returns the commits there are and the number of one of them.
+func (h *History) find(id string) (v commits, n int, ok bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	n, ok = h.number(id)
+	return h.view(), n, ok
+}
+
+// Ancestors calls yield with the number of each of the commits and of each of their
+// ancestors once, in no order, leaving out those whose id is less than least. Besides the
+// walk it takes a bit of memory for each commit of the history.
+func (h *History) Ancestors(commits []string, least string, yield func(n int) bool) {
+	var stack []int
+	h.mu.RLock()
+	for _, id := range commits {
+		if n, ok := h.number(id); ok {
+			stack = append(stack, n)
+		}
+	}
+	v := h.view()
+	h.mu.RUnlock()
+	floor, packed := packedID(least)
+	seen := engine.NewBitmap(v.n)
 	for len(stack) > 0 {
-		id := stack[len(stack)-1]
+		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if seen[id] || id < least {
+		if seen.Get(n) || v.compareTo(n, least, floor, packed) < 0 {
 			continue
 		}
-		seen[id] = true
-		c, _, ok := h.Get(id)
-		if !ok {
-			continue
-		}
-		if !yield(c) {
+		if seen.Set(n); !yield(n) {
 			return
 		}
-		stack = append(stack, c.Parents...)
+		for _, p := range v.parents(n) {
+			if p > 0 {
+				stack = append(stack, int(p-1))
+			}
+		}
 	}
 }
 
 // Line calls yield with a commit, its first parent, and so on.
 func (h *History) Line(id string, yield func(engine.Commit) bool) {
-	for {
-		c, _, ok := h.Get(id)
-		if !ok || !yield(c) || len(c.Parents) == 0 {
+	v, n, ok := h.find(id)
+	for ok {
+		if !yield(v.commit(n)) {
 			return
 		}
-		id = c.Parents[0]
+		first := v.parents(n)[0]
+		n, ok = int(first)-1, first > 0
 	}
 }
 
 // InLine reports whether a commit is head or one that Line leads to from there.
 func (h *History) InLine(id, head string) bool {
-	found := false
-	h.Line(head, func(c engine.Commit) bool {
-		found = c.ID == id
-		return c.ID > id
-	})
-	return found
+	v, n, ok := h.find(head)
+	wanted, packed := packedID(id)
+	for ok {
+		switch c := v.compareTo(n, id, wanted, packed); {
+		case c == 0:
+			return true
+		case c < 0:
+			return false
+		}
+		first := v.parents(n)[0]
+		n, ok = int(first)-1, first > 0
+	}
+	return false
 }
 
 // CommonAncestor returns the common ancestor of two commits with the greatest id,
@@ -146,50 +182,59 @@ func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 	if a == b {
 		return a, true
 	}
+	h.mu.RLock()
+	m, knownA := h.number(a)
+	n, knownB := h.number(b)
+	v := h.view()
+	h.mu.RUnlock()
+	if !knownA || !knownB {
+		return "", false
+	}
 	const fromA, fromB = 1, 2
-	seen := map[string]uint8{a: fromA, b: fromB}
-	queue := &newestFirst{a, b}
+	seen := map[int]uint8{m: fromA, n: fromB}
+	queue := &newestFirst{&v, []int{m, n}}
 	heap.Init(queue)
 	for queue.Len() > 0 {
-		id := heap.Pop(queue).(string)
-		sides := seen[id]
+		n := heap.Pop(queue).(int)
+		sides := seen[n]
 		if sides == fromA|fromB {
-			return id, true
+			return v.id(n), true
 		}
-		c, _, ok := h.Get(id)
-		if !ok {
-			continue
-		}
-		for _, p := range c.Parents {
-			if _, queued := seen[p]; !queued {
-				heap.Push(queue, p)
+		for _, p := range v.parents(n) {
+			if p == 0 {
+				continue
 			}
-			seen[p] |= sides
+			if _, queued := seen[int(p-1)]; !queued {
+				heap.Push(queue, int(p-1))
+			}
+			seen[int(p-1)] |= sides
 		}
 	}
 	return "", false
 }
 
-// newestFirst is a heap of commit ids.
-type newestFirst []string
+// newestFirst is a heap of numbers of commits.
+type newestFirst struct {
+	of   *commits
+	list []int
+}
 
-func (q newestFirst) Len() int           { return len(q) }
-func (q newestFirst) Less(i, j int) bool { return q[i] > q[j] }
-func (q newestFirst) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *newestFirst) Push(x any)        { *q = append(*q, x.(string)) }
+func (q *newestFirst) Len() int           { return len(q.list) }
+func (q *newestFirst) Less(i, j int) bool { return q.of.compare(q.list[i], q.list[j]) > 0 }
+func (q *newestFirst) Swap(i, j int)      { q.list[i], q.list[j] = q.list[j], q.list[i] }
+func (q *newestFirst) Push(x any)         { q.list = append(q.list, x.(int)) }
 func (q *newestFirst) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
+	last := q.list[len(q.list)-1]
+	q.list = q.list[:len(q.list)-1]
 	return last
 }
 
 // AppendHistory appends the commits from number from up to number to, as a segment's
 // block holds them.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
-	commits := h.Slice(from, to)
 	var digests []string
 	at := map[string]uint64{}
-	for _, c := range commits {
+	for _, c := range h.Slice(from, to) {
 		if _, ok := at[c.Schema]; !ok {
 			at[c.Schema] = uint64(len(digests))
 			digests = append(digests, c.Schema)
@@ -200,8 +245,8 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	for _, d := range digests {
 		dst = appendText(dst, d)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(commits)))
-	for _, c := range commits {
+	dst = binary.AppendUvarint(dst, uint64(to-from))
+	for _, c := range h.Slice(from, to) {
 		dst = AppendHeader(dst, c, nil)
 		dst = binary.AppendUvarint(dst, at[c.Schema])
 	}

@@ -3,7 +3,10 @@ package version
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,7 +92,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(h.order, read.order); diff != "" {
+	if diff := cmp.Diff(maps.Collect(h.Slice(0, 20)), maps.Collect(read.Slice(0, 20))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if !read.InLine(commitID(3), commitID(15)) || read.InLine(commitID(15), commitID(3)) || read.InLine("01ARZ3NDEKTSV4RRFFQ6000003X", commitID(9)) {
@@ -97,6 +100,85 @@ func TestHistoryRoundTrip(t *testing.T) {
 	}
 	if got := read.Latest(); got != commitID(19) {
 		t.Errorf("the latest is %s", got)
+	}
+}
+
+// TestOddCommits enters commits that no engine makes: they are what they were, and walks
+// pass by what is unknown.
+func TestOddCommits(t *testing.T) {
+	all := []engine.Commit{
+		{ID: "none", Seq: 1, Branch: "main", Time: time.UnixMicro(1).UTC()},
+		{ID: commitID(1), Seq: 2, Parents: []string{"none"}, Time: time.Time{}},
+		{ID: commitID(2), Seq: 3, Parents: []string{commitID(9), commitID(1)}, Time: time.UnixMicro(-3).UTC()},
+		{ID: commitID(3), Seq: 4, Parents: []string{commitID(2), "none", commitID(1)}, Actor: "a", Time: time.UnixMicro(2).UTC()},
+		{ID: "01arz3ndektsv4rrffq6000001", Seq: 1<<64 - 1, Parents: []string{}, Time: time.UnixMicro(2).UTC()},
+		{ID: commitID(4), Seq: 5, Parents: []string{commitID(3), commitID(1)}, Actor: "a", Schema: "s", Time: time.UnixMicro(4).UTC()},
+	}
+	var h History
+	for i, c := range all {
+		h.Add(c, uint64(i))
+		h.Add(engine.Commit{ID: c.ID, Seq: 77}, 0)
+	}
+	if h.Len() != len(all) {
+		t.Errorf("there are %d commits, wanted %d", h.Len(), len(all))
+	}
+	for i, c := range all {
+		got, lsn, ok := h.Get(c.ID)
+		if diff := cmp.Diff(c, got); diff != "" || lsn != uint64(i) || !ok {
+			t.Errorf("commit %d, record %d, known %t: -want +got:\n%s", i, lsn, ok, diff)
+		}
+	}
+	if _, _, ok := h.Get(commitID(9)); ok {
+		t.Error("a commit is known that was never entered")
+	}
+	var found []int
+	h.Ancestors([]string{commitID(4), commitID(9)}, "", func(n int) bool {
+		found = append(found, n)
+		return true
+	})
+	slices.Sort(found)
+	if diff := cmp.Diff([]int{0, 1, 2, 3, 5}, found); diff != "" {
+		t.Errorf("ancestors: -want +got:\n%s", diff)
+	}
+	// The first parent of commit 2 is unknown: its line ends there.
+	var line []uint64
+	h.Line(commitID(4), func(c engine.Commit) bool {
+		line = append(line, c.Seq)
+		return true
+	})
+	if diff := cmp.Diff([]uint64{5, 4, 3}, line); diff != "" {
+		t.Errorf("line: -want +got:\n%s", diff)
+	}
+	if id, ok := h.CommonAncestor(commitID(3), commitID(1)); id != commitID(1) || !ok {
+		t.Errorf("the common ancestor is %q", id)
+	}
+}
+
+// TestHistoryMemory bounds what a commit of the history takes for good.
+func TestHistoryMemory(t *testing.T) {
+	const n, most = 50_000, 80 // bytes: 64, and at most 11 of the hash table
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	h := new(History)
+	last := ""
+	for i := range n {
+		c := engine.Commit{ID: commitID(i), Seq: uint64(i + 1), Branch: fmt.Sprint("b", i%7), Actor: fmt.Sprint("actor", i%5), Time: time.UnixMicro(int64(i)), Schema: "sha256:0"}
+		if last != "" {
+			c.Parents = []string{last}
+		}
+		h.Add(c, uint64(i))
+		last = c.ID
+	}
+	if took := (heap() - before) / n; took > most {
+		t.Errorf("a commit takes %d bytes, wanted at most %d", took, most)
+	}
+	if c, _, ok := h.Get(commitID(n - 1)); !ok || c.Parents[0] != commitID(n-2) || c.Branch != "b5" {
+		t.Errorf("the last commit is %v, known %t", c, ok)
 	}
 }
 

@@ -3,7 +3,9 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
@@ -63,11 +65,13 @@ type Manifest struct {
 	Anchors  []Anchor
 }
 
-// ManifestBranch is a branch and the state at its head.
+// ManifestBranch is a branch, the state at its head and its receipts: they may be many,
+// and are made one by one.
 type ManifestBranch struct {
-	Name     string
-	Head     *Snapshot
-	Receipts []Receipted
+	Name        string
+	Head        *Snapshot
+	Receipts    iter.Seq[Receipted]
+	NumReceipts int // that Receipts yields; for none it may be nil in a Manifest that is to be appended
 }
 
 // ManifestBase is the lowest common ancestor of two branches.
@@ -91,9 +95,11 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	for _, b := range m.Branches {
 		dst = appendText(dst, b.Name)
 		dst = binary.AppendUvarint(dst, l.stateAt[b.Head])
-		dst = binary.AppendUvarint(dst, uint64(len(b.Receipts)))
-		for i := range b.Receipts {
-			dst = AppendHeader(dst, b.Receipts[i].Commit, &b.Receipts[i].Receipt)
+		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
+		if b.NumReceipts > 0 {
+			for r := range b.Receipts {
+				dst = AppendHeader(dst, r.Commit, &r.Receipt)
+			}
 		}
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Bases)))
@@ -156,11 +162,13 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	for range r.count() {
 		b := ManifestBranch{Name: r.text()}
 		head := r.index(len(states))
+		var receipts []Receipted
 		for range r.count() {
 			if c, receipt := r.header(); receipt != nil {
-				b.Receipts = append(b.Receipts, Receipted{Commit: c, Receipt: *receipt})
+				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
 			}
 		}
+		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -312,7 +320,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 		if err := r.indexAll(s, open, map[[3]*Table]bool{}); err != nil {
 			return nil, err
 		}
-		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s})
+		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s, Receipts: slices.Values([]Receipted(nil))})
 	}
 	return m, r.err
 }

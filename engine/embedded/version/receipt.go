@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 )
@@ -51,6 +52,19 @@ func (c *Receipt) append(dst []byte) []byte {
 		}
 	}
 	return append(dst, c.Schema...)
+}
+
+// Pack returns the receipt in the form in which it is stored.
+func (c *Receipt) Pack() string { return string(c.append(nil)) }
+
+// UnpackReceipt returns what Pack was called on. It panics when s is no such text.
+func UnpackReceipt(s string) Receipt {
+	r := &reader{b: appendText(nil, s)}
+	c := r.receipt(RecordFormat)
+	if c == nil {
+		panic("version: " + strconv.Quote(s) + " is no receipt")
+	}
+	return *c
 }
 
 // receipt reads a text that holds a receipt, or nothing, in a record of a format.

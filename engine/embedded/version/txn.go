@@ -23,9 +23,11 @@ type Txn struct {
 	from   *Schema // the one before
 }
 
-// edit is a table under change.
+// edit is a table under change. The table is not a part of it: the snapshot that the
+// transaction makes holds the table, and would hold the table before with it, and so
+// every state since the last checkpoint.
 type edit struct {
-	Table
+	*Table
 	before  *Table
 	touched map[uint32]bool // ordinals whose entity was put or deleted
 	reset   bool            // the table began anew: every ordinal is touched
@@ -47,7 +49,7 @@ func (tx *Txn) Base() *Snapshot { return tx.base }
 // transaction.
 func (tx *Txn) Table(t *Type) *Table {
 	if e := tx.list(t.Entity)[t.Index]; e != nil {
-		return &e.Table
+		return e.Table
 	}
 	return tx.base.Table(t.Entity, t.Index)
 }
@@ -189,12 +191,12 @@ func (tx *Txn) Commit(c engine.Commit) *Snapshot {
 	s := &Snapshot{Commit: c, Schema: tx.base.Schema, nodes: slices.Clone(tx.base.nodes), edges: slices.Clone(tx.base.edges), line: tx.base.line}
 	for i, e := range tx.nodes {
 		if e != nil {
-			s.nodes[i] = &e.Table
+			s.nodes[i] = e.Table
 		}
 	}
 	for i, e := range tx.edges {
 		if e != nil {
-			s.edges[i] = &e.Table
+			s.edges[i] = e.Table
 		}
 	}
 	return s
@@ -211,7 +213,8 @@ func (tx *Txn) edit(t *Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {
 		before := tx.base.Table(t.Entity, t.Index)
-		e := &edit{Table: *before, before: before, touched: map[uint32]bool{}}
+		table := *before
+		e := &edit{Table: &table, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
 		if before.line != tx.base.line {
 			e.tail, e.line = slices.Clip(before.tail), tx.base.line

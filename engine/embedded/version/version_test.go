@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -195,7 +196,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		t.Errorf("flushed (-want +got):\n%s", diff)
 	}
 	open := memory(files)
-	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: flushed.Fork()}},
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: flushed.Fork()}},
 		Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}, History: []HistorySegment{{Name: "7", N: 3}}}
 	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
 	read, err := ReadManifest(payload, decode(t), open)
@@ -208,7 +209,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(m.History, read.History); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	if got := read.Branches[0].Receipts; len(got) != 1 || got[0].Commit.ID != first.ID || cmp.Diff(receipt, got[0].Receipt) != "" {
+	if got := slices.Collect(read.Branches[0].Receipts); read.Branches[0].NumReceipts != 1 || len(got) != 1 || got[0].Commit.ID != first.ID || cmp.Diff(receipt, got[0].Receipt) != "" {
 		t.Errorf("receipts %+v", got)
 	}
 	head := read.Branches[0].Head
@@ -326,7 +327,7 @@ func (s source) Block(name string) ([]byte, error) {
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
-	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: []Receipted{{Commit: first, Receipt: receipt}}}, {Name: "side", Head: empty.Fork()}},
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: empty.Fork()}},
 		Bases: []ManifestBase{{A: "main", B: "side", Base: empty}}, History: []HistorySegment{{Name: "7", N: 3}},
 		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
 	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))

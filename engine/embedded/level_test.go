@@ -1,0 +1,89 @@
+package embedded
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// TestStatesGo holds that a state which is neither a head nor an anchor goes away: no
+// later state refers to it, nor the receipt of its commit, nor a branch that is deleted.
+func TestStatesGo(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	write := func(branch string, i int) {
+		t.Helper()
+		opts := engine.WriteOptions{Branch: branch, Actor: "a", IdempotencyKey: fmt.Sprint("key ", i)}
+		if _, err := g.Mutate(t.Context(), insertPerson, engine.Args{str(fmt.Sprint("p", i)), num(i)}, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head := func(branch string) (weak.Pointer[version.Snapshot], weak.Pointer[version.Table]) {
+		t.Helper()
+		b, err := g.branch(branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := b.head.Load().snap
+		return weak.Make(s), weak.Make(s.Nodes(0))
+	}
+	gone := func(what string, s weak.Pointer[version.Snapshot], tab weak.Pointer[version.Table]) {
+		t.Helper()
+		runtime.GC()
+		if s.Value() != nil {
+			t.Errorf("%s: the state is in memory", what)
+		}
+		if tab.Value() != nil {
+			t.Errorf("%s: its table is in memory", what)
+		}
+	}
+	write("", 0)
+	s, tab := head("")
+	write("", 1)
+	write("", 2)
+	gone("a state before the head", s, tab)
+
+	if _, err := g.CreateBranch(t.Context(), "b", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	write("b", 3)
+	s, tab = head("b")
+	if _, err := g.Merge(t.Context(), "b", "", engine.MergeOptions{Actor: "a", IdempotencyKey: "merge"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.DeleteBranch(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	write("", 4)
+	gone("the head of a branch that is deleted", s, tab)
+
+	// The state of a commit that is an anchor is kept until it is stored, and of a branch
+	// that is deleted not for longer.
+	if _, err := g.CreateBranch(t.Context(), "c", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	write("c", 5)
+	s, tab = head("c")
+	c, err := g.branch("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.lines.Lock()
+	g.anchor(c, c.tip)
+	g.lines.Unlock()
+	c = nil
+	if _, err := g.Merge(t.Context(), "c", "", engine.MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.DeleteBranch(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone("an anchor that is stored, of a branch that is deleted", s, tab)
+}

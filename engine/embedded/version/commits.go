@@ -1,0 +1,219 @@
+package version
+
+import (
+	"bytes"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// commits keeps every commit of a graph for good, in 64 bytes, 6 to 11 bytes of a hash
+// table, and the bytes of a branch's name, an actor's or a schema's that comes for the
+// first time. Commits are told by the numbers in which they were entered.
+type commits struct {
+	chunks []*[chunkSize]packed // each is filled before the next one is made
+	n      int
+	places []uint32 // a hash table of numbers plus one, with linear probing; 0 is free
+	seed   maphash.Seed
+	names  []string // of branches, actors and schemas, by number
+	nameAt map[string]uint32
+	odd    map[uint32]oddCommit
+	oddAt  map[string]uint32
+}
+
+// oddCommit is a commit that does not fit: its id is no ULID, a parent is unknown, or
+// there are more than two. No engine makes such; a damaged store may have them.
+type oddCommit struct {
+	engine.Commit
+	parents []uint32 // as of those that fit; one at least
+}
+
+// chunkSize is how many commits are made room for at once: what is there is not copied
+// when the history grows, and its readers need no lock.
+const chunkSize = 256
+
+// packed is a commit. Of an odd one only the number of the log record is here.
+type packed struct {
+	id      ulid.ULID
+	seq     uint64
+	lsn     uint64 // of the record that made it
+	micros  int64
+	parents [2]uint32 // their numbers plus one; 0 for none, or one that is unknown
+	branch  uint32    // these name what names has
+	actor   uint32
+	schema  uint32
+	odd     bool
+}
+
+// packedID is the id of a commit as a number, if it is written as one.
+func packedID(id string) (u ulid.ULID, ok bool) {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		return u, false
+	}
+	var text [ulid.EncodedSize]byte
+	_ = u.MarshalTextTo(text[:]) // the size is right
+	return u, string(text[:]) == id
+}
+
+// number returns the number of a commit.
+func (h *commits) number(id string) (n int, ok bool) {
+	u, ok := packedID(id)
+	if !ok {
+		n, ok := h.oddAt[id]
+		return int(n), ok
+	}
+	if len(h.places) > 0 {
+		for i := h.place(u); h.places[i] > 0; i = (i + 1) & (len(h.places) - 1) {
+			if n := int(h.places[i] - 1); h.at(n).id == u {
+				return n, true
+			}
+		}
+	}
+	odd, ok := h.oddAt[id] // for its parents
+	return int(odd), ok
+}
+
+// at returns a commit.
+func (h *commits) at(n int) *packed { return &h.chunks[n/chunkSize][n%chunkSize] }
+
+// place is where the table begins to look for an id.
+func (h *commits) place(id ulid.ULID) int {
+	return int(maphash.Bytes(h.seed, id[:]) & uint64(len(h.places)-1))
+}
+
+// add enters a commit that is not known.
+func (h *commits) add(c engine.Commit, lsn uint64) {
+	if h.n%chunkSize == 0 {
+		h.chunks = append(h.chunks, new([chunkSize]packed))
+	}
+	n := uint32(h.n)
+	h.n++
+	p := h.at(int(n))
+	id, plain := packedID(c.ID)
+	*p = packed{id: id, seq: c.Seq, lsn: lsn, micros: c.Time.UnixMicro(), odd: !plain || len(c.Parents) > len(p.parents)}
+	parents := make([]uint32, 0, len(p.parents))
+	for _, parent := range c.Parents {
+		at, known := h.number(parent)
+		if p.odd = p.odd || !known; known {
+			at++
+		}
+		parents = append(parents, uint32(at))
+	}
+	if p.odd {
+		if h.odd == nil {
+			h.odd, h.oddAt = map[uint32]oddCommit{}, map[string]uint32{}
+		}
+		if len(parents) == 0 {
+			parents = append(parents, 0)
+		}
+		h.odd[n], h.oddAt[c.ID] = oddCommit{c, parents}, n
+		return
+	}
+	copy(p.parents[:], parents)
+	p.branch, p.actor, p.schema = h.name(c.Branch), h.name(c.Actor), h.name(c.Schema)
+	if 4*h.n > 3*len(h.places) {
+		h.rehash()
+		return
+	}
+	h.enter(n)
+}
+
+func (h *commits) enter(n uint32) {
+	i := h.place(h.at(int(n)).id)
+	for h.places[i] > 0 {
+		i = (i + 1) & (len(h.places) - 1)
+	}
+	h.places[i] = n + 1
+}
+
+// rehash makes the table twice as large.
+func (h *commits) rehash() {
+	if len(h.places) == 0 {
+		h.seed = maphash.MakeSeed()
+	}
+	h.places = make([]uint32, max(64, 2*len(h.places)))
+	for n := range h.n {
+		if !h.at(n).odd {
+			h.enter(uint32(n))
+		}
+	}
+}
+
+func (h *commits) name(s string) uint32 {
+	n, ok := h.nameAt[s]
+	if !ok {
+		if h.nameAt == nil {
+			h.nameAt = map[string]uint32{}
+		}
+		s = strings.Clone(s) // it may lie in a log record
+		n = uint32(len(h.names))
+		h.names, h.nameAt[s] = append(h.names, s), n
+	}
+	return n
+}
+
+// commit returns a commit with all that it says.
+func (h *commits) commit(n int) engine.Commit {
+	p := h.at(n)
+	if p.odd {
+		return h.odd[uint32(n)].Commit
+	}
+	c := engine.Commit{
+		ID: p.id.String(), Seq: p.seq, Time: time.UnixMicro(p.micros).UTC(),
+		Branch: h.names[p.branch], Actor: h.names[p.actor], Schema: h.names[p.schema],
+	}
+	for _, parent := range p.parents {
+		if parent > 0 {
+			c.Parents = append(c.Parents, h.id(int(parent-1)))
+		}
+	}
+	return c
+}
+
+func (h *commits) id(n int) string {
+	if p := h.at(n); !p.odd {
+		return p.id.String()
+	}
+	return h.odd[uint32(n)].ID
+}
+
+// compare orders commits by their ids.
+func (h *commits) compare(a, b int) int {
+	if p, q := h.at(a), h.at(b); !p.odd && !q.odd {
+		return bytes.Compare(p.id[:], q.id[:]) // as the texts
+	}
+	return strings.Compare(h.id(a), h.id(b))
+}
+
+// compareTo orders a commit and an id, given as text and, if it is one, as a number.
+func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
+	if p := h.at(n); packed && !p.odd {
+		return bytes.Compare(p.id[:], id[:])
+	}
+	return strings.Compare(h.id(n), text)
+}
+
+// parents returns the numbers of a commit's parents plus one; 0 for none, or one that is
+// unknown.
+func (h *commits) parents(n int) []uint32 {
+	if p := h.at(n); !p.odd {
+		return p.parents[:]
+	}
+	return h.odd[uint32(n)].parents
+}
+
+// view returns the commits there are now, which may be read without a lock.
+func (h *commits) view() commits {
+	v := *h
+	v.odd = maps.Clone(h.odd)
+	v.chunks, v.names = slices.Clip(h.chunks), slices.Clip(h.names)
+	v.places, v.nameAt, v.oddAt = nil, nil, nil
+	return v
+}

@@ -26,7 +26,10 @@ var (
 const (
 	headerLimit = 10 * time.Second
 	bodyLimit   = 2 * time.Minute
-	lateness    = 10 * time.Second
+
+	// refusedLimit is that of a body that is not wanted.
+	refusedLimit = 5 * time.Second
+	lateness     = 10 * time.Second
 )
 
 // drip sends bytes one a second until the server has ended the connection, and returns
@@ -90,7 +93,8 @@ func TestSlowHeaders(t *testing.T) {
 }
 
 // TestSlowBodies keeps requests whose bodies come a byte a second. The server answers
-// what it can without them, and ends them with the time that a request has.
+// what it can without them, ends those that it takes with the time that a request has,
+// and refuses what is too much of one actor long before.
 func TestSlowBodies(t *testing.T) {
 	b := besiege(t)
 	head := func(path, token string) string {
@@ -113,11 +117,15 @@ func TestSlowBodies(t *testing.T) {
 		for range 20 {
 			clients.Go(func() {
 				took, r, err := b.drip(head(path, b.token), strings.Repeat(" ", 200))
-				if err == nil {
-					err = r.check(http.StatusBadRequest, http.StatusRequestTimeout, closed)
+				limit := bodyLimit
+				if r.status == http.StatusTooManyRequests {
+					limit = refusedLimit
 				}
-				if err != nil || took > bodyLimit+lateness {
-					t.Errorf("%s: ended after %v: %v; wanted an end within %v", path, took, err, bodyLimit)
+				if err == nil {
+					err = r.check(http.StatusBadRequest, http.StatusRequestTimeout, http.StatusTooManyRequests, closed)
+				}
+				if err != nil || took > limit+lateness {
+					t.Errorf("%s: ended after %v: %v; wanted an end within %v", path, took, err, limit)
 				}
 			})
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -23,7 +24,7 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)
 		if refusal := g.Enter(r.Context(), actor, bytes); refusal != nil {
-			g.discard(r)
+			g.discard(w, r)
 			refusal.write(w)
 			return
 		}
@@ -32,12 +33,23 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	})
 }
 
+// discardTime is how long a body that is not wanted may take to come.
+const discardTime = 5 * time.Second
+
 // discard reads the body of a request that is refused: most clients read no answer before
 // they have sent all, and would find the connection closed. Whoever asks first whether
-// to send is answered at once.
-func (g *Gate) discard(r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, g.opts.MaxBody) // what cannot be read is not missed
+// to send is answered at once, and whoever takes long over it, when the time is up.
+func (g *Gate) discard(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" || r.ContentLength == 0 {
+		return
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(discardTime)); err != nil {
+		envelope.HangUp(w, r)
+		return
+	}
+	// What cannot be read is not missed.
+	if n, err := io.CopyN(io.Discard, r.Body, g.opts.MaxBody); err != nil && err != io.EOF || n == g.opts.MaxBody {
+		envelope.HangUp(w, r)
 	}
 }
 

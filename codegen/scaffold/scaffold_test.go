@@ -134,6 +134,7 @@ func TestCheck(t *testing.T) {
 		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
 		"a b": "wanted one such as", "": "wanted one such as", "/brain": "wanted one such as", "..": "wanted one such as",
 		"cmd": "as its own", "std/x": "as its own", "brä": "wanted one such as", "-brain": "wanted one such as",
+		"vendor": "a folder vendor", "example.com/vendor/brain": "a folder vendor", "example.com/vendors": "", "internal": "", "func": "",
 	} {
 		m := brain()
 		m.Path = path
@@ -149,6 +150,17 @@ func TestCheck(t *testing.T) {
 	m.Path = "example.com/acme/Brain/v2"
 	if m.name() != "Brain" {
 		t.Errorf("it is called %s", m.name())
+	}
+}
+
+// TestImage holds the name that the README gives the image to what docker takes.
+func TestImage(t *testing.T) {
+	for path, want := range map[string]string{
+		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": graph,
+	} {
+		if got := (&Module{Path: path}).image(); got != want {
+			t.Errorf("%q: the image is %q, wanted %q", path, got, want)
+		}
 	}
 }
 

@@ -266,7 +266,7 @@ func TestFillCanBeRepeated(t *testing.T) {
 	}
 	const tool = `#!/bin/sh
 case "$*" in
-*"cluster apply"*) mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
+*"cluster apply"*) test ! -e data/` + converge.RevisionFile + ` && mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
 *) test -e loads ;;
 esac
 `
@@ -290,6 +290,16 @@ esac
 	}
 	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
 		t.Fatal(err)
+	}
+	record := filepath.Join(dir, "data", converge.RevisionFile)
+	if err := os.WriteFile(record, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(); err == nil {
+		t.Error("an apply that is refused is no fault")
+	}
+	if err := os.Remove(record); err != nil {
+		t.Errorf("the record of a graph that was lost is gone: %v", err)
 	}
 	if err := fill(); err != nil {
 		t.Error(err)

@@ -250,3 +250,24 @@ func TestFloodIsSampled(t *testing.T) {
 		}
 	}
 }
+
+// hurried notes until when an answer may be written.
+type hurried struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (w *hurried) SetWriteDeadline(t time.Time) error {
+	w.until = t
+	return nil
+}
+
+// TestMetricsAreTaken holds that metrics are given up that nobody reads: the next to ask
+// waits for them.
+func TestMetricsAreTaken(t *testing.T) {
+	w := &hurried{ResponseRecorder: httptest.NewRecorder()}
+	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if left := time.Until(w.until); w.Code != http.StatusOK || left <= 0 || left > 15*time.Second {
+		t.Errorf("answered %d; there are %v to read it", w.Code, left)
+	}
+}

@@ -171,7 +171,11 @@ func TestExchange(t *testing.T) {
 				t.Error(err)
 			}
 		}, "status=200 bytes=1"},
-		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "method=GET"},
+		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "method=GET route=none status=500"},
+		{"aborted later", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			panic(http.ErrAbortHandler)
+		}, "status=200 bytes=4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,6 +196,17 @@ func TestExchange(t *testing.T) {
 				t.Errorf("%d requests are said to be under way", n)
 			}
 		})
+	}
+}
+
+// TestHead holds that the body of a HEAD, which is made and not sent, is not counted.
+func TestHead(t *testing.T) {
+	log := &lines{}
+	h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }),
+		Options{Log: slog.New(slog.NewTextHandler(log, nil)), Set: New("v1"), All: true})
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("HEAD", "/", nil))
+	if got := log.String(); !strings.Contains(got, "method=HEAD") || !strings.Contains(got, "bytes=0 ") {
+		t.Errorf("the log is %s", got)
 	}
 }
 

@@ -42,3 +42,9 @@ func (c overREST) merge(ctx context.Context, operation, source string) *outcome 
 func (c overREST) delete(ctx context.Context, operation, name string) *outcome {
 	return c.rest(ctx, operation, http.MethodDelete, "/branches/"+url.PathEscape(name), "", "")
 }
+
+// hasBranchRoutes reports whether the server has routes for branches.
+func (c *client) hasBranchRoutes(ctx context.Context) bool {
+	status, _, _ := c.send(ctx, http.MethodGet, "/branches", "", "")
+	return status == http.StatusOK
+}

@@ -25,11 +25,14 @@ type crowd struct {
 func startCrowd(ctx context.Context, p *server, b *book, l *ledger, o options) *crowd {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &crowd{cancel: cancel}
+	routes := newClient(-1, everything, p, b, l, o.seed)
+	overHTTP := routes.hasBranchRoutes(ctx)
+	routes.close()
 	for n := range o.clients {
 		// Of eight clients five may do everything, two read, and one writes texts of its own.
 		actor := []string{everything, everything, reader, everything, indexer, everything, reader, everything}[n%8]
 		c := newClient(n, actor, p, b, l, o.seed)
-		if n%2 == 0 {
+		if overHTTP && n%2 == 0 {
 			c.branches = overREST{c}
 		}
 		g.done.Go(func() { c.work(ctx, o.think) })

@@ -17,7 +17,7 @@ type sample struct {
 	at         time.Duration // since the clients began
 	rss        int64         // KiB of resident memory
 	threads    int64
-	goroutines int64 // 0 when the server did not tell
+	goroutines int64 // 0 where the server does not tell
 	commits    int64 // acknowledged by then
 }
 
@@ -50,12 +50,9 @@ func (p *server) sample(at time.Duration) (sample, error) {
 	return s, nil
 }
 
-// metricsLimit is how long the server may take to tell its metrics.
-const metricsLimit = 5 * time.Second
-
 // goroutines asks the server's metrics, and returns 0 when there are none.
 func (p *server) goroutines() int64 {
-	ctx, cancel := context.WithTimeout(context.Background(), metricsLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+"/metrics", nil)
 	if err != nil {

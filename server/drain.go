@@ -21,7 +21,7 @@ const (
 // Serve answers requests on the listener until the context ends. Then it takes no more,
 // and lets the calls under way finish, for at most 15 seconds; the contexts of those
 // that take longer end, and in the end their connections. It returns when no call is
-// under way, and closes the listener.
+// under way, and closes the listener. A listener that fails stops it in the same way.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -42,6 +42,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	go func() { failed <- srv.Serve(ln) }()
 	select {
 	case err := <-failed:
+		// Nothing more is accepted; what is under way ends before the graphs are closed.
+		err = errors.Join(err, s.shutdown(srv, cut))
+		running.close()
 		return err
 	case <-ctx.Done():
 	}

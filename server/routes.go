@@ -29,7 +29,7 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 		}
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	overREST := rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log})
+	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log}))
 	ready := rest.Ready(s.readiness, overall)
 	// No ServeMux here: it would answer some requests before anybody was asked who they
 	// are from.
@@ -40,7 +40,6 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 			return
 		}
 		overREST.ServeHTTP(w, r)
-		routed(r, r.Pattern) // which its mux has set
 	})
 	known = identified(b.refuse(known), gate, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
 	if door == nil {
@@ -53,7 +52,6 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
-			routed(r, r.URL.Path)
 			overREST.ServeHTTP(w, r)
 			return
 		}
@@ -64,6 +62,15 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 		}
 		known.ServeHTTP(w, r)
 	})
+}
+
+// byPattern notes the pattern that a mux inside of next has set, also of a request whose
+// connection is given up.
+func byPattern(next http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() { routed(r, r.Pattern) }()
+		next.ServeHTTP(w, r)
+	}
 }
 
 // recovered answers a panic that nothing inside of next recovered from. The transports

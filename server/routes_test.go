@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/server/request"
 )
 
 // TestRecovered holds that a panic in front of the transports is answered in the
@@ -34,4 +36,23 @@ func TestRecovered(t *testing.T) {
 		}
 	}()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/abort", nil))
+}
+
+// TestAbortedHasItsRoute holds that a request whose answer breaks off is counted under its
+// route: an export that fails half-way is no request that no route takes.
+func TestAbortedHasItsRoute(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /graphs/{id}/export", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	var rec request.Record
+	r := httptest.NewRequest("POST", "/graphs/a/export", nil)
+	r = r.WithContext(request.With(r.Context(), &rec))
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler {
+			t.Errorf("recovered %v", p)
+		}
+		if rec.Route != "/graphs/{id}/export" {
+			t.Errorf("the route is %q", rec.Route)
+		}
+	}()
+	byPattern(mux).ServeHTTP(httptest.NewRecorder(), r)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -104,5 +105,60 @@ func TestShutdown(t *testing.T) {
 				t.Error("a connection was taken after the stop")
 			}
 		})
+	}
+}
+
+// broken is a listener that fails once it is told to.
+type broken struct {
+	net.Listener
+	fails chan struct{}
+	first atomic.Bool
+}
+
+func (l *broken) Accept() (net.Conn, error) {
+	if l.first.CompareAndSwap(false, true) {
+		return l.Listener.Accept()
+	}
+	<-l.fails
+	return nil, net.ErrClosed
+}
+
+// TestListenerFails holds that a server whose listener fails returns only when no call is
+// under way: its graphs are closed after it.
+func TestListenerFails(t *testing.T) {
+	s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 10 * time.Second, cutTimeout: time.Second}
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln := &broken{Listener: inner, fails: make(chan struct{})}
+	var running atomic.Bool
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		running.Store(true)
+		close(ln.fails)
+		time.Sleep(100 * time.Millisecond)
+		running.Store(false)
+		_, _ = io.WriteString(w, "whole")
+	})
+	served := make(chan error, 1)
+	var early bool
+	go func() {
+		err := s.Serve(t.Context(), ln)
+		early = running.Load()
+		served <- err
+	}()
+	res, err := http.Get("http://" + inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := <-served; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("served until %v", err)
+	}
+	if early {
+		t.Error("the server returned while a call was under way")
+	}
+	if b, err := io.ReadAll(res.Body); string(b) != "whole" || err != nil {
+		t.Errorf("answered %q, %v", b, err)
 	}
 }

@@ -143,4 +143,12 @@ func TestStoredQueriesOfSources(t *testing.T) {
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shp"); code != exitUsage || !strings.Contains(stderr, "nor are they in a cluster.yaml here") {
 		t.Errorf("of no graph: exit %d\n%s", code, stderr)
 	}
+	// So with a fault of cluster.yaml, which would name them.
+	write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngrafs: {}\n")
+	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "without stored queries") {
+		t.Errorf("with a fault of cluster.yaml: exit %d\n%s", code, stderr)
+	}
+	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shop"); code != exitFailed || !strings.Contains(stderr, "grafs") {
+		t.Errorf("with a fault of cluster.yaml, and the graph named: exit %d\n%s", code, stderr)
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -106,32 +107,52 @@ The commit is printed on standard error.`,
 }
 
 // writeFile writes to a file, or to standard output for "-". A file appears whole or
-// not at all; what is there already and is no plain file, such as a pipe or a device,
-// is written to as it is.
+// not at all, where a link to it points and with the permissions that it had; what is
+// there already and is no plain file, such as a pipe or a device, is written to as it is.
 func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
 	if out == "-" {
 		return write(cmd.OutOrStdout())
 	}
-	target := out
-	if info, err := os.Stat(out); err != nil || info.Mode().IsRegular() {
-		target = out + ".tmp"
-	}
-	f, err := os.Create(target)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if target == out {
-		return err
+	info, err := os.Stat(out)
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.Create(out)
+		if err != nil {
+			return err
+		}
+		return writeTo(f, write)
 	}
 	if err == nil {
-		err = os.Rename(target, out)
+		if out, err = filepath.EvalSymlinks(out); err != nil {
+			return err
+		}
+	}
+	// The name is one that nothing has: another export may be on its way to the same file.
+	f, err := os.OpenFile(out+".tmp-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		err = f.Chmod(info.Mode().Perm()) // before anything is in it
+	}
+	if err == nil {
+		err = writeTo(f, write)
+	} else {
+		f.Close()
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), out)
 	}
 	if err != nil {
-		os.Remove(target)
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// writeTo writes to a file, and closes it.
+func writeTo(f *os.File, write func(io.Writer) error) error {
+	err := write(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
 	}
 	return err
 }

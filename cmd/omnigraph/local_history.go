@@ -81,10 +81,11 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	m, gone := &service.MergeBranches{Source: from, Target: into, Options: opts}, &service.DeleteBranch{Name: from}
 	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
 	call := &operation{m.Grants(), func(ctx context.Context, env *tool.Env) error {
-		res, err := m.Merge(ctx, env)
+		res, merged, err := m.MergeAway(ctx, env)
 		if err != nil {
 			return err
 		}
+		gone = merged
 		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.Commit = res.Outcome.String(), res.Nodes, res.Edges, commitID(res.Commit)
 		return nil
 	}}
@@ -100,8 +101,7 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 		return nil, err
 	}
 	if remove && !opts.DryRun {
-		var missing *engine.NotFound // after a merge before under the same key, say
-		if err := l.DeleteBranch(ctx, from); err != nil && !errors.As(err, &missing) {
+		if err := gone.Done(l.call(ctx, "delete_branch", gone, &struct{}{})); err != nil {
 			a.BranchDeleteError = orNull(err.Error())
 		} else {
 			a.BranchDeleted = true

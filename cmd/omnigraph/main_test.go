@@ -221,7 +221,7 @@ func TestIndexGo(t *testing.T) {
 	if b, err := os.ReadFile("code.ndjson"); err != nil || string(b) != piped {
 		t.Errorf("the file differs from what is printed: %v", err)
 	}
-	if left, _ := filepath.Glob("*.tmp"); left != nil {
+	if left, _ := filepath.Glob("*.tmp*"); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
 

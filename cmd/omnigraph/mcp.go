@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"time"
@@ -190,7 +191,9 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 			return c, nil
 		}
 	}
-	if cfg, err := cluster.Read(clusterFile); err == nil {
+	cfg, err := cluster.Read(clusterFile)
+	switch {
+	case err == nil:
 		for i := range cfg.Graphs {
 			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && digestOf(g) == schema.Digest {
 				named := e.graph != ""
@@ -203,6 +206,11 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 				return stored, err
 			}
 		}
+	case errors.Is(err, fs.ErrNotExist):
+	case e.graph != "":
+		return nil, err
+	default:
+		log.Warn("the graph is used without stored queries, because the "+clusterFile+" here has faults", "fault", err)
 	}
 	if e.graph != "" {
 		return nil, usageError{fmt.Errorf("--graph is %q, but no stored queries of such a graph are compiled in, nor are they in a %s here; leave it out to serve none", e.graph, clusterFile)}

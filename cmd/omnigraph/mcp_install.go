@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,7 +86,15 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	}) || name == "" {
 		return s, usageError{fmt.Errorf("--name is %q, wanted letters, digits, _ and -", name)}
 	}
-	program, err := os.Executable()
+	executable, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return s, err
+	}
+	start, err := program(executable, dir)
 	if err != nil {
 		return s, err
 	}
@@ -112,6 +119,6 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 			}
 		}
 	}
-	s.Command = slices.Insert(args, 0, program)
+	s.Command = append(start, args...)
 	return s, nil
 }

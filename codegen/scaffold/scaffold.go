@@ -4,6 +4,7 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -57,6 +58,9 @@ func (m *Module) Check() error {
 	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "std", "tool", "work"}, first) {
 		return fmt.Errorf("the module path is %q, which the go command reads as its own; name another, such as --module example.com/%s", m.Path, m.Path)
 	}
+	if slices.Contains(strings.Split(m.Path, "/"), "vendor") {
+		return fmt.Errorf("the module path is %q, and the go command imports nothing from below a folder vendor; name another with --module", m.Path)
+	}
 	if m.Path == Omnigraph {
 		return fmt.Errorf("the module path is %s, which is the module to build on; name another with --module", m.Path)
 	}
@@ -108,7 +112,7 @@ func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	goMinor := goVersion[:strings.LastIndex(goVersion, ".")]
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Module": m.Path, "Name": m.name(), "Image": strings.ToLower(m.name()), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
+		"Module": m.Path, "Name": m.name(), "Image": m.image(), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
 		"Go": goVersion, "GoMinor": goMinor, "Build": build, "Fill": fillStore, "Steps": m.Steps(), "Call": m.Call(),
 	})
 	return b.Bytes(), err
@@ -121,6 +125,13 @@ func (m *Module) name() string {
 		prefix = m.Path
 	}
 	return path.Base(prefix)
+}
+
+// image is the name as docker takes it for an image: lower-case letters, digits, and single
+// separators between them.
+func (m *Module) image() string {
+	words := strings.FieldsFunc(strings.ToLower(m.name()), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
+	return cmp.Or(strings.Join(words, "-"), graph)
 }
 
 // generate adds what gq generate writes for the schema and the queries.

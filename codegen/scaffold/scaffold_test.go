@@ -134,6 +134,7 @@ func TestCheck(t *testing.T) {
 		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
 		"a b": "wanted one such as", "": "wanted one such as", "/brain": "wanted one such as", "..": "wanted one such as",
 		"cmd": "as its own", "std/x": "as its own", "brä": "wanted one such as", "-brain": "wanted one such as",
+		"vendor": "a folder vendor", "example.com/vendor/brain": "a folder vendor", "example.com/vendors": "", "internal": "", "func": "",
 	} {
 		m := brain()
 		m.Path = path
@@ -149,6 +150,17 @@ func TestCheck(t *testing.T) {
 	m.Path = "example.com/acme/Brain/v2"
 	if m.name() != "Brain" {
 		t.Errorf("it is called %s", m.name())
+	}
+}
+
+// TestImage holds the name that the README gives the image to what docker takes.
+func TestImage(t *testing.T) {
+	for path, want := range map[string]string{
+		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": graph,
+	} {
+		if got := (&Module{Path: path}).image(); got != want {
+			t.Errorf("%q: the image is %q, wanted %q", path, got, want)
+		}
 	}
 }
 
@@ -254,7 +266,7 @@ func TestFillCanBeRepeated(t *testing.T) {
 	}
 	const tool = `#!/bin/sh
 case "$*" in
-*"cluster apply"*) mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
+*"cluster apply"*) test ! -e data/` + converge.RevisionFile + ` && mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
 *) test -e loads ;;
 esac
 `
@@ -278,6 +290,16 @@ esac
 	}
 	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
 		t.Fatal(err)
+	}
+	record := filepath.Join(dir, "data", converge.RevisionFile)
+	if err := os.WriteFile(record, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(); err == nil {
+		t.Error("an apply that is refused is no fault")
+	}
+	if err := os.Remove(record); err != nil {
+		t.Errorf("the record of a graph that was lost is gone: %v", err)
 	}
 	if err := fill(); err != nil {
 		t.Error(err)

@@ -4,6 +4,7 @@ package envelope
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
@@ -23,6 +24,9 @@ func Write(w http.ResponseWriter, f *service.Fault) {
 	h := w.Header()
 	if f.Status == http.StatusTooManyRequests && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", "1") // second: the calls that were in the way are short
+	}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")

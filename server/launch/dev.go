@@ -40,7 +40,7 @@ func devToken(storage string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if err := os.MkdirAll(storage, 0o755); err != nil {
+	if err := os.MkdirAll(storage, 0o700); err != nil {
 		return "", err
 	}
 	token := rand.Text()

@@ -18,6 +18,12 @@ func TestLimitMemory(t *testing.T) {
 	if found := debug.SetMemoryLimit(-1); found == math.MaxInt64 || found < 64<<20 {
 		t.Errorf("the limit was set to %d bytes", found)
 	}
+	t.Setenv("GOMEMLIMIT", "") // as a file of variables has it where nobody has filled it in
+	debug.SetMemoryLimit(math.MaxInt64)
+	limitMemory(slog.New(slog.DiscardHandler))
+	if found := debug.SetMemoryLimit(-1); found == math.MaxInt64 {
+		t.Error("an empty GOMEMLIMIT turned the limit off")
+	}
 	t.Setenv("GOMEMLIMIT", "512MiB") // which the runtime has read when the process began
 	debug.SetMemoryLimit(512 << 20)
 	limitMemory(slog.New(slog.DiscardHandler))

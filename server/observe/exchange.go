@@ -85,11 +85,19 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, span = o.tracer.Start(ctx, methodOf(r.Method), trace.WithSpanKind(trace.SpanKindServer))
 	}
 	r = r.WithContext(ctx)
+	answered := false
 	defer func() {
 		o.set.inFlight.Add(-1)
 		took := time.Since(start)
-		if x.status == 0 {
+		switch {
+		case x.status != 0:
+		case answered:
 			x.status = http.StatusOK
+		default: // the connection is given up, and the client has no answer
+			x.status = http.StatusInternalServerError
+		}
+		if r.Method == http.MethodHead {
+			x.bytes = 0 // what was written is not sent
 		}
 		route := routeOf(&x.record)
 		o.set.answered(route, methodOf(r.Method), x.status, x.bytes, took)
@@ -106,6 +114,7 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.line(r, x, route, took)
 	}()
 	o.next.ServeHTTP(x, r)
+	answered = true
 }
 
 // line writes the line of a request. It names the route and never the path, which is the

@@ -206,6 +206,8 @@ func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
 // Handler answers with the metrics in the format that the client asks for.
 func (s *Set) Handler() http.Handler {
 	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	// Whoever asks and does not read would keep the others out.
+	const patience = 10 * time.Second
 	turn := make(chan struct{}, 1) // gathering takes memory: one at a time
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -214,6 +216,7 @@ func (s *Set) Handler() http.Handler {
 			return
 		}
 		defer func() { <-turn }()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // fails where nobody is waited for, as by a recorder
 		h.ServeHTTP(w, r)
 	})
 }

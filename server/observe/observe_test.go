@@ -171,7 +171,11 @@ func TestExchange(t *testing.T) {
 				t.Error(err)
 			}
 		}, "status=200 bytes=1"},
-		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "method=GET"},
+		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "method=GET route=none status=500"},
+		{"aborted later", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			panic(http.ErrAbortHandler)
+		}, "status=200 bytes=4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,6 +196,17 @@ func TestExchange(t *testing.T) {
 				t.Errorf("%d requests are said to be under way", n)
 			}
 		})
+	}
+}
+
+// TestHead holds that the body of a HEAD, which is made and not sent, is not counted.
+func TestHead(t *testing.T) {
+	log := &lines{}
+	h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }),
+		Options{Log: slog.New(slog.NewTextHandler(log, nil)), Set: New("v1"), All: true})
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("HEAD", "/", nil))
+	if got := log.String(); !strings.Contains(got, "method=HEAD") || !strings.Contains(got, "bytes=0 ") {
+		t.Errorf("the log is %s", got)
 	}
 }
 
@@ -248,5 +263,26 @@ func TestFloodIsSampled(t *testing.T) {
 		case c.each && lines != flood, !c.each && lines > most, c.status == 401 && lines != 0:
 			t.Errorf("%s: %d lines of %d requests", c.name, lines, flood)
 		}
+	}
+}
+
+// hurried notes until when an answer may be written.
+type hurried struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (w *hurried) SetWriteDeadline(t time.Time) error {
+	w.until = t
+	return nil
+}
+
+// TestMetricsAreTaken holds that metrics are given up that nobody reads: the next to ask
+// waits for them.
+func TestMetricsAreTaken(t *testing.T) {
+	w := &hurried{ResponseRecorder: httptest.NewRecorder()}
+	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if left := time.Until(w.until); w.Code != http.StatusOK || left <= 0 || left > 15*time.Second {
+		t.Errorf("answered %d; there are %v to read it", w.Code, left)
 	}
 }

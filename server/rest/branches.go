@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -132,21 +131,11 @@ func (x *exchange) mergeBranches() error {
 	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
 	gone := &service.DeleteBranch{Name: b.Source}
 	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		before, err := env.Graph.Commits(ctx, b.Source, engine.CommitRange{Limit: 1})
-		var missing *engine.NotFound // which a merge that is repeated may do without
-		if err != nil && !errors.As(err, &missing) {
-			return nil, err
-		}
-		r, err := m.Merge(ctx, env)
+		r, merged, err := m.MergeAway(ctx, env)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case r.Commit != nil && len(r.Commit.Parents) == 2:
-			gone.At = r.Commit.Parents[1]
-		case len(before) > 0:
-			gone.At = before[0].ID
-		}
+		gone = merged
 		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.ActorID = r.Outcome.String(), r.Nodes, r.Edges, orNil(env.Actor)
 		if r.Commit != nil {
 			a.Commit = &r.Commit.ID
@@ -161,29 +150,14 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
-		if err := x.deleteMerged(gone); err != nil {
+		_, err := x.do(gone, service.Encoding{})
+		if err = gone.Done(err); err != nil {
 			a.BranchDeleteError = &x.report(err).Body.Error
 		} else {
 			a.BranchDeleted = true
 		}
 	}
 	return x.reply(a)
-}
-
-// deleteMerged deletes the source of a merge, unless it has more than was merged: somebody
-// may have written to it since, or made another of its name. That it is gone already is
-// what was asked for.
-func (x *exchange) deleteMerged(gone *service.DeleteBranch) error {
-	_, err := x.do(gone, service.Encoding{})
-	var missing *engine.NotFound
-	var written *engine.PreconditionFailed
-	switch {
-	case errors.As(err, &missing):
-		return nil
-	case errors.As(err, &written):
-		return &engine.Conflict{Reason: "branch " + gone.Name + " is at commit " + written.Actual + ", of which commit " + written.Expected + " is merged; it is kept for what it has besides"}
-	}
-	return err
 }
 
 // wantName notes that a member that must name a branch is empty: a grant without a

@@ -174,6 +174,24 @@ func TestRepeatedMerge(t *testing.T) {
 	})
 }
 
+// TestRepeatedEmptyMerge holds that a merge that had nothing to commit, and is sent again,
+// deletes no other branch of the name with what it has besides.
+func TestRepeatedEmptyMerge(t *testing.T) {
+	c := servicetest.Config(t)
+	writer := servicetest.Writer
+	merge := request{name: "merge", actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
+		want: `"outcome":"already_up_to_date","branch_deleted":true,`}
+	later := merge
+	later.name, later.want = "repeat when there is another", ``
+	steps(t, c, rest.Options{}, []request{
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		merge,
+		{name: "another", actor: writer, method: "POST", path: "/load/ndjson?branch=draft&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"flo"}}`, status: 200},
+		later,
+		{name: "what it had is there", actor: writer, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person { name: \"flo\" } } return { $p.name as name } }"}`, status: 200, want: `"flo"`},
+	})
+}
+
 // TestCommitsStayHidden holds that nobody learns of a commit by its id who may read no
 // branch that it is of: it is answered like one that does not exist.
 func TestCommitsStayHidden(t *testing.T) {

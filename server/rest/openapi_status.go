@@ -46,7 +46,7 @@ var faults = map[int]struct {
 		{name: "Retry-After", description: "How many seconds to wait.", kind: Number, always: true},
 	}},
 	http.StatusInternalServerError: {"A fault of the server; its id finds it in the log. After a write: whether it was made is unknown when the text says so.", nil},
-	http.StatusServiceUnavailable: {"The graph is not available, or the request took longer than it may.", []header{
+	http.StatusServiceUnavailable: {"The graph is not available, others take the memory of answers and queries, or the request took longer than it may.", []header{
 		{name: "Retry-After", description: "How many seconds to wait.", kind: Number},
 	}},
 }

@@ -11,7 +11,7 @@ type queryBody struct {
 	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
 	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, of which an answer has room for 64 MiB."`
+	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
 	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
@@ -22,7 +22,7 @@ type readBody struct {
 	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
 	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, of which an answer has room for 64 MiB."`
+	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
 	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
@@ -46,7 +46,7 @@ type invokeBody struct {
 	Branch         *string        `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
 	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
 	ExpectMutation *bool          `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
-	MaxRows        *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, of which an answer has room for 64 MiB."`
+	MaxRows        *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
 	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
 	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
 }

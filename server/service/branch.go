@@ -139,6 +139,42 @@ func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.Merge
 	return r, nil
 }
 
+// MergeAway is Merge for those that then delete the source, by the call that it returns:
+// that leaves alone what the source has besides what was merged. A merge that is repeated
+// under a key may do without a source, and may find another of its name.
+func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine.MergeResult, gone *DeleteBranch, err error) {
+	gone = &DeleteBranch{Name: c.Source}
+	before, err := env.Graph.Commits(ctx, c.Source, engine.CommitRange{Limit: 1})
+	var missing *engine.NotFound
+	if err != nil && !errors.As(err, &missing) {
+		return nil, nil, err
+	}
+	if r, err = c.Merge(ctx, env); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case r.Commit != nil && len(r.Commit.Parents) == 2:
+		gone.At = r.Commit.Parents[1]
+	case len(before) > 0:
+		gone.At = before[0].ID
+	}
+	return r, gone, nil
+}
+
+// Done is the error of the call once it is known to follow a merge of the branch: that the
+// branch is gone already is what was asked for, and one that has more is kept.
+func (c *DeleteBranch) Done(err error) error {
+	var missing *engine.NotFound
+	var written *engine.PreconditionFailed
+	switch {
+	case errors.As(err, &missing):
+		return nil
+	case errors.As(err, &written):
+		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", of which commit " + written.Expected + " is merged; it is kept for what it has besides"}
+	}
+	return err
+}
+
 // Outcome is the outcome of what Merge did, with its answer.
 func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}

@@ -168,6 +168,9 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		commit = out.Load.Result.Head.ID
 		err = e.value(loadAnswer(out.Load, actorID(actor)))
 		w.committed(out.Load.Branch, out.Load.Result.Commit)
+		if w.wrote == nil && out.Load.From != "" && !out.Load.DryRun {
+			w.wrote = &tool.Written{Branch: out.Load.Branch} // it was made, and nothing was put on it
+		}
 	case out.Calls != nil:
 		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)

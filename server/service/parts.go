@@ -10,6 +10,7 @@ type Memory interface {
 	// Take reports whether there were so many bytes, which then are taken.
 	Take(bytes int64) bool
 	Give(bytes int64)
+	Limit() int64 // in bytes
 }
 
 // partSize is about how many bytes a part of an answer has. The last part is not counted:
@@ -39,7 +40,7 @@ func (e *encoder) part() error {
 			return &Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.most)}
 		}
 		if !e.memory.Take(more) {
-			return &engine.Busy{Resource: "bytes of memory for answers and queries at once", Limit: e.most}
+			return &engine.Busy{Resource: "bytes of memory for answers and queries at once", Limit: e.memory.Limit()}
 		}
 		e.taken += more
 	}

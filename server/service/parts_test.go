@@ -37,6 +37,7 @@ func (b *budget) Take(n int64) bool {
 }
 
 func (b *budget) Give(n int64) { b.left.Add(n) }
+func (b *budget) Limit() int64 { return b.most.Load() }
 
 // TestParts holds that an answer in parts is the same answer, that what it takes is
 // counted until it is released, and that nothing stays taken of one that fails.
@@ -80,7 +81,7 @@ func TestParts(t *testing.T) {
 
 	small := newBudget(5 << 20)
 	var busy *engine.Busy
-	if _, err := ask(small, service.Limits{}, service.Encoding{Parts: true}); !errors.As(err, &busy) || small.low.Load() == small.most.Load() || small.left.Load() != small.most.Load() {
+	if _, err := ask(small, service.Limits{}, service.Encoding{Parts: true}); !errors.As(err, &busy) || busy.Limit != 5<<20 || small.low.Load() == small.most.Load() || small.left.Load() != small.most.Load() {
 		t.Errorf("with little memory: %v, %d of %d bytes left", err, small.left.Load(), small.most.Load())
 	}
 	var large *service.Oversize

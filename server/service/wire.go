@@ -73,6 +73,9 @@ type Fault struct {
 	// Operational says that the fault is the server's, not the caller's. The body of
 	// such a fault tells nothing of the cause.
 	Operational bool
+
+	// RetryAfter is in how many seconds it may be gone; 0 when that cannot be told.
+	RetryAfter int
 }
 
 // Explain maps an error of this package, of tool or of engine to the wire. It is the
@@ -156,7 +159,9 @@ func Explain(err error) *Fault {
 	case errors.As(err, &unavailable):
 		return servers(http.StatusServiceUnavailable, "the graph is unavailable; try again later")
 	case errors.As(err, &busy):
-		return servers(http.StatusServiceUnavailable, "the queries under way take all the memory that they may; ask for less, or try again later")
+		f := servers(http.StatusServiceUnavailable, "the queries under way take all the memory that they may; ask for less, or try again later")
+		f.RetryAfter = 1 // most calls are short
+		return f
 	case errors.Is(err, context.DeadlineExceeded):
 		return servers(http.StatusServiceUnavailable, "the request took longer than it may; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):

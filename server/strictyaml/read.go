@@ -48,9 +48,6 @@ func ReadSecret(file string, src []byte) *Reader { return read(file, src, true) 
 // Root is the file's topmost value, nil if there is none.
 func (r *Reader) Root() *Node { return r.root }
 
-// File is the name that the file was read under.
-func (r *Reader) File() string { return r.file }
-
 // Faults are the faults so far, in the order of the text.
 func (r *Reader) Faults() diag.List {
 	r.faults.Sort()

@@ -38,8 +38,11 @@ func (r *result) verdict() error {
 		fail("%d answers that nothing explains; the first of them:\n%s", r.book.failed, strings.Join(r.book.failures, "\n"))
 	}
 	for _, operation := range slices.Sorted(maps.Keys(explained)) {
-		if r.book.pages[operation] == nil {
+		switch p := r.book.pages[operation]; {
+		case p == nil:
 			fail("%q was never tried: the run is too short to say anything", operation)
+		case !slices.ContainsFunc(explained[operation], func(status int) bool { return p.statuses[status] > 0 }):
+			fail("%q was never answered with one of %v: the server refused it every time", operation, explained[operation])
 		}
 	}
 	if r.end.err != nil {

@@ -51,6 +51,9 @@ func TestVerdict(t *testing.T) {
 		}, ""},
 		{"a torn read", func(r *result) { r.book.complain("note %s is torn", "n") }, "note n is torn"},
 		{"an operation that never ran", func(r *result) { delete(r.book.pages, "branch merge") }, `"branch merge" was never tried`},
+		{"an operation that was refused every time", func(r *result) {
+			r.book.pages["branch merge"].statuses = map[int]int{http.StatusTooManyRequests: 9}
+		}, `"branch merge" was never answered`},
 		{"a bad end", func(r *result) { r.end.err = errors.New("exit status 1") }, "exit status 1"},
 		{"a lost write", func(r *result) { r.lost = []string{"note n is lost"} }, "note n is lost"},
 		{"nothing compared", func(r *result) { r.checked = 0 }, "nothing of the store was compared"},

@@ -24,6 +24,9 @@ func (m *Memory) Taken() int64 { return m.taken.Load() }
 // gives them back.
 func (m *Memory) Take(bytes int64) bool { return m.take(bytes) }
 
+// Limit is how many bytes there are in all.
+func (m *Memory) Limit() int64 { return m.limit }
+
 // Give gives back what was taken.
 func (m *Memory) Give(bytes int64) { m.taken.Add(-bytes) }
 

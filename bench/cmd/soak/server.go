@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -83,7 +82,7 @@ func startServer(ctx context.Context, dir string, o options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := serveMetrics(dir, string(config)); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "cluster.yaml"), config, 0o644); err != nil {
 		return nil, err
 	}
 	seed := filepath.Join(dir, "seed.ndjson")
@@ -143,23 +142,6 @@ func startServer(ctx context.Context, dir string, o options) (*server, error) {
 	}
 	p.kill()
 	return nil, fmt.Errorf("the server did not listen within %v\n%s", startLimit, p.logged())
-}
-
-// serveMetrics writes the configuration with a policy besides, by which the one who may do
-// everything sees the metrics.
-func serveMetrics(dir, config string) error {
-	const policies = "\npolicies:\n"
-	with := strings.Replace(config, policies, policies+"  metrics: { file: metrics.policy.yaml, applies_to: [cluster] }\n", 1)
-	if with == config {
-		return errors.New("cluster.yaml has no policies to which that for the metrics could be added")
-	}
-	policy := "version: 1\nrules:\n  - id: metrics\n    allow: { actors: { ids: [" + everything + "] }, actions: [graph_list] }\n"
-	for name, text := range map[string]string{"cluster.yaml": with, "metrics.policy.yaml": policy} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const numSymbols = 50

@@ -41,7 +41,8 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 		t.Fatal(err)
 	}
 	h := rest.Handler(map[string]*service.Graph{"people": g}, rest.Options{Server: policy.Unrestricted("")})
-	s := serveMatrix(t, auth.Require(cut(h), slog.New(slog.DiscardHandler), matrixTokens(t)))
+	gate := &auth.Gate{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
+	s := serveMatrix(t, gate.Require(cut(h)))
 	for i := range restRows {
 		row := &restRows[i]
 		if routeOf(row.route).Elsewhere {

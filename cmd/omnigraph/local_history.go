@@ -204,32 +204,12 @@ func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*clean
 	})
 }
 
-func (l *local) Verify(ctx context.Context) (faults []faultAnswer, err error) {
+func (l *local) Verify(ctx context.Context) (faults []service.StoredFault, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) (err error) {
-		faults, err = faultsIn(l.Graph.Verify(ctx))
+		faults, err = service.StoredFaults(l.Graph.Verify(ctx))
 		return err
 	})
 	return faults, err
-}
-
-// faultsIn takes the faults of what is stored out of an error; the rest of it is
-// returned.
-func faultsIn(err error) (faults []faultAnswer, rest error) {
-	var many interface{ Unwrap() []error }
-	var corrupt *engine.Corrupt
-	switch {
-	case err == nil:
-	case errors.As(err, &many):
-		for _, e := range many.Unwrap() {
-			f, r := faultsIn(e)
-			faults, rest = append(faults, f...), errors.Join(rest, r)
-		}
-	case errors.As(err, &corrupt):
-		faults = []faultAnswer{{corrupt.Object, corrupt.Detail}}
-	default:
-		rest = err
-	}
-	return faults, rest
 }
 
 func orNull(s string) *string {

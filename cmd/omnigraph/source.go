@@ -50,7 +50,7 @@ type source interface {
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error)
 
 	// Verify returns the faults of what is stored.
-	Verify(ctx context.Context) ([]faultAnswer, error)
+	Verify(ctx context.Context) ([]service.StoredFault, error)
 
 	// Cleanup makes commits of the past unreadable.
 	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
@@ -231,11 +231,6 @@ type mergeAnswer struct {
 	Commit            *string `json:"commit"`
 	ActorID           *string `json:"actor_id"`
 	DryRun            bool    `json:"dry_run,omitempty"`
-}
-
-type faultAnswer struct {
-	Object string `json:"object"`
-	Detail string `json:"detail"`
 }
 
 // graphFlags are the flags of a verb that works on a graph.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 func newVerify() *cobra.Command {
@@ -27,7 +29,7 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 				return verifyReport(faults)
 			})
 			// A store whose log or manifest is bad is found out on opening it.
-			if faults, rest := faultsIn(err); len(faults) > 0 && rest == nil {
+			if faults, rest := service.StoredFaults(err); len(faults) > 0 && rest == nil {
 				r, err := verifyReport(faults)
 				return errors.Join(f.print(cmd, r), err)
 			}
@@ -38,9 +40,9 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 	return cmd
 }
 
-func verifyReport(faults []faultAnswer) (*report, error) {
+func verifyReport(faults []service.StoredFault) (*report, error) {
 	if faults == nil {
-		faults = []faultAnswer{}
+		faults = []service.StoredFault{}
 	}
 	r := &report{doc: map[string]any{"faults": faults}, columns: columns("object", "detail"), rows: rowsOf(faults)}
 	if len(faults) == 0 {

@@ -44,11 +44,6 @@ type Gate struct {
 	lines sample.Lines // of the log: whoever has no token can cause them
 }
 
-// Require puts a gate of these verifiers in front of next.
-func Require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
-	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
-}
-
 // Require puts authentication in front of next: the first verifier that knows the
 // token says who the actor is, and next finds it in the context. A missing, unknown or
 // rejected token answers 401 with WWW-Authenticate, which names the metadata if there

@@ -41,6 +41,11 @@ func tokens(t testing.TB) *Tokens {
 	return ts
 }
 
+// require puts a gate of these verifiers in front of next.
+func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
+	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
+}
+
 func TestRequire(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -67,7 +72,7 @@ func TestRequire(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			var got *service.Actor
-			h := Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				got = service.ActorFrom(r.Context())
 				if r.Header.Get("Authorization") != "" {
 					t.Error("the token goes on behind authentication")
@@ -127,7 +132,7 @@ func TestSeveralVerifiers(t *testing.T) {
 		return nil, nil
 	})
 	for token, want := range map[string]int{adaToken: 200, "their-own": 200, "neither": 401, "unlucky": 503} {
-		h := Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler), tokens(t), second)
+		h := require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler), tokens(t), second)
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Authorization", "Bearer "+token)
 		w := httptest.NewRecorder()
@@ -280,7 +285,7 @@ func FuzzAuthorization(f *testing.F) {
 	ts := tokens(f)
 	f.Fuzz(func(t *testing.T, header string) {
 		passed := false
-		h := Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }), slog.New(slog.DiscardHandler), ts)
+		h := require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }), slog.New(slog.DiscardHandler), ts)
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header["Authorization"] = []string{header}
 		w := httptest.NewRecorder()

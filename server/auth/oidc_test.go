@@ -324,7 +324,7 @@ func TestGateOfTwo(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+i.Token(t, authtest.NewKey(t, "k9", jose.ES256), "ada", nil))
 	v2, _, _ := verifier(t, i)
 	w := httptest.NewRecorder()
-	Require(http.NotFoundHandler(), slog.New(slog.DiscardHandler), v2).ServeHTTP(w, r)
+	require(http.NotFoundHandler(), slog.New(slog.DiscardHandler), v2).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "10" {
 		t.Errorf("the issuer is down: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 	}

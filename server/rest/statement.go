@@ -6,8 +6,13 @@ import (
 )
 
 type queryBody struct {
-	Query     string         `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
-	Name      *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Query string  `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
+	Name  *string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	readOptions
+}
+
+// readOptions are what a read takes beside its text.
+type readOptions struct {
 	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
 	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
@@ -19,11 +24,7 @@ type queryBody struct {
 // text and one for the name.
 type readBody struct {
 	statementNames
-	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	Snapshot  *string        `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   *int32         `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+	readOptions
 }
 
 type mutateBody struct {

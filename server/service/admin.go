@@ -35,23 +35,23 @@ func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if !ok {
 		return nil, &engine.Unsupported{Construct: "verifying what is stored"}
 	}
-	found, err := storedFaults(g.Verify(ctx))
+	found, err := StoredFaults(g.Verify(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &tool.Outcome{Value: &Verified{Faults: append([]StoredFault{}, found...)}}, nil
 }
 
-// storedFaults takes the faults of what is stored out of an error; the rest of it is
+// StoredFaults takes the faults of what is stored out of an error; the rest of it is
 // returned.
-func storedFaults(err error) (found []StoredFault, rest error) {
+func StoredFaults(err error) (found []StoredFault, rest error) {
 	var many interface{ Unwrap() []error }
 	var corrupt *engine.Corrupt
 	switch {
 	case err == nil:
 	case errors.As(err, &many):
 		for _, e := range many.Unwrap() {
-			f, r := storedFaults(e)
+			f, r := StoredFaults(e)
 			found, rest = append(found, f...), errors.Join(rest, r)
 		}
 	case errors.As(err, &corrupt):

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
@@ -68,12 +69,20 @@ func TestFormat3(t *testing.T) {
 	staysTheSame(t, g, home, whole.dump)
 }
 
+// fixtureOptions open the graphs under testdata with a clock that stands shortly after the
+// last of them was written, so that their idempotency keys have not expired.
+func fixtureOptions() Options {
+	o := crashOptions
+	o.Now = func() time.Time { return time.Date(2026, time.November, 20, 16, 0, 0, 0, time.UTC) }
+	return o
+}
+
 // openFixture opens a copy of a graph that is kept under testdata, in a folder of its own.
 func openFixture(t *testing.T, name string) (g *Graph, home string) {
 	t.Helper()
 	home = filepath.Join(t.TempDir(), "graph")
 	must(t, os.CopyFS(home, os.DirFS(filepath.Join("testdata", name))))
-	g, err := Open(t.Context(), fs.OS(), home, crashOptions)
+	g, err := Open(t.Context(), fs.OS(), home, fixtureOptions())
 	must(t, err)
 	return g, home
 }
@@ -86,7 +95,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 	want := dump(g)
 	must(t, g.Verify(ctx))
 	must(t, g.Close())
-	g, err := Open(ctx, fs.OS(), home, crashOptions)
+	g, err := Open(ctx, fs.OS(), home, fixtureOptions())
 	must(t, err)
 	defer g.Close()
 	if got := dump(g); got != want {

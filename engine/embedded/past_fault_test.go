@@ -206,7 +206,7 @@ func TestFormat2Past(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format2-past"))); err != nil {
 		t.Fatal(err)
 	}
-	g, err := Open(ctx, fs.OS(), home, crashOptions)
+	g, err := Open(ctx, fs.OS(), home, fixtureOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestFormat2Past(t *testing.T) {
 		if err := g.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if g, err = Open(ctx, fs.OS(), home, crashOptions); err != nil {
+		if g, err = Open(ctx, fs.OS(), home, fixtureOptions()); err != nil {
 			t.Fatal(err)
 		}
 		was.check(t, g, "opened again", nil)

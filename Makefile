@@ -115,6 +115,9 @@ SIZE ?= 1
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
 	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) bench/peers/run.sh
 
+bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections
+	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin
+
 bench-branches: ## measure branches, their first commits and merges by the size of the graph
 	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
 
@@ -145,4 +148,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean

@@ -67,6 +67,7 @@ var imports = []struct {
 	// Commands wire everything; nobody imports them.
 	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/manual", "server", "server/**", "source/**"}},
 	{"bench/social", nil},
+	{"bench/serverproc", nil},
 	{"bench/contention", []string{"engine", "gq", "gq/**"}},
 	{"bench/cmd/**", []string{"bench/**", "engine/**"}},
 	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "server", "server/**"}},

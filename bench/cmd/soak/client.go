@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
 // callLimit is how long a call may take: longer than the server's own limit, so that it
@@ -41,9 +43,9 @@ type client struct {
 	live   []string // notes of its own that are there
 }
 
-func newClient(n int, actor string, p *server, b *book, l *ledger, seed uint64) *client {
+func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, seed uint64) *client {
 	c := &client{
-		n: n, actor: actor, rng: rand.New(rand.NewPCG(seed, uint64(n))), base: "http://" + p.addr + "/graphs/" + graphID, token: tokenOf(actor),
+		n: n, actor: actor, rng: rand.New(rand.NewPCG(seed, uint64(n))), base: "http://" + p.Addr + "/graphs/" + graphID, token: tokenOf(actor),
 		book: b, ledger: l,
 	}
 	c.http = &http.Client{Transport: c.transport(&http.Transport{MaxIdleConnsPerHost: 4}), Timeout: callLimit}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
 // cycle makes a branch, by a route or a tool, lets write write to it, and reports whether
@@ -141,7 +143,7 @@ func headOf(o *outcome) string {
 }
 
 // prepare makes the notes that all clients write to.
-func prepare(ctx context.Context, p *server, l *ledger) error {
+func prepare(ctx context.Context, p *serverproc.Server, l *ledger) error {
 	c := newClient(-1, everything, p, newBook(), l, 0)
 	defer c.close()
 	for i := range numShared {

@@ -67,6 +67,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return s.verdict()
 }
 
+// ending is how the server ended after SIGTERM.
+type ending struct {
+	took time.Duration
+	err  error // nil for status 0 within the limit
+}
+
 // result is all that a run has to be judged by.
 type result struct {
 	book    *book
@@ -83,7 +89,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.kill()
+	defer p.Kill()
 	r := &result{book: newBook()}
 	l := newLedger()
 	if err := prepare(ctx, p, l); err != nil {
@@ -99,10 +105,10 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case err := <-p.ended:
-			return nil, fmt.Errorf("the server ended by itself: %v\n%s", err, p.logged())
+		case err := <-p.Exited():
+			return nil, fmt.Errorf("the server ended by itself: %v\n%s", err, p.Log())
 		case <-watching.C:
-			s, err := p.sample(time.Since(begun))
+			s, err := take(p, time.Since(begun))
 			if err != nil {
 				return nil, err
 			}
@@ -111,7 +117,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 		}
 	}
 	r.book.stop()
-	r.end = p.terminate()
+	r.end.took, r.end.err = p.Terminate(drainLimit)
 	crowd.wait()
 	if r.lost, r.checked, err = compare(ctx, filepath.Join(dir, "data", graphID), l); err != nil {
 		return nil, fmt.Errorf("the store after the end: %w", err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
 const (
@@ -22,7 +24,7 @@ type crowd struct {
 	done   sync.WaitGroup
 }
 
-func startCrowd(ctx context.Context, p *server, b *book, l *ledger, o options) *crowd {
+func startCrowd(ctx context.Context, p *serverproc.Server, b *book, l *ledger, o options) *crowd {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &crowd{cancel: cancel}
 	for n := range o.clients {

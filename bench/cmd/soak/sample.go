@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
 // sample is what the server took at one moment.
@@ -21,40 +22,27 @@ type sample struct {
 	commits    int64 // acknowledged by then
 }
 
-// sample looks at the server.
-func (p *server) sample(at time.Duration) (sample, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+// take reads what the server uses.
+func take(p *serverproc.Server, at time.Duration) (sample, error) {
+	status, err := p.Status()
 	if err != nil {
 		return sample{}, err
 	}
-	s := sample{at: at, goroutines: p.goroutines()}
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		fields := strings.Fields(value)
-		if len(fields) == 0 {
-			continue
-		}
-		switch name {
-		case "VmRSS":
-			s.rss, err = strconv.ParseInt(fields[0], 10, 64)
-		case "Threads":
-			s.threads, err = strconv.ParseInt(fields[0], 10, 64)
-		}
-		if err != nil {
-			return sample{}, fmt.Errorf("%s: %w", strings.TrimSpace(line), err)
-		}
+	s := sample{at: at, goroutines: goroutineCount(p)}
+	if s.rss, err = strconv.ParseInt(strings.TrimSuffix(status["VmRSS"], " kB"), 10, 64); err != nil {
+		return sample{}, fmt.Errorf("VmRSS of the server: %w", err)
 	}
-	if s.rss == 0 {
-		return sample{}, fmt.Errorf("/proc/%d/status tells no resident memory", p.cmd.Process.Pid)
+	if s.threads, err = strconv.ParseInt(status["Threads"], 10, 64); err != nil {
+		return sample{}, fmt.Errorf("Threads of the server: %w", err)
 	}
 	return s, nil
 }
 
-// goroutines asks the server's metrics, and returns 0 when there are none.
-func (p *server) goroutines() int64 {
+// goroutineCount reads the server's metrics, and returns 0 when there are none.
+func goroutineCount(p *serverproc.Server) int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+"/metrics", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Addr+"/metrics", nil)
 	if err != nil {
 		return 0
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// conn is a connection whose client uses as little of the processors as it can: they are the
+// servers' too.
+type conn struct {
+	net.Conn
+	r      *bufio.Reader
+	answer []byte
+}
+
+func dial(addr string, n int) (conns []*conn, err error) {
+	for range n {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			hangUp(conns)
+			return nil, err
+		}
+		conns = append(conns, &conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10)})
+	}
+	return conns, nil
+}
+
+func hangUp(conns []*conn) {
+	for _, c := range conns {
+		c.Close()
+	}
+}
+
+// post sends a body below a head that ends in "Content-Length: ", and returns the answer's body,
+// which is valid until the next call. An answer other than 200 is an error.
+func (c *conn) post(head, body string) ([]byte, error) {
+	if _, err := io.WriteString(c, head+strconv.Itoa(len(body))+"\r\n\r\n"+body); err != nil {
+		return nil, err
+	}
+	length := -1
+	for first := true; ; first = false {
+		line, err := c.r.ReadSlice('\n')
+		switch {
+		case err != nil:
+			return nil, err
+		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")):
+			return nil, fmt.Errorf("answered %s", line)
+		case bytes.HasPrefix(line, []byte("Content-Length: ")):
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len("Content-Length: "):]))); err != nil {
+				return nil, err
+			}
+		}
+		if len(line) == 2 {
+			break
+		}
+	}
+	if length < 0 {
+		return nil, fmt.Errorf("the answer has no Content-Length")
+	}
+	c.answer = slices.Grow(c.answer[:0], length)[:length]
+	_, err := io.ReadFull(c.r, c.answer)
+	return c.answer, err
+}
+
+// hammer posts over all connections for a round and returns how long each call took. request
+// returns the head and body of the n-th call of a connection.
+func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head, body string)) ([]time.Duration, error) {
+	took := make([][]time.Duration, len(conns))
+	errs := make([]error, len(conns))
+	var wg sync.WaitGroup
+	begin := time.Now()
+	for i, c := range conns {
+		wg.Go(func() {
+			for n := 0; time.Since(begin) < round; n++ {
+				head, body := request(i, n)
+				start := time.Now()
+				if _, err := c.post(head, body); err != nil {
+					errs[i] = err
+					return
+				}
+				took[i] = append(took[i], time.Since(start))
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(took...), nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench"
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+)
+
+// calls are the requests that are measured: the same stored lookup by key through both transports.
+var calls = []struct {
+	label, path, headers, body string
+}{
+	{"REST, stored lookup", "/graphs/" + graphID + "/queries/get_package", "", `{"params":{"path":%q}}`},
+	{"MCP, stored lookup", "/graphs/" + graphID + "/mcp", "Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2025-11-25\r\n",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_package","arguments":{"params":{"path":%q}}}}`},
+}
+
+// target is a server with the connections and the head of its requests, and what was measured.
+type target struct {
+	server *serverproc.Server
+	head   string
+	conns  []*conn
+
+	took []time.Duration // of each call
+	rate []float64       // calls a second, of each round
+	cpu  time.Duration   // processor time of the server
+}
+
+// measure runs one round.
+func (t *target) measure(round time.Duration, body func(conn, n int) string) error {
+	before, err := t.server.CPU()
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	took, err := hammer(t.conns, round, func(conn, n int) (string, string) { return t.head, body(conn, n) })
+	if err != nil {
+		return err
+	}
+	t.rate = append(t.rate, float64(len(took))/time.Since(begin).Seconds())
+	t.took = append(t.took, took...)
+	after, err := t.server.CPU()
+	t.cpu += after - before
+	return err
+}
+
+// compare prints a row for each call and number of connections. The servers take turns, so that
+// other work on the machine slows both.
+func compare(ctx context.Context, stdout io.Writer, ours, plain *serverproc.Server, o options) error {
+	fmt.Fprintln(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | bare p50 | p99 | a second | processor a call | p50 ratio | processor ratio |")
+	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, c := range calls {
+		head := "POST " + c.path + " HTTP/1.1\r\nHost: " + ours.Addr + "\r\nAuthorization: Bearer " + token +
+			"\r\nContent-Type: application/json\r\n" + c.headers + "Content-Length: "
+		body := func(conn, n int) string {
+			return fmt.Sprintf(c.body, bench.PackagePath((conn*7919+n)%bench.Medium.Packages))
+		}
+		size, err := answerSize(ours.Addr, head, body(0, 0))
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.label, err)
+		}
+		bareHead := fmt.Sprintf("POST /%d HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%sContent-Length: ", size, plain.Addr, c.headers)
+		for _, connections := range []int{1, 16} {
+			us, bare := &target{server: ours, head: head}, &target{server: plain, head: bareHead}
+			if err := inTurns(ctx, []*target{us, bare}, connections, body, o); err != nil {
+				return fmt.Errorf("%s: %w", c.label, err)
+			}
+			fmt.Fprintf(stdout, "| %s | %d B | %d | %s | %s | %.2f | %.2f |\n", c.label, size, connections, us.cells(), bare.cells(),
+				float64(quantile(us.took, 0.5))/float64(quantile(bare.took, 0.5)), float64(us.perCall())/float64(bare.perCall()))
+		}
+	}
+	return nil
+}
+
+// inTurns warms the targets up, and then measures a round of each until all rounds are done.
+func inTurns(ctx context.Context, targets []*target, connections int, body func(conn, n int) string, o options) error {
+	for _, t := range targets {
+		var err error
+		if t.conns, err = dial(t.server.Addr, connections); err != nil {
+			return err
+		}
+		defer hangUp(t.conns)
+		if _, err := hammer(t.conns, o.round, func(conn, n int) (string, string) { return t.head, body(conn, n) }); err != nil {
+			return err
+		}
+	}
+	for range o.rounds {
+		for _, t := range targets {
+			if err := t.measure(o.round, body); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (t *target) cells() string {
+	rates := slices.Sorted(slices.Values(t.rate))
+	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), rates[len(rates)/2], t.perCall())
+}
+
+func (t *target) perCall() time.Duration {
+	return (t.cpu / time.Duration(len(t.took))).Round(100 * time.Nanosecond)
+}
+
+// answerSize returns the length of the body of an answer.
+func answerSize(addr, head, body string) (int, error) {
+	conns, err := dial(addr, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer hangUp(conns)
+	answer, err := conns[0].post(head, body)
+	return len(answer), err
+}
+
+func quantile(d []time.Duration, q float64) time.Duration {
+	slices.Sort(d)
+	return d[min(len(d)-1, int(q*float64(len(d))))].Round(100 * time.Nanosecond)
+}

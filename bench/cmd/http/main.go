@@ -1,0 +1,118 @@
+// Command http measures the built server over HTTP against a bare net/http server that answers
+// as many bytes. Both run as processes of their own, and this process is their client.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench"
+	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "http:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the settings of a run.
+type options struct {
+	bin    string // folder of the built commands
+	repo   string // folder of the cluster.yaml and queries to serve
+	rounds int    // of each server
+	round  time.Duration
+	seed   uint64
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("http", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o options
+	bare := flags.Bool("bare", false, "be the bare server, and nothing else")
+	flags.StringVar(&o.bin, "bin", "bin", "folder of the built omnigraph and omnigraph-server")
+	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
+	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server, per row of the table")
+	flags.DurationVar(&o.round, "round", 200*time.Millisecond, "length of a round")
+	flags.Uint64Var(&o.seed, "seed", 42, "seed of the graph and of the keys")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q: the command takes flags only", flags.Arg(0))
+	case *bare:
+		return serveBare(ctx, stdout)
+	case o.rounds < 1 || o.round <= 0:
+		return errors.New("-rounds and -round must be above 0")
+	}
+	dir, err := os.MkdirTemp("", "bench-http-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ours, err := startOmnigraph(ctx, dir, o)
+	if err != nil {
+		return err
+	}
+	defer ours.Kill()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	plain, err := serverproc.Start(ctx, exec.Command(self, "-bare"), nil)
+	if err != nil {
+		return err
+	}
+	defer plain.Kill()
+	return compare(ctx, stdout, ours, plain, o)
+}
+
+const (
+	graphID = "code"
+	actor   = "act-dev" // the policy of the repository allows it every query
+	token   = "bench-token"
+)
+
+// startOmnigraph loads a made-up code graph of about 356,000 entities with the built command, and
+// serves it as the load left it.
+func startOmnigraph(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
+	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(o.repo, "queries"))); err != nil {
+		return nil, err
+	}
+	config, err := os.ReadFile(filepath.Join(o.repo, "cluster.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cluster.yaml"), config, 0o644); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "graph.ndjson")
+	if err := os.WriteFile(data, bench.Medium.NDJSON(o.seed), 0o644); err != nil {
+		return nil, err
+	}
+	store := filepath.Join(dir, "data", graphID)
+	for _, args := range [][]string{
+		{"init", "--schema", filepath.Join(dir, "queries", graphID, "schema.pg"), "--store", store},
+		{"load", "--store", store, "--data", data, "--mode", "overwrite"},
+	} {
+		if out, err := exec.CommandContext(ctx, filepath.Join(o.bin, "omnigraph"), args...).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("omnigraph %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	cmd := exec.Command(filepath.Join(o.bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
+	cmd.Env = serverproc.Environ(map[string]string{actor: token})
+	return serverproc.Start(ctx, cmd, nil)
+}

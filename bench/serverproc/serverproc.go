@@ -1,0 +1,183 @@
+// Package serverproc runs a server as a process of its own, as its users do.
+package serverproc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// startLimit is how long a server may take until it listens.
+const startLimit = 30 * time.Second
+
+// Server is a running server process.
+type Server struct {
+	Addr string // host:port on which it listens
+
+	cmd   *exec.Cmd
+	ended chan error // receives once, when the process has ended
+	log   tail
+}
+
+// Start starts the command and waits until it prints OMNIGRAPH_LISTEN_ADDR=host:port on its
+// standard output. Its standard error goes to log, which may be nil. The command must not come
+// from exec.CommandContext: Terminate and Kill end it.
+func Start(ctx context.Context, cmd *exec.Cmd, log io.Writer) (*Server, error) {
+	s := &Server{cmd: cmd, ended: make(chan error, 1), log: tail{all: log}}
+	cmd.Stderr = &s.log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	listening := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if addr, ok := strings.CutPrefix(lines.Text(), "OMNIGRAPH_LISTEN_ADDR="); ok {
+				listening <- addr
+			}
+		}
+		s.ended <- cmd.Wait()
+	}()
+	err = fmt.Errorf("the server did not listen within %v", startLimit)
+	select {
+	case s.Addr = <-listening:
+		return s, nil
+	case err := <-s.ended:
+		return nil, fmt.Errorf("the server did not start: %v\n%s", err, s.Log())
+	case <-time.After(startLimit):
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.Kill()
+	return nil, fmt.Errorf("%w\n%s", err, s.Log())
+}
+
+// Environ returns the environment of this process without the variables that begin with
+// OMNIGRAPH_, and with a token for each actor.
+func Environ(tokens map[string]string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "OMNIGRAPH_") {
+			env = append(env, kv)
+		}
+	}
+	for actor, token := range tokens {
+		env = append(env, "OMNIGRAPH_TOKEN_"+strings.ToUpper(strings.ReplaceAll(actor, "-", "_"))+"="+token)
+	}
+	return env
+}
+
+// Log returns the last 4 KiB that the server wrote to its standard error.
+func (s *Server) Log() string { return s.log.last(4096) }
+
+// Exited returns a channel that receives once, when the process ends by itself.
+func (s *Server) Exited() <-chan error { return s.ended }
+
+// Terminate sends SIGTERM and waits until the process has ended, or kills it after the limit.
+// It returns the time that this took, and an error unless the process ended with status 0
+// within the limit.
+func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
+	start := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return 0, err
+	}
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, s.Log())
+		}
+		return time.Since(start), err
+	case <-time.After(limit):
+		s.Kill()
+		return time.Since(start), fmt.Errorf("the server was still there %v after SIGTERM\n%s", limit, s.Log())
+	}
+}
+
+// Kill ends the process if it is still there, and waits for its end.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // fails when it has ended
+	s.ended <- <-s.ended
+}
+
+// Status returns the lines of /proc/PID/status by name, without their colons.
+func (s *Server) Status() (map[string]string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return nil, err
+	}
+	status := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		status[name] = strings.TrimSpace(value)
+	}
+	return status, nil
+}
+
+// ticksPerSecond is USER_HZ, the unit of the times in /proc/PID/stat; it is 100 on every
+// platform on which Go runs on Linux.
+const ticksPerSecond = 100
+
+// CPU returns the processor time that the process has used, in steps of 10 ms.
+func (s *Server) CPU() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second field is the name in parentheses, which may hold spaces; see proc_pid_stat(5).
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 13 {
+		return 0, errors.New("/proc/PID/stat has too few fields")
+	}
+	var ticks int64
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
+}
+
+// tail keeps the end of what is written to it, and passes everything on.
+type tail struct {
+	all io.Writer // may be nil
+
+	mu  sync.Mutex
+	end []byte
+}
+
+const maxTail = 64 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, p...)
+	if len(t.end) > 2*maxTail {
+		t.end = bytes.Clone(t.end[len(t.end)-maxTail:])
+	}
+	if t.all != nil {
+		return t.all.Write(p)
+	}
+	return len(p), nil
+}
+
+func (t *tail) last(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.end[max(0, len(t.end)-n):])
+}

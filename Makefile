@@ -128,8 +128,10 @@ bench-writers: ## measure 64 writers beside 16 readers on the disk, and that not
 bench-codegen: ## measure gq generate beside sqlc generate: time, memory, and whether the result builds
 	cd bench/sqlc && $(GO) run .
 
-lint: ## vet, formatting, stale generated code
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+lint: ## vet, staticcheck, formatting, stale generated code
 	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt -w these:"; echo "$$files"; exit 1; }
 	$(GO) run ./cmd/gq fmt -l queries
 	$(GO) run ./cmd/gq lint --max-warnings 0

@@ -40,6 +40,7 @@ func fixtures(*service.Graph) mcp.Options {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "called with " + string(req.Params.Arguments)}}}, nil
 		}),
 		fixtureTool("test_missing_capability", `{"type":"object"}`, func(req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			//lint:ignore SA1019 the conformance suite asks for sampling while it is deprecated
 			if c := req.ClientCapabilities(); c != nil && c.Sampling != nil {
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "the client can sample"}}}, nil
 			}

@@ -54,7 +54,7 @@ func TestHostileNames(t *testing.T) {
 func TestHostileBranches(t *testing.T) {
 	b := besiege(t)
 	dir := b.cmd.Args[2]
-	names := []string{"", "/", "a/", "/a", "a//b", "a/../b", "a\x00b", "a\nb", "a\u0085b", "‮", "ａ", "a b", `a\b`, strings.Repeat("a", 201), strings.Repeat("a/", 400_000)}
+	names := []string{"", "/", "a/", "/a", "a//b", "a/../b", "a\x00b", "a\nb", "a\u0085b", "\u202e", "ａ", "a b", `a\b`, strings.Repeat("a", 201), strings.Repeat("a/", 400_000)}
 	for _, name := range hostileNames {
 		if plain, err := url.PathUnescape(name); err == nil {
 			names = append(names, plain)

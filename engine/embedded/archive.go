@@ -193,15 +193,15 @@ func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (r
 
 // describe adds what a checkpoint keeps of the past to its manifest, and the segments
 // that it needs to those that are named.
-func (p *cutPast) describe(m *version.Manifest, named map[string]bool) {
-	m.Archive = p.archive
-	for _, a := range p.archive {
+func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
+	m.Archive = c.archive
+	for _, a := range c.archive {
 		named[a.Name] = true
 		for _, ref := range a.Refs {
 			named[ref] = true
 		}
 	}
-	for _, list := range [][]*anchor{p.stored, p.anchors} {
+	for _, list := range [][]*anchor{c.stored, c.anchors} {
 		for _, a := range list {
 			named[a.Name] = true
 			for _, ref := range a.Refs {

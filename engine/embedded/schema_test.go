@@ -101,12 +101,11 @@ func schemaScript() script {
 // TestSchemaReopened opens the graph again after each step, and wants it unchanged.
 func TestSchemaReopened(t *testing.T) {
 	ctx := context.Background()
-	mem := fs.NewMem()
 	for _, inline := range []int{700, 1 << 20} {
 		opts := crashOptions
 		opts.InlineBytes = inline
 		opts.LogSize = 1 << 22
-		mem = fs.NewMem()
+		mem := fs.NewMem()
 		g, err := Create(ctx, mem, dir, "// people", people(), opts)
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func (one) Stats() (engine.Stats, bool) {
 }
 
 // none is a graph whose engine has no figures.
-type none struct{ one }
+type none struct{}
 
 func (none) ID() string                  { return "h" }
 func (none) Stats() (engine.Stats, bool) { return engine.Stats{}, false }

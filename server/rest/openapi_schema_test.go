@@ -35,6 +35,7 @@ type sample struct {
 	At       time.Time    `json:"at"`
 	Code     service.Code `json:"code"`
 	Hidden   string       `json:"-"`
+	//lint:ignore U1000 TestSchemas wants that an unexported field is left out
 	internal string
 }
 

@@ -10,7 +10,7 @@ import (
 
 // header is one of an answer.
 type header struct {
-	name, description, example string
+	name, description string
 	kind                       Kind
 	always                     bool // on every answer of the status
 }

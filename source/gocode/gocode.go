@@ -169,7 +169,7 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 		return nil, &faults
 	}
 	if len(own) == 0 {
-		return nil, errors.New("no package of a Go module matches; run it inside a module, with patterns such as ./...")
+		return nil, errors.New("no package of a Go module matches; run it inside a module, with patterns such as ./... for all packages")
 	}
 	if !opts.Deps {
 		pkgs = own

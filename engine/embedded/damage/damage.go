@@ -31,8 +31,8 @@ func Corrupt(object, format string, args ...any) {
 // Watch makes faults of memory panics in this goroutine, and returns what was before.
 func Watch() bool { return debug.SetPanicOnFault(true) }
 
-// Catch, deferred, makes a fault that was thrown, or of a mapped file, the error of the
-// call. It ends what Watch began.
+// Catch must be deferred. It turns a thrown fault, or a fault of a mapped file, into the error
+// of the call, and ends what Watch began.
 func Catch(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	switch p := recover().(type) {

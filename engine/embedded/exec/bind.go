@@ -93,11 +93,11 @@ func (b *binder) projections() error {
 			out.agg, err = b.aggregate(e)
 		case plan.Whole:
 			b.keepVar(e.Var)
-			if out.ex, err = b.expr(plan.ID{Var: e.Var}); err != nil {
+			if out.ex, err = b.expr(plan.ID(e)); err != nil {
 				return err
 			}
 			for i, f := range c.Fields {
-				src := plan.Expr(plan.ID{Var: e.Var})
+				src := plan.Expr(plan.ID(e))
 				if i > 0 {
 					src = plan.Prop{Var: e.Var, Name: f.Name, Type: f.Type}
 				}

@@ -176,18 +176,18 @@ func (s *scan) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
 }
 
-func (r *sorted) describe(x *explainer) (name, detail string) {
-	t := x.types[r.v]
-	prop := x.Var(r.v) + "." + t.Props[r.prop].Name
-	detail = t.Name + " " + x.Var(r.v) + " by index " + t.Props[r.prop].Name
-	if r.ordered {
+func (s *sorted) describe(x *explainer) (name, detail string) {
+	t := x.types[s.v]
+	prop := x.Var(s.v) + "." + t.Props[s.prop].Name
+	detail = t.Name + " " + x.Var(s.v) + " by index " + t.Props[s.prop].Name
+	if s.ordered {
 		detail += " in order"
-		if r.desc {
+		if s.desc {
 			detail += ", from the end"
 		}
 	}
 	var parts []string
-	for _, list := range [][]bound{r.lower, r.upper} {
+	for _, list := range [][]bound{s.lower, s.upper} {
 		for _, b := range list {
 			part := prop + " " + b.op.String() + " " + x.Expr(b.src)
 			if !slices.Contains(parts, part) {

@@ -79,7 +79,7 @@ func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
 }
 
 // take notes a filter that bounds the property.
-func (r *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value.Type) {
+func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value.Type) {
 	cmp, ok := c.(plan.Compare)
 	if !ok {
 		return
@@ -101,14 +101,14 @@ func (r *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value
 	}
 	switch bd.op {
 	case plan.Lt, plan.Le:
-		r.upper = append(r.upper, bd)
+		s.upper = append(s.upper, bd)
 	case plan.Gt, plan.Ge:
-		r.lower = append(r.lower, bd)
+		s.lower = append(s.lower, bd)
 	case plan.Eq:
-		r.lower, r.upper = append(r.lower, bd), append(r.upper, bd)
+		s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
 	case plan.StartsWith:
 		if typ.Kind == value.String {
-			r.lower, r.upper = append(r.lower, bd), append(r.upper, bd)
+			s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
 		}
 	case plan.Ne, plan.Contains:
 	}

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 )
@@ -154,8 +155,11 @@ func isLoopback(host string) bool {
 }
 
 func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
+	if end := 80; len(s) > end {
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		return s[:end] + "…"
 	}
 	return s
 }

@@ -193,6 +193,18 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
+// TestRefusalShowsWholeLetters cuts a long Host where a letter of several bytes stands.
+func TestRefusalShowsWholeLetters(t *testing.T) {
+	g, _ := newGuard(t, Options{Bind: "localhost:0"})
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Host = strings.Repeat("a", 79) + "äb"
+	w := httptest.NewRecorder()
+	g.Wrap(http.NotFoundHandler()).ServeHTTP(w, r)
+	if want := `host \"` + strings.Repeat("a", 79) + `…\";`; w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+	}
+}
+
 // FuzzOrigin checks that what is taken as an origin is written one way only, and that
 // no text reads as a loopback origin but those of the three hosts.
 func FuzzOrigin(f *testing.F) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server"
@@ -63,7 +64,8 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 			continue
 		}
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", name, g.ID)
-		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
+		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header %s\n", url,
+			shellescape.Quote(g.ID), shellescape.Quote(url), shellescape.Quote("Authorization: Bearer "+token))
 		if g.ID != sample.Graph {
 			continue
 		}

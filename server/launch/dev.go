@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -128,9 +129,23 @@ func printRows(w io.Writer, content any) error {
 	for _, row := range read.Rows[:min(devRows, len(read.Rows))] {
 		cells := make([]string, len(read.Columns))
 		for i, c := range read.Columns {
-			cells[i] = fmt.Sprint(row[c])
+			cells[i] = printable(fmt.Sprint(row[c]))
 		}
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	return tw.Flush()
+}
+
+// printable escapes what a terminal would act upon: the rows are data.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
 }

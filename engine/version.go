@@ -1,34 +1,39 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // MaxBranchName is the longest name of a branch, in characters.
 const MaxBranchName = 200
 
-// CheckBranchName checks the name of a branch: 1 to [MaxBranchName] letters, digits
-// and _ - . in segments separated by /, none empty and none "..". The error is a
-// *BadArgument.
+// CheckBranchName checks the name of a new branch: 1 to [MaxBranchName] ASCII letters,
+// digits and _ - . in segments separated by /. No segment is empty, "." or "..", because
+// clients and proxies remove those from the path of a URL. The error is a *BadArgument.
+// A graph may hold older branches with a segment ".".
 func CheckBranchName(name string) error {
 	bad := func(format string, args ...any) error {
 		return &BadArgument{Param: "name", Detail: fmt.Sprintf(format, args...)}
 	}
-	if name == "" || len(name) > MaxBranchName {
-		return bad("a branch name of %d characters, wanted 1 to %d", len(name), MaxBranchName)
+	if n := utf8.RuneCountInString(name); n == 0 || n > MaxBranchName {
+		return bad("a branch name of %d characters, wanted 1 to %d", n, MaxBranchName)
 	}
 	start := 0
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '/' {
 			c := name[i]
 			if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-				return bad("the branch name %q has %q at position %d, wanted letters, digits, _ - . and /", name, c, i+1)
+				_, size := utf8.DecodeRuneInString(name[i:]) // 1 for a byte that is not UTF-8
+				return bad("the branch name %q has %q at position %d, wanted letters a to z and A to Z, digits, _ - . and /", name, name[i:i+size], i+1)
 			}
 			continue
 		}
-		switch name[start:i] {
+		switch segment := name[start:i]; segment {
 		case "":
 			return bad("the branch name %q has an empty segment; use / only between segments", name)
-		case "..":
-			return bad("the branch name %q has the segment %q; choose another", name, "..")
+		case ".", "..":
+			return bad("the branch name %q has the segment %q, which clients remove from URLs; choose another name", name, segment)
 		}
 		start = i + 1
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -184,7 +185,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
-			err = fmt.Errorf("%w; make it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, c.Schema, dir)
+			err = fmt.Errorf("%w; make it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), shellescape.Quote(dir))
 		}
 		return nil, unopened{err}
 	}

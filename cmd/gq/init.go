@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
@@ -89,13 +90,22 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	}
 	fmt.Fprintf(w, "\nThe module %s is made. Next:\n\n", m.Path)
 	if filepath.Clean(dir) != "." {
-		fmt.Fprintf(w, "  cd %s\n", scaffold.Quote(dir))
+		fmt.Fprintf(w, "  cd %s\n", quoteFolder(dir))
 	}
 	for _, step := range m.Steps() {
 		fmt.Fprintf(w, "  %s\n", step)
 	}
 	_, err = fmt.Fprintf(w, "\nThe server goes on until Ctrl-C. In a second terminal, in the module's folder, call a query\nof its own over MCP:\n\n  %s\n", m.Call())
 	return err
+}
+
+// quoteFolder writes a folder as the argument of cd: cd reads a name that begins with - as a
+// flag or as the folder before.
+func quoteFolder(dir string) string {
+	if strings.HasPrefix(dir, "-") {
+		dir = "./" + dir
+	}
+	return shellescape.Quote(dir)
 }
 
 // module decides what is made in dir.
@@ -139,7 +149,7 @@ func released(info *debug.BuildInfo) (string, error) {
 	}
 	checkout := "DIR"
 	if path, err := findUp("go.mod"); err == nil && isCheckout(filepath.Dir(path)) {
-		checkout = scaffold.Quote(filepath.Dir(path))
+		checkout = shellescape.Quote(filepath.Dir(path))
 	}
 	return "", errors.New("this gq was built from a checkout, and no released version is known to have its code; " +
 		"name the checkout with --replace " + checkout + ", or install a released gq: go install " + scaffold.Omnigraph + "/cmd/gq@latest")

@@ -15,10 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/goccy/go-yaml"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
 )
 
 // initVar, when it is set, has the commands run that gq init prints.
@@ -106,7 +105,7 @@ func runWorkflow(t *testing.T, c *terminal, name string) {
 		if err := os.WriteFile(script, []byte(strings.ReplaceAll(step.Run, "go test -race", "go test")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.run("sh -e "+scaffold.Quote(script), 10*time.Minute)
+		c.run("sh -e "+shellescape.Quote(script), 10*time.Minute)
 	}
 	if ran < 6 {
 		t.Errorf("the workflow has %d steps", ran)

@@ -109,6 +109,8 @@ func TestInitRefuses(t *testing.T) {
 		{"brain --replace " + root + " --module a:b", "module path", exitFailed},
 		{"brain --replace " + root + " --module " + scaffold.Omnigraph, "the module to build on", exitFailed},
 		{"brain --replace " + root + " --bind 80", "host:port", exitFailed},
+		{"brain --replace " + root + " --bind $(id):1", `whose host "$(id)" is neither a name nor an IP address`, exitFailed},
+		{"brain --replace " + root + " --bind localhost:x", `whose port "x" is not a number from 1 to 65535`, exitFailed},
 		{"", "found 0 arguments, wanted the folder", exitUsage},
 		{"a b", "found 2 arguments", exitUsage},
 	} {

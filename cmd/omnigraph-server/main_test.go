@@ -15,7 +15,7 @@ func TestDev(t *testing.T) {
 	for _, want := range []string{
 		"OMNIGRAPH_LISTEN_ADDR=127.0.0.1:", "OMNIGRAPH_DEV_TOKEN=",
 		"MCP     http://" + p.addr + "/graphs/code/mcp",
-		"claude mcp add --transport http code http://" + p.addr + "/graphs/code/mcp --header \"Authorization: Bearer " + p.token + "\"",
+		"claude mcp add --transport http code http://" + p.addr + "/graphs/code/mcp --header 'Authorization: Bearer " + p.token + "'",
 		"heaviest_packages answers 1 rows", "example.com/p",
 	} {
 		if !strings.Contains(p.output(), want) {

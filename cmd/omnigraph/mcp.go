@@ -127,7 +127,7 @@ is locked while it is served.`,
 func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
 	if e.server != "" {
-		u, err := url.JoinPath(e.server, "graphs", url.PathEscape(e.graph), "mcp")
+		u, err := url.JoinPath(e.server, "graphs", segment(e.graph), "mcp")
 		if err != nil {
 			return err
 		}

@@ -31,12 +31,21 @@ type remote struct {
 
 func newRemote(e *endpoint, token string, notes io.Writer) *remote {
 	// endpoint.check has parsed the URL.
-	base, _ := url.JoinPath(e.server, "graphs", url.PathEscape(e.graph))
+	base, _ := url.JoinPath(e.server, "graphs", segment(e.graph))
 	r := &remote{base: base, token: token, client: newClient(), notes: notes}
 	if e.timeout > 0 {
 		r.deadline = time.Now().Add(e.timeout)
 	}
 	return r
+}
+
+// segment escapes a name as one segment of a URL's path. A segment of dots alone would be
+// removed from the path, so its dots are escaped too.
+func segment(name string) string {
+	if strings.Trim(name, ".") == "" {
+		return strings.Repeat("%2E", len(name))
+	}
+	return url.PathEscape(name)
 }
 
 // newClient makes a client that follows no redirect: a token is for the server that was

@@ -48,7 +48,7 @@ func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Targ
 }
 
 func (r *remote) DeleteBranch(ctx context.Context, name string) error {
-	_, err := r.ask(ctx, &request{method: http.MethodDelete, path: "/branches/" + url.PathEscape(name)})
+	_, err := r.ask(ctx, &request{method: http.MethodDelete, path: "/branches/" + segment(name)})
 	return err
 }
 
@@ -83,7 +83,7 @@ func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRang
 
 func (r *remote) Commit(ctx context.Context, id string) (*commitAnswer, error) {
 	a := &commitAnswer{}
-	return a, r.into(ctx, reading("/commits/"+url.PathEscape(id), nil), a)
+	return a, r.into(ctx, reading("/commits/"+segment(id), nil), a)
 }
 
 // pageChanges is how many changed entities are asked for at a time: the most that a
@@ -105,7 +105,7 @@ func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRang
 			query.Set("after", after.Entity+"/"+after.Type+"/"+after.ID)
 		}
 		page := &changesAnswer{}
-		if err := r.into(ctx, reading("/commits/"+url.PathEscape(commit)+"/changes", query), page); err != nil {
+		if err := r.into(ctx, reading("/commits/"+segment(commit)+"/changes", query), page); err != nil {
 			return nil, err
 		}
 		if all == nil {

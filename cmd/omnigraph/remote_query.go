@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"net/url"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -156,7 +155,7 @@ type invokeBody struct {
 
 func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (rows *rowsAnswer, change *changeAnswer, err error) {
 	rows, err = pages(s.rows, func(most int, token string) (*rowsAnswer, error) {
-		q, err := posting(conditional("/queries/"+url.PathEscape(s.name), opts), invokeBody{
+		q, err := posting(conditional("/queries/"+segment(s.name), opts), invokeBody{
 			Params: s.params, Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: most, PageToken: token, DryRun: opts.DryRun,
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,11 @@ func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
 	switch {
 	case format != "":
 	case !f.asJSON && r.text != "":
-		_, err := io.WriteString(w, r.text)
+		text := r.text
+		if isTerminal(w) {
+			text = escapeControls(text)
+		}
+		_, err := io.WriteString(w, text)
 		return err
 	case !f.asJSON && isTerminal(w):
 		format = "table"
@@ -136,12 +141,14 @@ func writeLine(w io.Writer, v any) error {
 }
 
 // csv writes a header and the rows. Null is an empty field; a list or an object is its
-// JSON.
+// JSON. Control characters are escaped, because csv is also read on terminals. A field that
+// begins with = + - or @ stays as it is: a mark in front of it would change the data for
+// every reader but a spreadsheet.
 func (r *report) csv(w io.Writer) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		record[i] = c.key
+		record[i] = escapeControls(c.key)
 	}
 	if err := out.Write(record); err != nil {
 		return err
@@ -152,9 +159,11 @@ func (r *report) csv(w io.Writer) error {
 			return err
 		}
 		for i, c := range r.columns {
-			if record[i], err = text(cells[c.key]); err != nil {
+			field, err := text(cells[c.key])
+			if err != nil {
 				return err
 			}
+			record[i] = escapeControls(field)
 		}
 		if err := out.Write(record); err != nil {
 			return err
@@ -253,6 +262,24 @@ func printableLines(s string) string {
 		lines[i] = printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// escapeControls escapes control characters, those of Unicode's C1 block included, but no
+// tab and no line break, LF or CRLF, which are data of a quoted field. It writes \u and
+// four digits, which JSON in a field reads too.
+func escapeControls(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsControl(r) && r != '\t' && r != '\n' && !strings.HasPrefix(s[i:], "\r\n") {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
@@ -45,12 +46,55 @@ func FuzzReport(f *testing.F) {
 					}
 				}
 			case "csv":
+				if i := strings.IndexFunc(b.String(), func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }); i >= 0 {
+					t.Errorf("a csv with %q", b.String()[i:])
+				}
 				if _, err := csv.NewReader(&b).ReadAll(); err != nil && len(r.columns) > 0 {
 					t.Errorf("csv: %v", err)
 				}
 			}
 		}
 	})
+}
+
+// TestCSV holds that a csv has no control character that a terminal acts upon, and that
+// all else is read back as it was.
+func TestCSV(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"plain", "plain"},
+		{"two\nlines", "\"two\nlines\""},
+		{"two\r\nlines", "\"two\r\nlines\""},
+		{"a\tb", "a\tb"},
+		{`say "hi", ada`, `"say ""hi"", ada"`},
+		{"\x1b[2J\x07", `\u001b[2J\u0007`},
+		{"over\rwritten", `over\u000dwritten`},
+		{"nul\x00del\x7f", `nul\u0000del\u007f`},
+		{"c1 \u009b31m", `c1 \u009b31m`},
+		{"für 日本 👩\u200d🔬", "für 日本 👩\u200d🔬"},
+		{"=1+1", "=1+1"},
+		{"-5", "-5"},
+	} {
+		row := map[string]any{"a\x1b": tt.in, "b": []string{tt.in}}
+		r := &report{columns: columns("a\x1b", "b"), rows: []any{row}}
+		var b bytes.Buffer
+		if err := r.write(&b, "csv"); err != nil {
+			t.Fatal(err)
+		}
+		if want := `a\u001b,b` + "\n" + tt.want + ","; !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%q: %q, want %q", tt.in, b.String(), want)
+		}
+		if i := strings.IndexFunc(b.String(), func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }); i >= 0 {
+			t.Errorf("%q: a csv with %q", tt.in, b.String()[i:])
+		}
+		records, err := csv.NewReader(&b).ReadAll()
+		if err != nil || len(records) != 2 || len(records[1]) != 2 {
+			t.Fatalf("%q: %q %v", tt.in, records, err)
+		}
+		var list []string
+		if err := json.Unmarshal([]byte(records[1][1]), &list); err != nil || len(list) != 1 || list[0] != tt.in {
+			t.Errorf("%q: the JSON of a list is %q, %v", tt.in, records[1][1], err)
+		}
+	}
 }
 
 // FuzzTokenIn holds that no report of a faulty configuration shows a token.

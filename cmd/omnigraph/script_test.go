@@ -55,6 +55,11 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("CODE", code) // the folder of the schema of compiled-in queries
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		return err
+	}
+	env.Setenv("TESTDATA", testdata)
 	env.Setenv("HOME", env.WorkDir)
 	env.Values["steady"] = &steady{tokens: map[string]string{}}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -303,7 +304,7 @@ func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, dir)
+		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
 	}
 	return g, err
 }

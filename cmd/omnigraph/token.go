@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
+
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
@@ -63,7 +65,7 @@ func tokenFor(server string) (string, error) {
 	case err != nil:
 		return "", err
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%s holds tokens and can be read by others (mode %03o); mend it with: chmod 600 %s", path, info.Mode().Perm(), path)
+		return "", fmt.Errorf("%s holds tokens and can be read by others (mode %03o); mend it with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
 	case info.Size() > strictyaml.MaxBytes:
 		return "", fmt.Errorf("%s has %d bytes, wanted at most %d", path, info.Size(), strictyaml.MaxBytes)
 	}

@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
+
+	"al.essio.dev/pkg/shellescape"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -181,8 +184,8 @@ func (w *writer) example(p *model.Package, q *model.Query) {
 	}
 	w.line("```sh")
 	w.line(`curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \`)
-	w.line(`  -d '%s' \`, strings.ReplaceAll(exampleArguments(q, false), "'", `'\''`))
-	w.line("  http://127.0.0.1:8080/graphs/%s/queries/%s", p.Graph, q.Name)
+	w.line(`  -d %s \`, shellescape.Quote(exampleArguments(q, false)))
+	w.line("  %s", shellescape.Quote("http://127.0.0.1:8080/graphs/"+url.PathEscape(p.Graph)+"/queries/"+q.Name))
 	w.line("```")
 	w.line("")
 }

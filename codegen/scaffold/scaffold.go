@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -67,11 +70,26 @@ func (m *Module) Check() error {
 	if err := module.CheckImportPath(m.Path); err != nil {
 		return fmt.Errorf("the module path is %q, wanted one such as example.com/brain: %w; name it with --module", m.Path, err)
 	}
-	if _, _, err := net.SplitHostPort(m.Bind); err != nil {
-		return fmt.Errorf("the server's address is %q, wanted host:port, such as 127.0.0.1:8080", m.Bind)
+	return checkBind(m.Bind)
+}
+
+// checkBind checks a listen address. The commands and the Makefile of the module repeat it,
+// and make knows no quotes.
+func checkBind(bind string) error {
+	host, port, err := net.SplitHostPort(bind)
+	if err != nil {
+		return fmt.Errorf("the server's address is %q, wanted host:port, such as 127.0.0.1:8080", bind)
+	}
+	if ip, err := netip.ParseAddr(host); host != "" && !hostName.MatchString(host) && (err != nil || ip.Zone() != "") {
+		return fmt.Errorf("the server's address is %q, whose host %q is neither a name nor an IP address; wanted one such as 127.0.0.1:8080", bind, host)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("the server's address is %q, whose port %q is not a number from 1 to 65535; wanted one such as 127.0.0.1:8080", bind, port)
 	}
 	return nil
 }
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
 // Files returns the module's files by their slash-separated names, those that gq generate
 // writes included: without them the module's own imports would lead nowhere.

@@ -142,11 +142,20 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%q: %v, want %q", path, err, want)
 		}
 	}
-	m := brain()
-	m.Bind = "8080"
-	if err := m.Check(); err == nil {
-		t.Error("an address without a host passes")
+	for bind, want := range map[string]string{
+		"127.0.0.1:8080": "", ":8080": "", "0.0.0.0:1": "", "[::1]:65535": "", "localhost:80": "", "graph-1.example.com:80": "",
+		"8080": "wanted host:port", "": "wanted host:port", "::1:80": "wanted host:port",
+		"$(id):1": "neither a name nor an IP address", "a b:1": "neither a name", "a'b:1": "neither a name", "`id`:1": "neither a name", "-x:1": "neither a name",
+		"a;id:1": "neither a name", "a\nb:1": "neither a name", "[fe80::1%$(id)]:1": "neither a name", "ä:1": "neither a name", "$x:1": "neither a name", "a/b:1": "neither a name",
+		"localhost:": "not a number", "localhost:0": "not a number", "localhost:$(id)": "not a number", "localhost:http": "not a number", "localhost:65536": "not a number", "localhost:+1": "not a number",
+	} {
+		m := brain()
+		m.Bind = bind
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", bind, err, want)
+		}
 	}
+	m := brain()
 	m.Path = "example.com/acme/Brain/v2"
 	if m.name() != "Brain" {
 		t.Errorf("it is called %s", m.name())
@@ -207,11 +216,34 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for word, want := range map[string]string{"a/b-1.2": "a/b-1.2", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "-x": "'-x'", "~": "'~'"} {
-		if got := Quote(word); got != want {
-			t.Errorf("%q is %s, want %s", word, got, want)
+// TestPrintedLinesAreOneCommand reads the printed lines with a shell that has an address
+// with the shell's own letters, which Check refuses: each is a word and nothing is run.
+func TestPrintedLinesAreOneCommand(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, host := range []string{"$(touch made)", "`touch made`", "a;touch made;", "a' 'b", `a\"b`, "a&touch made&", "a\ntouch made\n", "[::1]"} {
+		m := brain()
+		m.Bind = host + ":1"
+		for _, line := range []string{m.Call(), m.Steps()[len(m.Steps())-1]} {
+			// A function in place of the program prints how many words it gets, and that of the address.
+			program, _, _ := strings.Cut(line, " ")
+			c := exec.Command(sh, "-c", "show() { for w in \"$@\"; do printf '%s\\0' \"$w\"; done; }\n"+"show"+strings.TrimPrefix(line, program))
+			c.Dir = dir
+			out, err := c.Output()
+			if err != nil {
+				t.Errorf("%q: %v\n%s", host, err, line)
+			}
+			words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+			if !slices.Contains(words, m.Bind) && !slices.Contains(words, "http://"+m.Bind+"/graphs/team/mcp") {
+				t.Errorf("%q: the shell reads %q", host, words)
+			}
 		}
+	}
+	if made, err := os.ReadDir(dir); len(made) > 0 || err != nil {
+		t.Errorf("a line ran a command: %v %v", made, err)
 	}
 }
 

@@ -3,7 +3,8 @@ package scaffold
 import (
 	"fmt"
 	"net"
-	"strings"
+
+	"al.essio.dev/pkg/shellescape"
 )
 
 // build is the command that makes the server.
@@ -24,16 +25,16 @@ func (m *Module) Steps() []string {
 	}
 	steps = append(steps, "go mod tidy", "go generate ./...", "go test ./...", build)
 	steps = append(steps, fillStore...)
-	return append(steps, "bin/omnigraph-server --dev --bind "+Quote(m.Bind))
+	return append(steps, "bin/omnigraph-server --dev --bind "+shellescape.Quote(m.Bind))
 }
 
 // Call is the command that asks the running server one of the module's stored queries over
 // MCP.
 func (m *Module) Call() string {
-	return fmt.Sprintf(`curl -s http://%s/graphs/%s/mcp -H "Authorization: Bearer $(cat data/dev-token)" `+
+	return fmt.Sprintf(`curl -s %s -H "Authorization: Bearer $(cat data/dev-token)" `+
 		`-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' `+
 		`-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":{"params":{"slug":"price-by-invoice"}}}}'`,
-		m.reachedAt(), graph)
+		shellescape.Quote("http://"+m.reachedAt()+"/graphs/"+graph+"/mcp"))
 }
 
 // reachedAt is the address under which this machine reaches the server.
@@ -43,15 +44,4 @@ func (m *Module) reachedAt() string {
 		return m.Bind
 	}
 	return net.JoinHostPort("127.0.0.1", port)
-}
-
-// Quote writes a word for a POSIX shell.
-func Quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 && !strings.HasPrefix(word, "-") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -171,11 +171,11 @@ func branchCases() []testCase {
 			expectError[*engine.NotFound](s, err)
 			_, err = s.graph.CreateBranch(s.ctx, "new", engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
 			expectError[*engine.NotFound](s, err)
-			for _, name := range []string{"", "/a", "a/", "a//b", "..", "a/../b", "a b", "ä", strings.Repeat("x", 201)} {
+			for _, name := range []string{"", "/a", "a/", "a//b", "..", "a/../b", ".", "./a", "a/.", "a/./b", "a b", "ä", "\xff", strings.Repeat("x", 201)} {
 				_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{})
 				expectError[*engine.BadArgument](s, err)
 			}
-			for _, name := range []string{"a", "A-1_2.3/b..c/.", strings.Repeat("x", 200)} {
+			for _, name := range []string{"a", "A-1_2.3/b..c/.d", strings.Repeat("x", 200)} {
 				s.fork(name, "")
 			}
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -113,7 +114,7 @@ func indent(s string) string {
 // printable replaces what a terminal would act upon, one code point for each.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
+		if r != '\t' && unicode.IsControl(r) {
 			return utf8.RuneError
 		}
 		return r

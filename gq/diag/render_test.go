@@ -3,6 +3,7 @@ package diag_test
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -41,6 +42,22 @@ func TestRender(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/render.txt", []byte(b.String()))
+}
+
+// TestRenderControl holds that an excerpt has no control character of Unicode's first
+// block or second, one of which a terminal may read as the start of a command.
+func TestRenderControl(t *testing.T) {
+	src := "a \x1b[31m \u009b31m \x7f b"
+	var b strings.Builder
+	if err := diag.Render(&b, diag.List{{Code: "P1", Span: at(src, "b"), Message: "m"}}, map[string]string{"a.gq": src}, false); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(b.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) }); i >= 0 {
+		t.Errorf("the excerpt has %q", b.String()[i:])
+	}
+	if !strings.Contains(b.String(), "a \ufffd[31m \ufffd31m \ufffd b") {
+		t.Errorf("got %q", b.String())
+	}
 }
 
 func TestRenderLongLine(t *testing.T) {

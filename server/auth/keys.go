@@ -21,9 +21,15 @@ import (
 )
 
 const (
-	// keysAge is how old keys get before they are fetched anew beside the request that
-	// noticed: a key that the issuer withdraws holds no longer than that.
+	// keysAge is the age at which keys are fetched again before any of them verifies
+	// another token: a key that the issuer withdraws holds no longer while the issuer
+	// answers.
 	keysAge = time.Hour
+
+	// staleWait bounds how long a request waits for old keys to be fetched again when a
+	// fetch failed a moment ago: an issuer that accepts connections and does not answer
+	// delays a request by no more.
+	staleWait = time.Second
 
 	// However many tokens name unknown keys, the issuer is asked once in these: after it
 	// answered, and after it did not.
@@ -50,9 +56,9 @@ func (e *Unreachable) Error() string { return "the issuer's keys: " + e.Err.Erro
 
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// issuerKeys are the public keys of an issuer, as it last told them. It owns the
-// goroutine that fetches them: whoever caused a fetch may be gone before it ends, and
-// others wait for it too.
+// issuerKeys are the public keys that an issuer last published. It owns the goroutine
+// that fetches them: several requests wait for one fetch, and the request that started
+// it may end first.
 type issuerKeys struct {
 	issuer string
 	client *http.Client
@@ -65,9 +71,9 @@ type issuerKeys struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
-	fetched time.Time     // the zero time for never
+	fetched time.Time     // when the fetch of keys began; the zero time for never
 	next    time.Time     // when the issuer may be asked again
-	flight  chan struct{} // closed at the end of the fetch under way; nil for none
+	pending chan struct{} // closed when the running fetch ends; nil when none runs
 	fault   error         // of the last fetch
 }
 
@@ -88,13 +94,17 @@ func (k *issuerKeys) close() {
 // verify calls check with each key that may have signed a token with these headers,
 // until one holds. The error is a *Rejected, an *Unreachable or that of the context.
 func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key any) error) error {
-	known, holds := try(k.known(), kid, alg, check)
-	// A key that a token names is the one; with none named it may be one to come.
+	keys, err := k.current(ctx)
+	if err != nil {
+		return err
+	}
+	known, holds := try(keys, kid, alg, check)
+	// A token that names no key may be signed with one that was published since.
 	if !holds && (!known || kid == "") {
-		if err := k.renew(ctx); err != nil {
+		if keys, err = k.renew(ctx); err != nil {
 			return err
 		}
-		known, holds = try(k.known(), kid, alg, check)
+		known, holds = try(keys, kid, alg, check)
 	}
 	switch {
 	case holds:
@@ -117,74 +127,101 @@ func try(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (kn
 	return known, false
 }
 
-// known are the keys of the last fetch that succeeded. Old ones are renewed meanwhile.
-func (k *issuerKeys) known() []jose.JSONWebKey {
+// current returns the keys of the last fetch that succeeded. It first waits for a fetch
+// when they are old and the issuer may be asked. When that fetch fails, the old keys go
+// on verifying. The error is that of the context.
+func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
+	k.mu.Lock()
+	now := k.now()
+	fresh := k.fetched.IsZero() || now.Sub(k.fetched) < keysAge
+	tooSoon := k.pending == nil && now.Before(k.next)
+	if fresh || tooSoon || k.ctx.Err() != nil {
+		defer k.mu.Unlock()
+		return k.keys, nil
+	}
+	// A fault of long ago says nothing of the issuer that is asked again.
+	pending, failing := k.startLocked(), k.fault != nil && now.Sub(k.next) < keysCooldown
+	k.mu.Unlock()
+
+	var patience <-chan time.Time // of the machine's clock, as the fetch's timeout is
+	if failing {
+		timer := time.NewTimer(staleWait)
+		defer timer.Stop()
+		patience = timer.C
+	}
+	select {
+	case <-pending:
+	case <-patience:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	now := k.now()
-	if !k.fetched.IsZero() && now.Sub(k.fetched) > keysAge && k.flight == nil && !now.Before(k.next) && k.ctx.Err() == nil {
-		k.start()
-	}
-	return k.keys
+	return k.keys, nil
 }
 
-// renew waits for a fetch of the keys, unless it is too early for one. It answers nil
-// when the keys are those of the last fetch.
-func (k *issuerKeys) renew(ctx context.Context) error {
+// renew waits for a fetch and returns its keys. When it is too early for a fetch, it
+// returns what the last one brought: its keys, or its fault as an *Unreachable. Any other
+// error is that of the context.
+func (k *issuerKeys) renew(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
-	flight := k.flight
-	if flight == nil {
-		if k.ctx.Err() != nil {
+	if k.pending == nil {
+		if err := k.ctx.Err(); err != nil {
 			k.mu.Unlock()
-			return &Unreachable{Err: k.ctx.Err()}
+			return nil, &Unreachable{Err: err}
 		}
 		if k.now().Before(k.next) {
 			defer k.mu.Unlock()
-			return k.lastFault()
+			return k.lastLocked()
 		}
-		flight = k.start()
 	}
+	pending := k.startLocked()
 	k.mu.Unlock()
 	select {
-	case <-flight:
+	case <-pending:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.lastFault()
+	return k.lastLocked()
 }
 
-func (k *issuerKeys) lastFault() error {
-	if k.fault == nil {
-		return nil
+// lastLocked returns what the last fetch brought. REQUIRES: mu is held.
+func (k *issuerKeys) lastLocked() ([]jose.JSONWebKey, error) {
+	if k.fault != nil {
+		return nil, &Unreachable{Err: k.fault, Retry: k.next.Sub(k.now())}
 	}
-	return &Unreachable{Err: k.fault, Retry: k.next.Sub(k.now())}
+	return k.keys, nil
 }
 
-// start begins a fetch; mu is held.
-func (k *issuerKeys) start() chan struct{} {
-	flight := make(chan struct{})
-	k.flight = flight
+// startLocked starts a fetch unless one runs, and returns the channel that is closed at
+// its end. REQUIRES: mu is held, and close was not called.
+func (k *issuerKeys) startLocked() <-chan struct{} {
+	if k.pending != nil {
+		return k.pending
+	}
+	pending, began := make(chan struct{}), k.now()
+	k.pending = pending
 	k.running.Go(func() {
 		keys, err := k.fetch(k.ctx)
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		now := k.now()
-		k.flight, k.fault = nil, err
-		close(flight)
+		k.pending, k.fault = nil, err
+		close(pending)
 		if err != nil {
 			k.next = now.Add(faultCooldown)
-			k.log.Warn("the keys of the issuer could not be fetched; those of before still hold", "issuer", k.issuer, "error", err, "keys", len(k.keys))
+			k.log.Warn("the keys of the issuer could not be fetched; the keys of the last fetch go on verifying", "issuer", k.issuer, "error", err, "keys", len(k.keys))
 			return
 		}
-		k.keys, k.fetched, k.next = keys, now, now.Add(keysCooldown)
+		k.keys, k.fetched, k.next = keys, began, now.Add(keysCooldown)
 		k.log.Info("the keys of the issuer were fetched", "issuer", k.issuer, "keys", len(keys))
 	})
-	return flight
+	return pending
 }
 
-// fetch asks the issuer where its keys are, and then for those.
+// fetch asks the issuer for the address of its keys, and then for the keys.
 func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`

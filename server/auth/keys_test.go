@@ -76,7 +76,8 @@ func asked(t *testing.T, i *authtest.Issuer, times int) {
 	}
 }
 
-// TestOldKeys renews keys beside the request that notices: it is not kept waiting.
+// TestOldKeys withdraws a key: at the age of keysAge the first requests wait for one
+// fetch, and none of them is served with the old key.
 func TestOldKeys(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -84,6 +85,7 @@ func TestOldKeys(t *testing.T) {
 	token := func(k *authtest.Key) string {
 		return i.Token(t, k, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})
 	}
+	const withdrawn = "rejected: is signed with a key that the issuer does not publish for it"
 	if got := decided(t, v, token(first)); got != "oidc ada" {
 		t.Fatal(got)
 	}
@@ -92,21 +94,97 @@ func TestOldKeys(t *testing.T) {
 	defer release()
 	i.Hold(hold)
 	i.Publish(second)
-	c.pass(keysAge + time.Second)
-	if got := decided(t, v, token(first)); got != "oidc ada" {
-		t.Errorf("while the keys are fetched: %s", got)
+	c.pass(keysAge - time.Second)
+	if got := decided(t, v, token(first)); got != "oidc ada" || i.Fetches() != 1 {
+		t.Fatalf("within the age: %s after %d fetches", got, i.Fetches())
 	}
-	asked(t, i, 2) // beside the request
+
+	c.pass(time.Second)
+	answers := make(chan string, 50)
+	old := token(first)
+	for range cap(answers) {
+		go func() { answers <- decided(t, v, old) }()
+	}
+	asked(t, i, 2)
+	// A request that ends while it waits leaves the fetch to the others.
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := v.Verify(ctx, old); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that ends: %v", err)
+	}
+	select {
+	case got := <-answers:
+		t.Errorf("before the issuer answered: %s", got)
+	case <-time.After(100 * time.Millisecond):
+	}
 	release()
-	// An unknown key waits for the fetch under way.
+	for range cap(answers) {
+		if got := <-answers; got != withdrawn {
+			t.Fatalf("the withdrawn key: %s", got)
+		}
+	}
 	if got := decided(t, v, token(second)); got != "oidc ada" {
 		t.Errorf("the new key: %s", got)
 	}
-	if got := decided(t, v, token(first)); !strings.HasPrefix(got, "rejected") {
-		t.Errorf("the withdrawn key: %s", got)
-	}
 	if n := i.Fetches(); n != 2 {
-		t.Errorf("the issuer was asked %d times", n)
+		t.Errorf("the issuer was asked %d times, want 2", n)
+	}
+}
+
+// TestOldKeysOutage lets the issuer fail past the age: known keys go on verifying, no
+// request waits longer than staleWait again, and the first request after the outage is
+// refused for its withdrawn key.
+func TestOldKeysOutage(t *testing.T) {
+	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
+	i := authtest.New(t, first)
+	v, c, _ := verifier(t, i)
+	const withdrawn = "rejected: is signed with a key that the issuer does not publish for it"
+	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
+	for _, s := range []struct {
+		name    string
+		before  func()
+		want    string
+		fetches int
+	}{
+		{"known", nil, "oidc ada", 1},
+		{"down past the age", func() { i.Down(true); c.pass(keysAge) }, "oidc ada", 2},
+		{"soon after, not asked again", func() { c.pass(faultCooldown - time.Second) }, "oidc ada", 2},
+		{"still down", func() { c.pass(time.Second) }, "oidc ada", 3},
+		{"the issuer hangs", func() { i.Hold(hold); i.Down(false); i.Publish(second); c.pass(faultCooldown) }, "oidc ada", 4},
+	} {
+		if s.before != nil {
+			s.before()
+		}
+		if got := decided(t, v, i.Token(t, first, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != s.want {
+			t.Errorf("%s: %s, want %s", s.name, got, s.want)
+		}
+		asked(t, i, s.fetches)
+		if n := i.Fetches(); n != s.fetches {
+			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, n, s.fetches)
+		}
+	}
+	release()
+	// The second key waits for the fetch that the hanging issuer answers at last.
+	for _, s := range []struct {
+		key  *authtest.Key
+		want string
+	}{{second, "oidc ada"}, {first, withdrawn}} {
+		if got := decided(t, v, i.Token(t, s.key, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != s.want {
+			t.Errorf("after the outage, key %s: %s, want %s", s.key.ID, got, s.want)
+		}
+	}
+	i.Down(true)
+	c.pass(keysAge)
+	if got := decided(t, v, i.Token(t, second, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != "oidc ada" {
+		t.Errorf("a second outage: %s", got)
+	}
+	i.Down(false)
+	i.Publish(first)
+	c.pass(faultCooldown)
+	if got := decided(t, v, i.Token(t, second, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != withdrawn {
+		t.Errorf("the first request after the second outage: %s", got)
 	}
 }
 

@@ -56,6 +56,12 @@ var algorithms = []jose.SignatureAlgorithm{
 }
 
 const (
+	defaultGroupsClaim = "groups"
+
+	// leavesGroupsOut begins the reason for which a token of an actor with too many groups
+	// is refused.
+	leavesGroupsOut = "leaves its groups out, which are too many for it: "
+
 	// maxJWT bounds a token's length in bytes. One with many groups has some thousands.
 	maxJWT = 16 << 10
 
@@ -70,7 +76,7 @@ func NewOIDC(o OIDCOptions) *OIDC {
 		o.ActorClaim = "sub"
 	}
 	if o.GroupsClaim == "" {
-		o.GroupsClaim = "groups"
+		o.GroupsClaim = defaultGroupsClaim
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -200,21 +206,25 @@ func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 	return &service.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
 }
 
-// groups are those of the token that count, sorted. A token whose groups cannot be told
-// is refused: a rule may deny by one of them.
+// groups returns the groups of the token that count, sorted. It refuses a token whose
+// groups are unreadable or left out: a rule may deny by one of them.
 func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	if len(v.o.Groups) == 0 {
 		return nil, nil
 	}
 	unreadable := &Rejected{"has no list of groups in the claim " + v.o.GroupsClaim}
-	// How issuers say that the groups are too many for the token (OpenID Connect Core,
-	// section 5.6.2).
+	// A distributed claim (OpenID Connect Core, section 5.6.2): the token names a source to
+	// ask for the groups.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
-		return nil, &Rejected{"leaves its groups out, which are too many for it"}
+		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names names another source for them"}
 	}
 	var named []any
 	switch claim := all[v.o.GroupsClaim].(type) {
 	case nil:
+		// Entra ID says hasgroups in a token of the implicit flow, always of the claim groups.
+		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
+			return nil, &Rejected{leavesGroupsOut + "the claim hasgroups stands in their place"}
+		}
 		return nil, nil
 	case string:
 		named = []any{claim}

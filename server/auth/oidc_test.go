@@ -235,6 +235,7 @@ func TestOIDC(t *testing.T) {
 func TestOIDCClaims(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := authtest.New(t, key)
+	const overage = "rejected: leaves its groups out, which are too many for it: the claim hasgroups stands in their place"
 	groups := func(o *OIDCOptions) { o.Groups = []string{"idp-admins", "idp-readers"} }
 	for _, tt := range []struct {
 		name string
@@ -249,7 +250,16 @@ func TestOIDCClaims(t *testing.T) {
 		{"two in one", groups, map[string]any{"groups": []string{"idp-readers\x00idp-admins"}}, "oidc ada"},
 		{"groups that are numbers", groups, map[string]any{"groups": []any{"idp-readers", 1}}, "rejected: has no list of groups in the claim groups"},
 		{"groups that are none", groups, map[string]any{"groups": map[string]any{"idp-admins": true}}, "rejected: has no list of groups in the claim groups"},
-		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: leaves its groups out, which are too many for it"},
+		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: leaves its groups out, which are too many for it: the claim _claim_names names another source for them"},
+		{"groups elsewhere, and some here", groups, map[string]any{"groups": []string{"idp-readers"}, "_claim_names": map[string]any{"groups": "src1"}}, "rejected: leaves its groups out, which are too many for it: the claim _claim_names names another source for them"},
+		{"another claim elsewhere", groups, map[string]any{"_claim_names": map[string]any{"address": "src1"}}, "oidc ada"},
+		{"has groups", groups, map[string]any{"hasgroups": true}, overage},
+		{"has groups, as a text", groups, map[string]any{"hasgroups": "true"}, overage},
+		{"has groups, which are null", groups, map[string]any{"hasgroups": true, "groups": json.RawMessage("null")}, overage},
+		{"has groups, and lists them", groups, map[string]any{"hasgroups": true, "groups": []string{"idp-readers"}}, "oidc ada idp-readers"},
+		{"has no groups", groups, map[string]any{"hasgroups": false}, "oidc ada"},
+		{"has groups without a mapping", nil, map[string]any{"hasgroups": true}, "oidc ada"},
+		{"has groups, and the roles count", func(o *OIDCOptions) { groups(o); o.GroupsClaim = "roles" }, map[string]any{"hasgroups": true}, "oidc ada"},
 		{"groups in another claim", func(o *OIDCOptions) { groups(o); o.GroupsClaim = "roles" }, map[string]any{"groups": []string{"idp-admins"}, "roles": []string{"idp-readers"}}, "oidc ada idp-readers"},
 		{"actor in another claim", func(o *OIDCOptions) { o.ActorClaim = "preferred_username" }, map[string]any{"preferred_username": "lovelace"}, "oidc lovelace"},
 		{"actor missing there", func(o *OIDCOptions) { o.ActorClaim = "preferred_username" }, nil, "rejected: names no actor in the claim preferred_username"},

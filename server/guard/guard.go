@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 )
@@ -93,7 +94,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		listed, allowed := g.originAllowed(origins)
+		listed, allowed := g.originAllowed(origins, r.Host)
 		if !allowed {
 			envelope.HangUp(w, r)
 			refuse(w,
@@ -123,9 +124,10 @@ func (g *Guard) hostAllowed(hostport string) bool {
 	return ok && g.hosts[host]
 }
 
-// originAllowed reports whether the Origin header's values are listed, and whether
-// they may pass at all. More than one value is never a browser's doing.
-func (g *Guard) originAllowed(values []string) (listed, allowed bool) {
+// originAllowed reports whether the values of the Origin header are listed, and whether
+// they may pass at all. host is the Host of the request, which hostAllowed accepted. No
+// browser sends more than one value.
+func (g *Guard) originAllowed(values []string, host string) (listed, allowed bool) {
 	if len(values) != 1 {
 		return false, false
 	}
@@ -136,12 +138,16 @@ func (g *Guard) originAllowed(values []string) (listed, allowed bool) {
 	if g.origins[origin] {
 		return true, true
 	}
+	scheme, rest, _ := strings.Cut(origin, "://")
 	if !g.loopback {
-		return false, false
+		// A page of a public host may call the server under the same host and port. The
+		// scheme is the page's: a proxy may have ended TLS. Where any host is served, a page
+		// under a rebound name would be of the same host too, so there none may.
+		own, err := ParseOrigin(scheme + "://" + host)
+		return false, g.hosts != nil && err == nil && own == origin
 	}
-	_, rest, _ := strings.Cut(origin, "://")
-	host, ok := splitHost(rest)
-	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host)
+	from, ok := splitHost(rest)
+	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, from)
 }
 
 // isLoopback reports whether a bind host is this machine alone.
@@ -154,8 +160,11 @@ func isLoopback(host string) bool {
 }
 
 func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
+	if end := 80; len(s) > end {
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		return s[:end] + "…"
 	}
 	return s
 }

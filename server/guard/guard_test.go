@@ -24,6 +24,7 @@ func newGuard(t *testing.T, o Options) (*Guard, *bytes.Buffer) {
 func TestGuard(t *testing.T) {
 	local := Options{Bind: "127.0.0.1:8080", Origins: []string{"https://app.example.com"}}
 	public := Options{Bind: "0.0.0.0:8080", PublicHosts: []string{"graph.example.com"}, Origins: []string{"https://app.example.com"}}
+	two := Options{Bind: "0.0.0.0:8080", PublicHosts: []string{"graph.example.com", "2001:db8::1"}}
 	open := Options{Bind: ":8080"}
 	tests := []struct {
 		name   string
@@ -61,7 +62,22 @@ func TestGuard(t *testing.T) {
 		{"loopback host on a public bind", public, "localhost:8080", "", 403, false},
 		{"public, listed origin", public, "graph.example.com", "https://app.example.com", 200, true},
 		{"public, loopback origin", public, "graph.example.com", "http://localhost:3000", 403, false},
-		{"public, origin equal to host", public, "graph.example.com", "https://graph.example.com", 403, false},
+		{"public, origin equal to host", public, "graph.example.com", "https://graph.example.com", 200, false},
+		{"public, origin equal to host, http", public, "graph.example.com", "http://graph.example.com", 200, false},
+		{"public, origin equal to host and port", public, "graph.example.com:8080", "http://graph.example.com:8080", 200, false},
+		{"public, origin equal to host, letters and dot", public, "GRAPH.example.com.", "https://graph.Example.com", 200, false},
+		{"public, origin equal to host, its https port said", public, "graph.example.com:443", "https://graph.example.com", 200, false},
+		{"public, origin equal to host, its http port said", public, "graph.example.com", "http://graph.example.com:80", 200, false},
+		{"public, origin of another port", public, "graph.example.com", "https://graph.example.com:8443", 403, false},
+		{"public, host of another port", public, "graph.example.com:8443", "https://graph.example.com", 403, false},
+		{"public, port of the other scheme", public, "graph.example.com:443", "http://graph.example.com", 403, false},
+		{"public, origin of another public host", two, "graph.example.com", "https://[2001:db8::1]", 403, false},
+		{"public, origin equal to an address", two, "[2001:DB8::1]:8080", "http://[2001:db8:0::1]:8080", 200, false},
+		{"public, rebound name", public, "evil.example.com", "https://evil.example.com", 403, false},
+		{"public, origin that starts like the host", public, "graph.example.com", "https://graph.example.com.evil.com", 403, false},
+		{"public, origin with the host as its user", public, "graph.example.com", "https://graph.example.com@evil.com", 403, false},
+		{"public, null origin", public, "graph.example.com", "null", 403, false},
+		{"public, origin of another scheme", public, "graph.example.com", "ftp://graph.example.com", 403, false},
 
 		{"open, any host", open, "whatever.example.com", "", 200, false},
 		{"open, unlisted origin", open, "whatever.example.com", "https://whatever.example.com", 403, false},
@@ -190,6 +206,18 @@ func TestNewErrors(t *testing.T) {
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("got  %v\nwant %s", err, tt.want)
 		}
+	}
+}
+
+// TestRefusalShowsWholeLetters cuts a long Host where a letter of several bytes stands.
+func TestRefusalShowsWholeLetters(t *testing.T) {
+	g, _ := newGuard(t, Options{Bind: "localhost:0"})
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Host = strings.Repeat("a", 79) + "äb"
+	w := httptest.NewRecorder()
+	g.Wrap(http.NotFoundHandler()).ServeHTTP(w, r)
+	if want := `host \"` + strings.Repeat("a", 79) + `…\";`; w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server"
@@ -63,7 +65,8 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 			continue
 		}
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", name, g.ID)
-		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header \"Authorization: Bearer %s\"\n", url, g.ID, url, token)
+		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header %s\n", url,
+			shellescape.Quote(g.ID), shellescape.Quote(url), shellescape.Quote("Authorization: Bearer "+token))
 		if g.ID != sample.Graph {
 			continue
 		}
@@ -126,9 +129,23 @@ func printRows(w io.Writer, content any) error {
 	for _, row := range read.Rows[:min(devRows, len(read.Rows))] {
 		cells := make([]string, len(read.Columns))
 		for i, c := range read.Columns {
-			cells[i] = fmt.Sprint(row[c])
+			cells[i] = printable(fmt.Sprint(row[c]))
 		}
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	return tw.Flush()
+}
+
+// printable escapes what a terminal would act upon: the rows are data.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,5 +22,17 @@ func TestDevToken(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, wanted %v", path, info.Mode(), err, want)
 		}
+	}
+}
+
+// TestPrintRows holds that data moves no cursor of the terminal.
+func TestPrintRows(t *testing.T) {
+	var b bytes.Buffer
+	content := map[string]any{"query_name": "q", "columns": []string{"a", "b"}, "row_count": 1, "rows": []any{map[string]any{"a": "x\x1b[2J\ny", "b": "für"}}}
+	if err := printRows(&b, content); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nq answers 1 rows; the first:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

@@ -46,7 +46,8 @@ const (
 	listTTL = time.Minute
 )
 
-// The headers of the protocol.
+// The headers of the protocol. A request has at most one of each: a proxy that decides by
+// the first would otherwise decide about another request than the server answers.
 const (
 	versionHeader = "Mcp-Protocol-Version"
 	methodHeader  = "Mcp-Method"
@@ -191,10 +192,15 @@ func refuseMethod(w http.ResponseWriter, method string) {
 
 // checkEnvelope holds a POST against the rules of the transport.
 func checkEnvelope(r *http.Request) *httpFault {
+	for _, name := range [...]string{versionHeader, methodHeader, nameHeader} {
+		if n := len(r.Header[name]); n > 1 {
+			return badRequest("found " + strconv.Itoa(n) + " " + name + " headers, wanted at most one; send the header once")
+		}
+	}
 	if v := r.Header["Content-Type"]; len(v) != 1 || v[0] != "application/json" {
 		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		if err != nil || mediaType != "application/json" {
-			return refused(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		if len(v) > 1 || err != nil || mediaType != "application/json" {
+			return refused(http.StatusUnsupportedMediaType, "the Content-Type must be application/json, sent once")
 		}
 	}
 	if codings := r.Header["Content-Encoding"]; codings != nil && !(len(codings) == 1 && (codings[0] == "" || codings[0] == "identity")) {

@@ -444,6 +444,43 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestRepeatedHeaders sends headers twice that a request has once, in both orders: the same
+// value twice is refused too.
+func TestRepeatedHeaders(t *testing.T) {
+	url := serve(t, config(t), mcp.Options{})
+	for _, tt := range []struct {
+		header string
+		values []string
+		status int
+		want   string
+	}{
+		{"Mcp-Protocol-Version", []string{newest, "2025-11-25"}, 400, "found 2 Mcp-Protocol-Version headers, wanted at most one"},
+		{"Mcp-Protocol-Version", []string{"2025-11-25", newest}, 400, "found 2 Mcp-Protocol-Version headers"},
+		{"Mcp-Protocol-Version", []string{newest, newest}, 400, "found 2 Mcp-Protocol-Version headers"},
+		{"Mcp-Protocol-Version", []string{newest, ""}, 400, "found 2 Mcp-Protocol-Version headers"},
+		{"Mcp-Method", []string{"tools/list", "tools/list", "tools/call"}, 400, "found 3 Mcp-Method headers"},
+		{"Mcp-Name", []string{"a", "b"}, 400, "found 2 Mcp-Name headers"},
+		{"Content-Type", []string{"application/json", "text/plain"}, 415, "must be application/json, sent once"},
+		{"Mcp-Protocol-Version", []string{newest}, 200, `"tools"`},
+	} {
+		r, _ := http.NewRequest("POST", url, strings.NewReader(message(newest, "tools/list", "")))
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {newest}, "Mcp-Method": {"tools/list"},
+		}
+		r.Header[tt.header] = tt.values
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != tt.status || !strings.Contains(string(b), tt.want) || !json.Valid(b) {
+			t.Errorf("%s: %q: %d %s, want %d with %s", tt.header, tt.values, resp.StatusCode, b, tt.status, tt.want)
+		}
+	}
+}
+
 // hung is a graph whose snapshots panic, or wait until the context ends.
 type hung struct {
 	engine.Graph

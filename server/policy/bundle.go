@@ -161,6 +161,9 @@ func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
 	}
 	ids, ok := f["ids"].Texts("actors.ids")
 	if ok && len(ids) == 0 {
+		if listed, _ := f["ids"].List("actors.ids"); len(listed) > 0 {
+			return false // Texts has reported each entry
+		}
 		f["ids"].Fault(strictyaml.Missing, "actors.ids names nobody", help)
 	}
 	c.ids = actors(ids)

@@ -115,7 +115,8 @@ func wantContent(r *http.Request, want string) error {
 		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
-	got := r.Header.Get("Content-Type")
+	// Several lines are no media type, also when each of them would be one.
+	got := strings.Join(r.Header.Values("Content-Type"), ", ")
 	media, _, err := mime.ParseMediaType(got)
 	if err == nil && media == want {
 		return nil

@@ -44,6 +44,8 @@ func TestBranches(t *testing.T) {
 		{name: "create at no commit", actor: writer, method: "POST", path: "/branches", body: `{"name":"x","from_commit":"zzz"}`, status: 404, want: `commit \"zzz\" not found`},
 		{name: "no name", actor: writer, method: "POST", path: "/branches", body: `{"name":""}`, status: 400, want: `name: found an empty text`},
 		{name: "bad name", actor: writer, method: "POST", path: "/branches", body: `{"name":"a/../b"}`, status: 400, want: `choose another`},
+		{name: "name of a dot", actor: writer, method: "POST", path: "/branches", body: `{"name":"a/."}`, status: 400, want: `has the segment \".\", which clients remove from URLs; choose another name`},
+		{name: "dot to delete", actor: writer, method: "DELETE", path: "/branches/%2E", status: 404, want: `branch \".\" not found`},
 		{name: "of no branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"x","from":"nope"}`, status: 404, want: `branch \"nope\" not found`},
 		{name: "heads that may be read", actor: writer, method: "GET", path: "/branches", status: 200, want: `{"branches":["main","merge","review/june"],"heads":[{"name":"main"`},
 		{name: "write to it", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { update Person set { age: 1 } where name = \"ada\" }","branch":"review/june"}`, status: 200, want: `"branch":"review/june"`},

@@ -94,6 +94,21 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestTwoContentTypes sends the media type in two lines: no line is taken for the other.
+func TestTwoContentTypes(t *testing.T) {
+	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, servicetest.Config(t))}, rest.Options{}))
+	for _, types := range [][]string{{"application/json", "text/plain"}, {"application/json", "application/json"}} {
+		r := httptest.NewRequest("POST", "/graphs/people/queries/everyone", strings.NewReader("{}"))
+		r = r.WithContext(service.WithActor(r.Context(), servicetest.Reader))
+		r.Header["Content-Type"] = types
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if want := `found content type \"` + strings.Join(types, ", "); w.Code != http.StatusUnsupportedMediaType || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q: %d %s, want 415 with %s", types, w.Code, w.Body, want)
+		}
+	}
+}
+
 // slow is a graph whose schema takes until the context ends.
 type slow struct{ engine.Graph }
 

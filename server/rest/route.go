@@ -173,7 +173,7 @@ func (r *Route) complete() {
 var pathParams = map[string]string{
 	"id":     "The name of the graph.",
 	"name":   "The name of the stored query.",
-	"branch": "The name of the branch; a / in it is written %2F.",
+	"branch": "The name of the branch; a / in it is written %2F, and the name . is written %2E.",
 	"commit": "The id of the commit.",
 }
 

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -131,7 +132,7 @@ func (w *watch) asks(grants []tool.Grant) {
 		if onBranch(g.Action) && !found {
 			w.branch, found = orMain(g.Branch), true
 			if len(w.branch) > engine.MaxBranchName {
-				w.branch = w.branch[:engine.MaxBranchName] // no branch is called so, and the log is not for names that a client makes up
+				w.branch = strings.ToValidUTF8(w.branch[:engine.MaxBranchName], "") // no branch is called so, and the log is not for names that a client makes up
 			}
 		}
 		w.writes = w.writes || changesGraph(g.Action)

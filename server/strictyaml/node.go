@@ -272,14 +272,48 @@ func (n *Node) Bool(what string) (v, ok bool) {
 
 func (n *Node) wrongType(what, wanted string) {
 	found, help := found(n.n)
-	if wanted != "a string" {
+	switch text, colon := n.colonText(); {
+	case wanted != "a string":
 		help = ""
+	case colon && n.r.secret:
+		help = "put a text with a colon in quotes"
+	case colon:
+		help = "put a text with a colon in quotes: " + strconv.Quote(clip(text))
 	}
 	code := WrongType
 	if _, null := n.n.(*ast.NullNode); null {
 		code = Missing
 	}
 	n.Fault(code, fmt.Sprintf("%s is %s, wanted %s", what, found, wanted), help)
+}
+
+// colonText returns the text of the file that was meant as one string and reads as a
+// mapping because of its colon, such as sso:eve in {ids: [sso:eve]}.
+func (n *Node) colonText() (string, bool) {
+	var entry *ast.MappingValueNode
+	switch m := n.n.(type) {
+	case *ast.MappingValueNode:
+		entry = m
+	case *ast.MappingNode:
+		if m.IsFlowStyle || len(m.Values) != 1 {
+			return "", false
+		}
+		entry = m.Values[0]
+	default:
+		return "", false
+	}
+	key, ok := entry.Key.(*ast.StringNode)
+	if !ok || key.Token.Type != token.StringType {
+		return "", false
+	}
+	start := n.Span().Start.Offset
+	text, _, _ := strings.Cut(string(n.r.src[start:]), "\n")
+	if end := strings.IndexAny(text, ",[]{}#\"'"); end >= 0 {
+		text = text[:end]
+	}
+	text = strings.TrimSpace(text)
+	before, _, found := strings.Cut(text, ":")
+	return text, found && before == key.Value
 }
 
 // alternatives joins words as a, b or c.

@@ -34,6 +34,16 @@ func TestFaults(t *testing.T) {
 		{"list for a mapping", "- name\n"},
 		{"scalar for a mapping", "name\n"},
 		{"list with other things", "name: a\nlist: [x, 1, [y], x]\n"},
+		{"text with a colon in a list of a mapping", "name: a\nmap: {k: [x, sso:eve, y]}\n"},
+		{"text with a colon, alone", "name: a\nmap: {k: [sso:eve]}\n"},
+		{"text with two colons", "name: a\nmap: {k: [urn:x:eve]}\n"},
+		{"text with a colon at its end", "name: a\nmap: {k: [sso:]}\n"},
+		{"text with a colon and a blank", "name: a\nlist:\n  - sso: eve # all of them\n"},
+		{"text with a colon on lines of their own", "name: a\nmap: {k: [\n  x,\n  sso:eve,\n]}\n"},
+		{"text with a colon after wide letters", "name: a\nmap: {äöü: [ö, sso:eve]}\r\n"},
+		{"quoted text with a colon", "name: a\nmap: {k: [\"sso:eve\"]}\n"},
+		{"mapping of two for a string", "name: a\nlist:\n  - a: b\n    c: d\n"},
+		{"flow mapping for a string", "name: a\nlist: [{a: b}]\n"},
 		{"block text", "name: |\n  a\n  b\n"},
 		{"anchor", "name: &a x\n"},
 		{"alias", "name: *a\n"},
@@ -68,7 +78,12 @@ func readSample(r *Reader) string {
 		f["count"].Int("count", 0, 10)
 		f["list"].Texts("list")
 		f["kind"].OneOf("kind", "red", "green")
-		f["map"].Entries("map")
+		entries, _ := f["map"].Entries("map")
+		for _, e := range entries {
+			if e.Value.IsList() {
+				e.Value.Texts(e.Key)
+			}
+		}
 	}
 	if faults := r.Faults(); len(faults) > 0 {
 		return faults.Error()
@@ -89,6 +104,8 @@ func TestSecret(t *testing.T) {
 		"name: a\nkind: secret\n",
 		"name: a\nlist: [secret, secret]\n",
 		"{secret: x, secret}\n",
+		"map: {k: [x:secret]}\n",
+		"list:\n  - secret: x\n",
 		"secret\n  secret:\n secret",
 	} {
 		got := readSample(ReadSecret("f.yaml", []byte(src)))

@@ -188,3 +188,11 @@ func FuzzParse(f *testing.F) {
 		_ = in
 	})
 }
+
+// TestClip cuts JSON in the middle of a letter and leaves no part of the letter.
+func TestClip(t *testing.T) {
+	raw := `"` + strings.Repeat("a", 38) + `äb"`
+	if got, want := clip([]byte(raw)), raw[:39]+"…"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -454,7 +454,7 @@ func syntax(err error, otherwise string) error {
 // clip shortens JSON for a message.
 func clip(raw []byte) string {
 	if len(raw) > 40 {
-		return string(raw[:40]) + "…"
+		return strings.ToValidUTF8(string(raw[:40]), "") + "…"
 	}
 	return string(raw)
 }

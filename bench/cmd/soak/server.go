@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 const (
@@ -163,7 +165,7 @@ type ending struct {
 }
 
 func (p *server) terminate() ending {
-	start := time.Now()
+	start := clock.Now()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return ending{0, err}
 	}
@@ -173,10 +175,10 @@ func (p *server) terminate() ending {
 		if err != nil {
 			err = fmt.Errorf("%w\n%s", err, p.logged())
 		}
-		return ending{time.Since(start), err}
+		return ending{clock.Since(start), err}
 	case <-time.After(drainLimit):
 		p.kill()
-		return ending{time.Since(start), fmt.Errorf("it was still there after %v\n%s", drainLimit, p.logged())}
+		return ending{clock.Since(start), fmt.Errorf("it was still there after %v\n%s", drainLimit, p.logged())}
 	}
 }
 

@@ -61,16 +61,17 @@ test: ## regenerate and fail on a difference, then run every test
 
 # SHIFT is how far ahead the clock of the tests and of the commands that they build is: a
 # number of days such as 2d, a duration such as 48h, or leapday for the next 29 February.
-# ZONE is their time zone; the tag timetzdata compiles its data in. -count=1, since go test
-# would take the answer of one shift for that of another.
+# ZONE is their time zone; the tag timetzdata compiles its data in. CLOCK_FLAGS go to go
+# test. -count=1, since go test would take the answer of one shift for that of another.
 SHIFT ?= 3653d
 ZONE ?= America/St_Johns
 CLOCK_PACKAGES ?= ./...
+CLOCK_FLAGS ?=
 test-clock: ## run the tests of CLOCK_PACKAGES at another date: SHIFT=3653d or leapday, ZONE=Pacific/Kiritimati
 	@by="$(SHIFT)"; if [ "$$by" = leapday ]; then by=$$($(GO) run ./internal/clock/leapday) || exit 1; fi; \
 	flags="$$($(GO) env GOFLAGS) -tags=shiftedclock,timetzdata"; \
-	echo "TZ=$(ZONE) OMNIGRAPH_CLOCK_SHIFT=$$by GOFLAGS=$$flags $(GO) test -count=1 $(CLOCK_PACKAGES)"; \
-	TZ="$(ZONE)" OMNIGRAPH_CLOCK_SHIFT="$$by" GOFLAGS="$$flags" $(GO) test -count=1 $(CLOCK_PACKAGES)
+	echo "TZ=$(ZONE) OMNIGRAPH_CLOCK_SHIFT=$$by GOFLAGS=$$flags $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)"; \
+	TZ="$(ZONE)" OMNIGRAPH_CLOCK_SHIFT="$$by" GOFLAGS="$$flags" $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)
 
 # Ten thousand connections take as many files in the server and in the test: see ulimit -n.
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end

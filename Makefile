@@ -120,8 +120,8 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
-# The hours of a night: every test at every date in two time zones, and at full length what
-# .ci/run does in short.
+# Every test runs at each date in each time zone; then what .ci/run does in short form runs
+# at full length, with cases that differ from night to night.
 NIGHTLY_SHIFTS := 2d 365d 3653d leapday
 NIGHTLY_ZONES := Pacific/Kiritimati America/St_Johns
 nightly: ## run every test days and years ahead in two time zones, then fuzz, soak and compare at full length
@@ -131,7 +131,8 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) soak
-	@if command -v python3 >/dev/null 2>&1; then $(MAKE) test-openapi; else echo "no python3: the fuzzer of the OpenAPI document is left out"; fi
+	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
+	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
 
 bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq

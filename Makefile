@@ -59,6 +59,20 @@ test: ## regenerate and fail on a difference, then run every test
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done
 
+# SHIFT is how far ahead the clock of the tests and of the commands that they build is: a
+# number of days such as 2d, a duration such as 48h, or leapday for the next 29 February.
+# ZONE is their time zone; the tag timetzdata compiles its data in. CLOCK_FLAGS go to go
+# test. -count=1, since go test would take the answer of one shift for that of another.
+SHIFT ?= 3653d
+ZONE ?= America/St_Johns
+CLOCK_PACKAGES ?= ./...
+CLOCK_FLAGS ?=
+test-clock: ## run the tests of CLOCK_PACKAGES at another date: SHIFT=3653d or leapday, ZONE=Pacific/Kiritimati
+	@by="$(SHIFT)"; if [ "$$by" = leapday ]; then by=$$($(GO) run ./internal/clock/leapday) || exit 1; fi; \
+	flags="$$($(GO) env GOFLAGS) -tags=shiftedclock,timetzdata"; \
+	echo "TZ=$(ZONE) OMNIGRAPH_CLOCK_SHIFT=$$by GOFLAGS=$$flags $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)"; \
+	TZ="$(ZONE)" OMNIGRAPH_CLOCK_SHIFT="$$by" GOFLAGS="$$flags" $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)
+
 # Ten thousand connections take as many files in the server and in the test: see ulimit -n.
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./cmd/omnigraph-server -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
@@ -106,6 +120,20 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
+# Every test runs at each date in each time zone; then what .ci/run does in short form runs
+# at full length, with cases that differ from night to night.
+NIGHTLY_SHIFTS := 2d 365d 3653d leapday
+NIGHTLY_ZONES := Pacific/Kiritimati America/St_Johns
+nightly: ## run every test days and years ahead in two time zones, then fuzz, soak and compare at full length
+	@for shift in $(NIGHTLY_SHIFTS); do for zone in $(NIGHTLY_ZONES); do \
+		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
+	done; done
+	$(MAKE) fuzz
+	$(MAKE) fuzz-engine
+	$(MAKE) soak
+	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
+	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
+
 bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
@@ -150,4 +178,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-clock nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean

@@ -35,7 +35,7 @@ var imports = []struct {
 	{"engine/embedded/fs", nil},
 	{"engine/embedded/store", []string{"engine", "engine/embedded/fs"}},
 	{"engine/text", nil},
-	{"engine/**", []string{"engine/**", "gq/catalog", "gq/diag", "gq/plan", "gq/value"}},
+	{"engine/**", []string{"engine/**", "gq/catalog", "gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"source/**", nil},
 
@@ -46,32 +46,32 @@ var imports = []struct {
 	{"server/rank", nil},
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/page"}},
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
-	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/page", "server/rank", "server/request", "server/tool"}},
+	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/rank", "server/request", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests alone
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/admit", []string{"server/envelope", "server/service"}},
-	{"server/observe", []string{"engine", "server/request", "server/sample", "server/service", "server/tool"}},
+	{"server/observe", []string{"engine", "internal/clock", "server/request", "server/sample", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},
-	{"server/auth/authtest", nil}, // for tests alone
-	{"server/auth", []string{"server/envelope", "server/guard", "server/sample", "server/service", "server/strictyaml", "server/tool"}},
+	{"server/auth/authtest", []string{"internal/clock"}}, // for tests alone
+	{"server/auth", []string{"internal/clock", "server/envelope", "server/guard", "server/sample", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
-	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
+	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, for any module
-	{"server", []string{"engine/**", "gq/**", "server/**"}},
+	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands wire everything; nobody imports them.
-	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/manual", "server", "server/**", "source/**"}},
+	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
 	{"bench/social", nil},
-	{"bench/serverproc", nil},
-	{"bench/contention", []string{"engine", "gq", "gq/**"}},
-	{"bench/cmd/**", []string{"bench/**", "engine/**"}},
-	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "server", "server/**"}},
-	{"internal/**", nil},
+	{"bench/serverproc", []string{"internal/clock"}},
+	{"bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
+	{"bench/cmd/**", []string{"bench/**", "engine/**", "internal/clock"}},
+	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "server", "server/**"}},
+	{"internal/**", []string{"internal/clock"}},
 }
 
 const module = "github.com/omnigraph-go/omnigraph"

@@ -26,6 +26,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -192,11 +193,11 @@ func median(v []float64) float64 {
 func hammer(b *testing.B, wires []*wire, name string, key func(*rand.Rand) string) float64 {
 	var n atomic.Int64
 	var wg sync.WaitGroup
-	start := time.Now()
+	start := clock.Now()
 	for i, w := range wires {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
-			for time.Since(start) < round {
+			for clock.Since(start) < round {
 				if err := w.call(callBody(name, key(rng)), `"row_count":`); err != nil {
 					b.Error(err)
 					return
@@ -206,7 +207,7 @@ func hammer(b *testing.B, wires []*wire, name string, key func(*rand.Rand) strin
 		})
 	}
 	wg.Wait()
-	return float64(n.Load()) / time.Since(start).Seconds()
+	return float64(n.Load()) / clock.Since(start).Seconds()
 }
 
 // wire is a connection whose client takes as little of the machine as it can.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -49,8 +48,8 @@ func (e unopened) Unwrap() error { return e.error }
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. A
 // graph that cannot be opened is quarantined if others can.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
-	s.patience = time.Now().Add(o.Patience)
-	lock, err := patient(ctx, o.Log, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
+	s.patience = o.Now().Add(o.Patience)
+	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +86,17 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 }
 
 // patient opens what another process may have open, and waits until a time for that to
-// end: see [Options.Patience].
-func patient[T any](ctx context.Context, log *slog.Logger, until time.Time, what string, open func() (T, error)) (T, error) {
+// end: see [Options.Patience]. It reads that time from [Options.Now].
+func patient[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
 	const pause = 100 * time.Millisecond
 	v, err := open()
-	for told := false; time.Now().Before(until); told = true {
+	for told := false; o.Now().Before(until); told = true {
 		var held *engine.Unavailable
 		if err == nil || !errors.As(err, &held) {
 			break
 		}
 		if !told {
-			log.Info("waiting for what another process has open", "what", what, "reason", held.Reason, "until", until)
+			o.Log.Info("waiting for what another process has open", "what", what, "reason", held.Reason, "until", until)
 		}
 		select {
 		case <-time.After(pause):

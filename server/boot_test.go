@@ -81,7 +81,7 @@ func (f *fleet) create(id, schema string) {
 	if err := faults.Err(); err != nil {
 		f.t.Fatal(err)
 	}
-	g, err := embedded.Create(f.t.Context(), fs.OS(), f.store(id), schema, s, embedded.Options{})
+	g, err := embedded.Create(f.t.Context(), fs.OS(), f.store(id), schema, s, embedded.Options{Now: testClock})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func (f *fleet) open(with ...func(*server.Options)) (h http.Handler, log *bytes.
 		}
 	}
 	log = &bytes.Buffer{}
-	o := server.Options{Cluster: f.config(), Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))}
+	o := server.Options{Cluster: f.config(), Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock, Log: slog.New(slog.NewTextHandler(log, nil))}
 	for _, w := range with {
 		w(&o)
 	}
@@ -182,7 +182,7 @@ func broken(t *testing.T) *fleet {
 			t.Fatal(err)
 		}
 	}
-	held, err := embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{})
+	held, err := embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestStartIsPatient(t *testing.T) {
 		var held io.Closer
 		var err error
 		if name == "a graph" {
-			held, err = embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{})
+			held, err = embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{Now: testClock})
 		} else {
 			held, err = converge.Lock(fs.OS(), filepath.Join(f.dir, "data"))
 		}

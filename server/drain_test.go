@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // TestDrain stops the server while sixteen clients read and write over both
@@ -66,15 +68,15 @@ func TestDrain(t *testing.T) {
 			}
 		})
 	}
-	for deadline := time.Now().Add(20 * time.Second); acknowledged.Load() < 2*clients && time.Now().Before(deadline); {
+	for deadline := clock.Now().Add(20 * time.Second); acknowledged.Load() < 2*clients && clock.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	stopping.Store(true)
-	start := time.Now()
+	start := clock.Now()
 	if err := ts.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := clock.Since(start); took > 10*time.Second {
 		t.Errorf("draining took %v", took)
 	}
 	running.Wait()

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embed"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 )
@@ -61,8 +61,8 @@ type countedEmbedder struct {
 }
 
 func (c *countedEmbedder) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
-	start := time.Now()
+	start := clock.Now()
 	vectors, err := c.Embedder.Embed(ctx, texts, dim)
-	c.set.Embedded(c.graph, len(texts), time.Since(start), err)
+	c.set.Embedded(c.graph, len(texts), clock.Since(start), err)
 	return vectors, err
 }

@@ -33,7 +33,7 @@ func TestEmbeddingProvider(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := server.Open(t.Context(), server.Options{Cluster: config, Bind: "127.0.0.1:0", Tokens: &auth.Tokens{}, Unauthenticated: true, Version: "test", Log: slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil))})
+		s, err := server.Open(t.Context(), server.Options{Cluster: config, Bind: "127.0.0.1:0", Tokens: &auth.Tokens{}, Unauthenticated: true, Version: "test", Now: testClock, Log: slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil))})
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func makeExampleStore(t *testing.T, store string) {
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
-	g, err := embedded.Create(t.Context(), fs.OS(), store, source, schema, embedded.Options{})
+	g, err := embedded.Create(t.Context(), fs.OS(), store, source, schema, embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}

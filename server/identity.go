@@ -16,7 +16,7 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 	if mode == auth.Unauthenticated {
 		return nil, nil
 	}
-	gate := &auth.Gate{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}}
+	gate := &auth.Gate{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
 	c := o.Cluster.Server.OIDC
 	if c == nil {
 		return gate, nil
@@ -38,7 +38,7 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 	}
 	options := auth.OIDCOptions{
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
-		GroupsClaim: c.GroupsClaim, Groups: slices.Sorted(maps.Keys(c.TokenGroups())), Log: o.Log,
+		GroupsClaim: c.GroupsClaim, Groups: slices.Sorted(maps.Keys(c.TokenGroups())), Log: o.Log, Now: o.Now,
 	}
 	// Actors are one namespace. Whoever may choose a name at the issuer must not choose
 	// that of a bot here, or of a request that nobody vouches for.

@@ -70,6 +70,7 @@ func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
 	t.Helper()
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := &identity{issuer: authtest.New(t, key), key: key, log: &lockedBuffer{}}
+	i.issuer.Now = testClock
 	config := openPeople(t, t.TempDir(), "")
 	config.Server.OIDC = &cluster.OIDC{
 		Issuer: i.issuer.URL, Audiences: []string{authtest.Audience}, ActorClaim: "sub", GroupsClaim: "groups",
@@ -80,7 +81,7 @@ func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
 		t.Fatal(err)
 	}
 	o := server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test",
+		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
 		Log: slog.New(slog.NewTextHandler(i.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, f := range with {
@@ -275,7 +276,7 @@ func TestIdentityStart(t *testing.T) {
 			if err := tokens.Add(adminToken, "act-admin"); err != nil {
 				t.Fatal(err)
 			}
-			o := server.Options{Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Log: slog.New(slog.DiscardHandler)}
+			o := server.Options{Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Now: testClock, Log: slog.New(slog.DiscardHandler)}
 			tt.with(&o)
 			s, err := server.Open(t.Context(), o)
 			if s != nil {

@@ -162,7 +162,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 	}
 	makePeople(t, filepath.Join(config.Storage, "people"))
 	o := server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Log: slog.New(slog.DiscardHandler),
+		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Now: testClock, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range with {
 		f(&o)
@@ -198,7 +198,7 @@ func serveMatrix(t *testing.T, h http.Handler) *restMatrix {
 func makePeople(t *testing.T, store string) {
 	t.Helper()
 	source := servicetest.Source + photos
-	g, err := embedded.Create(t.Context(), fs.OS(), store, source, servicetest.SchemaOf(t, source), embedded.Options{})
+	g, err := embedded.Create(t.Context(), fs.OS(), store, source, servicetest.SchemaOf(t, source), embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}

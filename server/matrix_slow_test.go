@@ -28,7 +28,7 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	t := m.t
 	store := filepath.Join(t.TempDir(), "people")
 	makePeople(t, store)
-	inner, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{})
+	inner, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}

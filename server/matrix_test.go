@@ -77,7 +77,7 @@ func newMatrix(t *testing.T, graph string) *matrix {
 	}
 	catalog := servicetest.Catalog(t)
 	s, err := server.Open(t.Context(), server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Log: slog.New(slog.DiscardHandler),
+		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(config.Storage, "people"), servicetest.Source, servicetest.Schema(t), embedded.Options{})
+	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(config.Storage, "people"), servicetest.Source, servicetest.Schema(t), embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/sample"
@@ -332,12 +334,12 @@ func TestTimeouts(t *testing.T) {
 		t.Errorf("a load got %d %s", a.status, a.body)
 	}
 	long := newServer(t)
-	began := time.Now()
+	began := clock.Now()
 	product := `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol $f: Symbol $g: Symbol } return { count($a) as n } }"}`
 	if a := long.ask(t, "POST", "/graphs/code/query", product, "X-Timeout-Ms", "20"); a.status != http.StatusServiceUnavailable {
 		t.Errorf("with a shorter timeout of its own a client got %d %s", a.status, a.body)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := clock.Since(began); took > 5*time.Second {
 		t.Errorf("a timeout of 20 ms took %v", took)
 	}
 }
@@ -388,30 +390,29 @@ func TestDeadlineOfAClient(t *testing.T) {
 	}
 }
 
-// TestRefusedOnce holds that a request without a good token is one line, and a flood of
-// them few.
+// TestRefusedOnce holds that a request without a good token is one line, and so is a flood
+// of them within an interval.
 func TestRefusedOnce(t *testing.T) {
+	now := clocktest.New(clocktest.Start)
 	log, with := logTo(t, "info")
-	ts := newServer(t, with, mayList(t), func(o *server.Options) { o.LogRequests = false })
+	ts := newServer(t, with, mayList(t), func(o *server.Options) { o.LogRequests, o.Now = false, now.Now })
 	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	if lines := append(log.lines(t, "request"), log.lines(t, "authentication refused")...); len(lines) != 1 || lines[0]["reason"] == nil {
 		t.Errorf("one refusal makes %v", lines)
 	}
 	const flood = 300
-	began := time.Now()
 	for range flood {
 		ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	}
-	time.Sleep(sample.Interval)
+	now.Pass(sample.Interval)
 	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
-	most := int(time.Since(began)/sample.Interval) + 2
 	lines, told := log.lines(t, "authentication refused"), 0
 	for _, line := range lines {
 		others, _ := line["others"].(float64)
 		told += 1 + int(others)
 	}
-	if len(lines) > most || told != flood+2 {
-		t.Errorf("%d refusals are %d lines, that tell of %d, want at most %d lines", flood+2, len(lines), told, most)
+	if len(lines) != 2 || told != flood+2 {
+		t.Errorf("%d refusals are %d lines that count %d, want 2 lines", flood+2, len(lines), told)
 	}
 	if got := ts.metrics(t); got["omnigraph_auth_failures_total{}"] != flood+2 {
 		t.Errorf("the metrics count %v", got["omnigraph_auth_failures_total{}"])

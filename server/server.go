@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
@@ -66,6 +67,11 @@ type Options struct {
 
 	// Tracer makes spans of requests, calls and operators; nil makes none.
 	Tracer trace.TracerProvider
+
+	// Now is the clock for expiries, time limits and dates: of tokens and their keys, page
+	// tokens, idempotency keys, commits, log lines, and the start's patience. It may be
+	// called from several goroutines. Nil for clock.Now.
+	Now func() time.Time
 }
 
 // Server serves the graphs of a cluster. Close it after Serve has returned.
@@ -106,6 +112,9 @@ const (
 // of the configuration is an error. That of a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = observe.WithRequests(o.Log)
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
@@ -153,7 +162,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.handler = observe.Requests(recovered(door.Wrap(s.routes(&o, identity, overall, newGate(limits, s.metrics))), o.Log), observe.Options{
-		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes,
+		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
 	return s, nil
 }
@@ -174,9 +183,9 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := patient(ctx, o.Log, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
+	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
 		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-			Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+			Now: o.Now, Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 			Failed: func(err error) {
 				o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
 			},
@@ -211,7 +220,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Now: o.Now,
 	})
 }
 

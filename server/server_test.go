@@ -110,7 +110,7 @@ func serve(t *testing.T, storage string, with ...func(*server.Options)) *testSer
 	}
 	ts := &testServer{log: &bytes.Buffer{}}
 	opts := server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{code.Catalog()}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test",
+		Cluster: config, Catalogs: []*tool.Catalog{code.Catalog()}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
 		Log: slog.New(slog.NewTextHandler(ts.log, nil)),
 	}
 	for _, f := range with {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 )
 
@@ -75,7 +76,7 @@ func TestShutdown(t *testing.T) {
 			if s.Draining() {
 				t.Error("it is said to be stopping before it is")
 			}
-			start := time.Now()
+			start := clock.Now()
 			stop()
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			switch {
@@ -97,7 +98,7 @@ func TestShutdown(t *testing.T) {
 			if running.Load() || !s.Draining() {
 				t.Errorf("a handler runs: %v; stopping: %v", running.Load(), s.Draining())
 			}
-			if took := time.Since(start); took < tt.takes || took > tt.takes+5*time.Second {
+			if took := clock.Since(start); took < tt.takes || took > tt.takes+5*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if conn, err := net.Dial("tcp", ln.Addr().String()); err == nil {

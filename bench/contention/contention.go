@@ -18,6 +18,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Options say who does what for how long. The run ends with the first of Duration and
@@ -96,7 +97,7 @@ func (r *run) run(ctx context.Context) (*Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	writes, reads := make([][]time.Duration, r.Writers), make([][]time.Duration, r.Readers)
-	begin := time.Now()
+	begin := clock.Now()
 	var writers, readers sync.WaitGroup
 	fail := func(err error) {
 		if err != nil {
@@ -119,7 +120,7 @@ func (r *run) run(ctx context.Context) (*Report, error) {
 		})
 	}
 	writers.Wait()
-	elapsed := time.Since(begin)
+	elapsed := clock.Since(begin)
 	close(done)
 	readers.Wait()
 	if err := context.Cause(ctx); err != nil {
@@ -140,7 +141,7 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 	rng := rand.New(rand.NewPCG(r.Seed, uint64(writer)))
 	line := writer % len(r.branches)
 	last := make([]int64, r.Counters) // what this writer was told
-	for time.Since(begin) < r.Duration && r.total.Load() < r.Most {
+	for clock.Since(begin) < r.Duration && r.total.Load() < r.Most {
 		n := rng.IntN(r.Counters)
 		name := value.OfString(counterName(n))
 		read, commit, err := row(ctx, r.graph, r.plans.counter, engine.Args{name}, engine.Target{Branch: r.branches[line]})
@@ -157,13 +158,13 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 			opts.IfCommit = commit
 			entry = fmt.Sprintf("%s-by-%d", entry, writer) // collides with nobody's
 		}
-		start := time.Now()
+		start := clock.Now()
 		_, err = r.graph.Mutate(ctx, r.plans.raise, engine.Args{name, value.OfI64(next), value.OfString(entry), value.OfI64(int64(writer))}, opts)
 		var stale *engine.PreconditionFailed
 		var taken *engine.KeyConflict
 		switch {
 		case err == nil:
-			times = append(times, time.Since(start))
+			times = append(times, clock.Since(start))
 			r.acked[line][n].Add(1)
 			r.total.Add(1)
 			last[n] = next
@@ -191,12 +192,12 @@ func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times
 		default:
 		}
 		line := rng.IntN(len(r.branches))
-		start := time.Now()
+		start := clock.Now()
 		sum, err := r.look(ctx, line, rng.IntN(r.Counters))
 		if err != nil {
 			return nil, fmt.Errorf("reader %d: %w", reader, err)
 		}
-		times = append(times, time.Since(start))
+		times = append(times, clock.Since(start))
 		if sum < last[line] {
 			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, and did to %d before", reader, r.branches[line], sum, last[line])
 		}

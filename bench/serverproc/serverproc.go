@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // startLimit is how long a server may take until it listens.
@@ -90,7 +92,7 @@ func (s *Server) Exited() <-chan error { return s.ended }
 // It returns the time that this took, and an error unless the process ended with status 0
 // within the limit.
 func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
-	start := time.Now()
+	start := clock.Now()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return 0, err
 	}
@@ -100,10 +102,10 @@ func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
 		if err != nil {
 			err = fmt.Errorf("%w\n%s", err, s.Log())
 		}
-		return time.Since(start), err
+		return clock.Since(start), err
 	case <-time.After(limit):
 		s.Kill()
-		return time.Since(start), fmt.Errorf("the server was still there %v after SIGTERM\n%s", limit, s.Log())
+		return clock.Since(start), fmt.Errorf("the server was still there %v after SIGTERM\n%s", limit, s.Log())
 	}
 }
 

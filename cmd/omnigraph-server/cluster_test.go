@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	enginefs "github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
 )
 
@@ -178,7 +179,7 @@ func TestApplyIsKilled(t *testing.T) {
 
 // waitFor returns when a file exists or the process has ended, which it leaves in ended.
 func waitFor(name string, ended <-chan error) {
-	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); {
+	for limit := clock.Now().Add(20 * time.Second); clock.Now().Before(limit); {
 		if _, err := os.Stat(name); err == nil || len(ended) > 0 {
 			return
 		}

@@ -17,6 +17,8 @@ import (
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // TestDrainUnderLoad stops the server with SIGTERM while clients write: it ends with
@@ -50,12 +52,12 @@ func TestDrainUnderLoad(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	stopping.Store(true)
-	began := time.Now()
+	began := clock.Now()
 	p.term()
 	if err := p.ended(); err != nil {
 		t.Errorf("after SIGTERM the server ended with %v: %s", err, p.stderr.String())
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := clock.Since(began); took > 10*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
 	wg.Wait()
@@ -91,12 +93,12 @@ func TestSecondSignal(t *testing.T) {
 		again.Close()
 		t.Error("a connection was taken after the first signal")
 	}
-	began := time.Now()
+	began := clock.Now()
 	p.term()
 	if err := p.ended(); err == nil {
 		t.Error("the server ended with status 0 although a call was cut off")
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := clock.Since(began); took > 5*time.Second {
 		t.Errorf("after the second signal the server went on for %v", took)
 	}
 }
@@ -181,9 +183,9 @@ func TestCollectorIsDown(t *testing.T) {
 	ln.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+addr)
 	p := start(t, clusterDir(t))
-	began := time.Now()
+	began := clock.Now()
 	p.stop()
-	if took := time.Since(began); took > 15*time.Second {
+	if took := clock.Since(began); took > 15*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
 	if !strings.Contains(p.stderr.String(), "traces could not be exported") && !strings.Contains(p.stderr.String(), "last traces") {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // The full runs are those of make test-hostile: they take minutes, or most of the files
@@ -39,7 +41,7 @@ func (b *besieged) drip(head, body string) (time.Duration, reply, error) {
 	if err != nil {
 		return 0, reply{}, err
 	}
-	start := time.Now()
+	start := clock.Now()
 	if err := conn.SetDeadline(start.Add(bodyLimit + 2*lateness)); err != nil {
 		return 0, reply{}, err
 	}
@@ -61,7 +63,7 @@ func (b *besieged) drip(head, body string) (time.Duration, reply, error) {
 		}
 	})
 	r, err := readReply(bufio.NewReader(conn), "POST")
-	took := time.Since(start)
+	took := clock.Since(start)
 	close(stop)
 	conn.Close()
 	writer.Wait()
@@ -207,7 +209,7 @@ func TestLargeBodies(t *testing.T) {
 // that were within the server's number can go on.
 func TestIdleConnections(t *testing.T) {
 	b := besiege(t)
-	before, started := b.memory("VmRSS"), time.Now()
+	before, started := b.memory("VmRSS"), clock.Now()
 	ask := fmt.Sprintf("GET /graphs/code/queries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", b.addr, b.token)
 	var used []net.Conn
 	for i := range *connections {
@@ -224,7 +226,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 		used = append(used, conn)
 	}
-	opened := time.Since(started)
+	opened := clock.Since(started)
 	time.Sleep(5 * time.Second)
 	held := b.memory("VmRSS")
 	for i := 0; i < len(used); i += max(1, len(used)/100) {

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 const (
@@ -60,9 +62,9 @@ func besiege(t *testing.T, args ...string) *besieged {
 	good := &process{addr: b.addr, token: goodToken}
 	b.done.Go(func() {
 		for {
-			start := time.Now()
+			start := clock.Now()
 			status, err := good.post("/graphs/code/queries/notes_about", "application/json", `{"params":{"symbol":"example.com/p.F1"}}`, nil)
-			b.took = append(b.took, time.Since(start))
+			b.took = append(b.took, clock.Since(start))
 			if err != nil || status != http.StatusOK {
 				t.Errorf("beside the attacks a good client was answered %d, %v", status, err)
 			}

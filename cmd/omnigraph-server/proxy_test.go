@@ -29,6 +29,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 	"github.com/omnigraph-go/omnigraph/server/guard"
 )
@@ -204,7 +205,8 @@ func (x *proxied) certify() *x509.CertPool {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: publicHost}, DNSNames: []string{publicHost},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		// Valid at every date, since the proxy and this process may have different clocks.
+		NotBefore: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -227,7 +229,7 @@ func (x *proxied) certify() *x509.CertPool {
 func (x *proxied) await() {
 	x.t.Helper()
 	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := clock.Now().Add(20 * time.Second); clock.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var res *http.Response
 		if res, err = x.client.Get("https://" + publicHost + "/readyz"); err == nil {
 			res.Body.Close()
@@ -387,13 +389,13 @@ func (x *proxied) drain(lines int) {
 	if err := x.server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		x.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := clock.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := net.Dial("tcp", x.server.addr)
 		if err != nil {
 			break
 		}
 		conn.Close()
-		if time.Now().After(deadline) {
+		if clock.Now().After(deadline) {
 			x.t.Fatal("the server takes connections ten seconds after it was told to stop")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 func newChanges() *cobra.Command {
@@ -115,7 +116,7 @@ either keeps does. Commits that are not readable any more are still listed.`,
 			case period && within <= 0:
 				return usageError{fmt.Errorf("--keep-within is %v, wanted more than nothing, such as 720h", within)}
 			case period:
-				opts.Before = time.Now().Add(-within)
+				opts.Before = clock.Now().Add(-within)
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				a, err := s.Cleanup(ctx, opts)

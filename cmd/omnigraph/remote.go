@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -34,7 +35,7 @@ func newRemote(e *endpoint, token string, notes io.Writer) *remote {
 	base, _ := url.JoinPath(e.server, "graphs", segment(e.graph))
 	r := &remote{base: base, token: token, client: newClient(), notes: notes}
 	if e.timeout > 0 {
-		r.deadline = time.Now().Add(e.timeout)
+		r.deadline = clock.Now().Add(e.timeout)
 	}
 	return r
 }
@@ -223,7 +224,7 @@ func (r *remote) request(ctx context.Context, q *request) (*http.Request, error)
 		}
 	}
 	if !r.deadline.IsZero() {
-		ms := max(time.Until(r.deadline).Milliseconds(), 1)
+		ms := max(clock.Until(r.deadline).Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
 	}
 	if r.token != "" {
@@ -239,7 +240,7 @@ const maxEager = 1 << 20
 const maxRefusal = 16 << 20
 
 func refusal(resp *http.Response) error {
-	e := &serverError{Status: resp.StatusCode, location: resp.Header.Get("Location"), after: retryAfter(resp.Header)}
+	e := &serverError{Status: resp.StatusCode, location: resp.Header.Get("Location"), after: retryAfter(resp.Header, clock.Now())}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil || json.Unmarshal(b, &e.Body) != nil {
 		e.Body = service.WireError{} // of a proxy, say

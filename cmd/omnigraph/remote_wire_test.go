@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
@@ -441,10 +442,10 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	target = answering(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	start := time.Now()
+	start := clock.Now()
 	code, _, stderr := omnigraph(t, "", at("snapshot --timeout 10ms", target)...)
-	if code != 1 || !strings.Contains(stderr, "longer than --timeout 10ms") || time.Since(start) > grace+5*time.Second {
-		t.Errorf("exit code %d after %v, %s", code, time.Since(start), stderr)
+	if code != 1 || !strings.Contains(stderr, "longer than --timeout 10ms") || clock.Since(start) > grace+5*time.Second {
+		t.Errorf("exit code %d after %v, %s", code, clock.Since(start), stderr)
 	}
 	if code, _, stderr := omnigraph(t, "", at("snapshot --timeout 1ns", []string{"--store", "graph"})...); code != 1 || !strings.Contains(stderr, "longer than --timeout 1ns") {
 		t.Errorf("of a store: exit code %d, %s", code, stderr)

@@ -78,14 +78,15 @@ func passes(err error) bool {
 	return false
 }
 
-// retryAfter reads how long to wait before asking again; nil when it is not said.
-func retryAfter(h http.Header) *time.Duration {
+// retryAfter reads how long to wait from now on before asking again; nil when the header
+// does not say. The header gives seconds or a date.
+func retryAfter(h http.Header, now time.Time) *time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return new(time.Duration(seconds) * time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return new(max(time.Until(at), 0))
+		return new(max(at.Sub(now), 0))
 	}
 	return nil
 }

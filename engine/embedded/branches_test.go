@@ -68,7 +68,7 @@ func TestBranchesConcurrently(t *testing.T) {
 	const lines, each = 24, 25
 	ctx := context.Background()
 	fsys := fs.NewMem()
-	g := create(t, fsys, Options{LogSize: 1 << 16, CheckpointBytes: 4096, InlineBytes: 2048, Failed: func(err error) { t.Errorf("checkpoint: %v", err) }})
+	g := create(t, fsys, Options{Now: testClock, LogSize: 1 << 16, CheckpointBytes: 4096, InlineBytes: 2048, Failed: func(err error) { t.Errorf("checkpoint: %v", err) }})
 	if err := loadText(g, engine.Merge, manyPeople(0, 300)); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestBranchesConcurrently(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(ctx, fsys, dir, Options{})
+	again, err := Open(ctx, fsys, dir, Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}

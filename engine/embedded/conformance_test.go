@@ -13,13 +13,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 )
 
 const conformanceDir = "graph"
 
 // conformanceOptions make checkpoints and rewrites frequent, log files short, and every
 // index a stored one.
-var conformanceOptions = embedded.Options{LogSize: 1 << 16, CheckpointBytes: 2048}.Indexed(1).Sparse(16)
+var conformanceOptions = embedded.Options{Now: clocktest.Running(clocktest.Start), LogSize: 1 << 16, CheckpointBytes: 2048}.Indexed(1).Sparse(16)
 
 func openInMemory(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-var crashOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
+var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
 
 // states runs a script without a failure, and returns what the graph holds before the
 // first deed and after each.

@@ -48,7 +48,7 @@ func TestEmbedding(t *testing.T) {
 		Order: []plan.Order{{Expr: plan.Nearest{Prop: place, Vector: plan.ParamRef{Index: 0}}}}, Ties: []plan.VarID{0}, Limit: 1}}
 
 	with := func(e Embedder) *Graph {
-		g, err := Create(ctx, fs.NewMem(), dir, "// posts", schema, Options{Embedder: e, quiet: true})
+		g, err := Create(ctx, fs.NewMem(), dir, "// posts", schema, Options{Now: testClock, Embedder: e, quiet: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func embeddedSchema(required bool) *catalog.Schema {
 
 func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
 	t.Helper()
-	g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(required), Options{Embedder: e, quiet: true})
+	g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(required), Options{Now: testClock, Embedder: e, quiet: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestEmbeddingAtLoad(t *testing.T) {
 	want := map[string]string{"a": mockPlace(t, "one"), "b": "null", "c": "[1 2 3 4]", "d": "null", "e": mockPlace(t, "one")}
 	for _, inline := range []int{0, -1} {
 		p := &countingProvider{}
-		g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(false), Options{Embedder: p, InlineBytes: inline, quiet: true})
+		g, err := Create(t.Context(), fs.NewMem(), dir, "// posts", embeddedSchema(false), Options{Now: testClock, Embedder: p, InlineBytes: inline, quiet: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,11 +16,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const dir = "graphs/people"
+
+// testClock is the clock of graphs with idempotency keys, which expire, and with a past.
+// Each run starts at the same date.
+var testClock = clocktest.Running(clocktest.Start)
 
 // people is a schema with a keyed node type, one without a key, and edges.
 func people() *catalog.Schema {

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-var flipOptions = Options{LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
+var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
 
 // lived makes a graph with everything that a head may refer to: rows in segments and in
 // the log, indexes, a text index, branches, a merge and receipts.

@@ -22,11 +22,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Options say how a graph is made and opened. The zero Options are the defaults.
 type Options struct {
-	// Now is the clock; nil for time.Now.
+	// Now is the clock for dates and expiries; nil for clock.Now.
 	Now func() time.Time
 	// QueryMemory bounds the memory in which one query collects rows, in bytes; past
 	// it the query fails with a *engine.TooLarge. 0 for DefaultQueryMemory, negative
@@ -260,7 +261,7 @@ func (g *Graph) lastFlush() (err error) {
 
 func newGraph(opts Options) *Graph {
 	if opts.Now == nil {
-		opts.Now = time.Now
+		opts.Now = clock.Now
 	}
 	if opts.QueryMemory == 0 {
 		opts.QueryMemory = DefaultQueryMemory

@@ -37,7 +37,7 @@ func testMemoryLevel(t *testing.T, quiet bool) {
 		// of its branch, of which one commit in seven has one; the rest is a margin.
 		most = 300
 	)
-	g, err := Create(t.Context(), fs.OS(), t.TempDir(), "// people", people(), Options{quiet: quiet, CheckpointBytes: 4 << 20})
+	g, err := Create(t.Context(), fs.OS(), t.TempDir(), "// people", people(), Options{Now: testClock, quiet: quiet, CheckpointBytes: 4 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // TestStatesGo holds that a state which is neither a head nor an anchor goes away: no
 // later state refers to it, nor the receipt of its commit, nor a branch that is deleted.
 func TestStatesGo(t *testing.T) {
-	g := create(t, fs.NewMem(), Options{quiet: true})
+	g := create(t, fs.NewMem(), Options{Now: testClock, quiet: true})
 	write := func(branch string, i int) {
 		t.Helper()
 		opts := engine.WriteOptions{Branch: branch, Actor: "a", IdempotencyKey: fmt.Sprint("key ", i)}

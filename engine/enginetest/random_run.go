@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Options say how long a random comparison runs. It ends with the first of Cases and
@@ -52,7 +53,7 @@ const stepsPerGraph = 60
 // what came of them.
 func RunRandom(t testing.TB, open Opener, o Options) int {
 	t.Helper()
-	r := &randomRun{Options: o, t: t, open: open, next: o.Seed, begin: time.Now(), reported: time.Now(), seen: tally{}}
+	r := &randomRun{Options: o, t: t, open: open, next: o.Seed, begin: clock.Now(), reported: clock.Now(), seen: tally{}}
 	var workers sync.WaitGroup
 	for range max(1, o.Workers) {
 		workers.Go(r.work)
@@ -61,7 +62,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 	if r.broken {
 		t.FailNow() // a worker has said why
 	}
-	spent := time.Since(r.begin)
+	spent := clock.Since(r.begin)
 	t.Logf("%d statements on %d graphs from seed %d on compared in %s, %.0f a second; by kind and by what comes of them:\n%s",
 		r.cases, r.next-o.Seed, o.Seed, spent.Round(time.Millisecond), float64(r.cases)/spent.Seconds(), r.seen)
 	return r.cases
@@ -108,7 +109,7 @@ func (r *randomRun) take() (seed uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken || r.differences >= max(1, r.Differences) || r.Cases > 0 && r.cases >= r.Cases ||
-		r.Duration > 0 && time.Since(r.begin) >= r.Duration {
+		r.Duration > 0 && clock.Since(r.begin) >= r.Duration {
 		return 0, false
 	}
 	r.next++
@@ -139,9 +140,9 @@ func (r *randomRun) count(cases int, seen tally, differs bool) {
 	if differs {
 		r.differences++
 	}
-	if r.Progress > 0 && time.Since(r.reported) >= r.Progress {
-		r.reported = time.Now()
-		spent := time.Since(r.begin)
+	if r.Progress > 0 && clock.Since(r.reported) >= r.Progress {
+		r.reported = clock.Now()
+		spent := clock.Since(r.begin)
 		r.t.Logf("%d statements compared in %s, %.0f a second, %d graphs differ", r.cases, spent.Round(time.Second),
 			float64(r.cases)/spent.Seconds(), r.differences)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // shrinkTime bounds the search for a smaller script.
@@ -14,8 +15,8 @@ const shrinkTime = 5 * time.Second
 // shrink looks for a smaller script that differs as well: statements are left out, then
 // lines of loads, then parts of the last read.
 func shrink(open func() *pair, script []step, difference string) ([]step, string) {
-	s := &shrinker{open: open, script: script, difference: difference, end: time.Now().Add(shrinkTime)}
-	for before := -1; before != s.size() && time.Now().Before(s.end); {
+	s := &shrinker{open: open, script: script, difference: difference, end: clock.Now().Add(shrinkTime)}
+	for before := -1; before != s.size() && clock.Now().Before(s.end); {
 		before = s.size()
 		for i := len(s.script) - 2; i >= 0; i-- {
 			s.try(slices.Delete(slices.Clone(s.script), i, i+1))
@@ -54,7 +55,7 @@ func (s *shrinker) size() int {
 
 // try keeps a script if it still ends in a difference.
 func (s *shrinker) try(script []step) bool {
-	if time.Now().After(s.end) {
+	if clock.Now().After(s.end) {
 		return false
 	}
 	p := s.open()

@@ -244,7 +244,7 @@ func historyCases() []testCase {
 			if res.Commits != 0 || res.Kept != int64(len(line)) {
 				s.Errorf("a cleanup of what is older than all is %+v", res)
 			}
-			res = cleanup(s, engine.CleanupOptions{Before: time.Now().Add(time.Hour)})
+			res = cleanup(s, engine.CleanupOptions{Before: s.head().Time.Add(time.Hour)})
 			if res.Kept != 1 || res.Commits != int64(len(line)-1) {
 				s.Errorf("a cleanup of all is %+v", res)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -40,6 +41,8 @@ type Gate struct {
 	Log       *slog.Logger
 	Verifiers []Verifier // the first that knows a token decides
 	Metadata  *Metadata  // nil for none
+
+	Now func() time.Time // paces the lines of the log; nil for clock.Now
 
 	lines sample.Lines // of the log: whoever has no token can cause them
 }
@@ -121,7 +124,11 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string
 // line writes a line of log about a request, unless there was one for the same reason
 // a moment ago; then it is counted in the next one.
 func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string) {
-	held, ok := g.lines.Pass(message+why, time.Now())
+	now := clock.Now
+	if g.Now != nil {
+		now = g.Now
+	}
+	held, ok := g.lines.Pass(message+why, now())
 	if !ok {
 		return
 	}

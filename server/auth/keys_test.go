@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
@@ -31,26 +32,26 @@ func TestIssuerDown(t *testing.T) {
 	}{
 		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
 		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},
-		{"it is up", func() { c.pass(faultCooldown) }, first, "oidc ada", 2},
+		{"it is up", func() { c.Pass(faultCooldown) }, first, "oidc ada", 2},
 		{"an unknown key, too soon", nil, second, "rejected: is signed with a key that the issuer does not publish for it", 2},
-		{"an unknown key", func() { c.pass(keysCooldown) }, second, "rejected: is signed with a key that the issuer does not publish for it", 3},
-		{"rotated", func() { i.Publish(first, second); c.pass(keysCooldown) }, second, "oidc ada", 4},
+		{"an unknown key", func() { c.Pass(keysCooldown) }, second, "rejected: is signed with a key that the issuer does not publish for it", 3},
+		{"rotated", func() { i.Publish(first, second); c.Pass(keysCooldown) }, second, "oidc ada", 4},
 		{"the old key meanwhile", nil, first, "oidc ada", 4},
-		{"down, cached", func() { i.Down(true); c.pass(keysCooldown) }, first, "oidc ada", 4},
+		{"down, cached", func() { i.Down(true); c.Pass(keysCooldown) }, first, "oidc ada", 4},
 		{"down, unknown", nil, authtest.NewKey(t, "k3", jose.ES256), "unreachable", 5},
 		{"down, cached all the same", nil, second, "oidc ada", 5},
 		{"down, unknown again", nil, authtest.NewKey(t, "k4", jose.ES256), "unreachable", 5},
-		{"withdrawn", func() { i.Down(false); i.Publish(second); c.pass(keysCooldown) }, authtest.NewKey(t, "k5", jose.ES256), "rejected: is signed with a key that the issuer does not publish for it", 6},
+		{"withdrawn", func() { i.Down(false); i.Publish(second); c.Pass(keysCooldown) }, authtest.NewKey(t, "k5", jose.ES256), "rejected: is signed with a key that the issuer does not publish for it", 6},
 		{"the withdrawn key", nil, first, "rejected: is signed with a key that the issuer does not publish for it", 6},
 		{"the key that is left", nil, second, "oidc ada", 6},
-		{"another calls itself the issuer", func() { i.CallItself("https://evil.example"); c.pass(keysCooldown) }, first, "unreachable", 7},
-		{"it publishes nothing of the kind", func() { i.CallItself(""); i.PublishText(`{"error":"later"}`); c.pass(keysCooldown) }, first, "unreachable", 8},
-		{"no JSON", func() { i.PublishText(`<html>`); c.pass(keysCooldown) }, first, "unreachable", 9},
-		{"huge", func() { i.PublishText(`{"keys":["` + strings.Repeat("a", maxDocument) + `"]}`); c.pass(keysCooldown) }, first, "unreachable", 10},
-		{"many keys", func() { i.PublishText(`{"keys":[` + strings.Repeat("1,", maxKeys) + `1]}`); c.pass(keysCooldown) }, first, "unreachable", 11},
+		{"another calls itself the issuer", func() { i.CallItself("https://evil.example"); c.Pass(keysCooldown) }, first, "unreachable", 7},
+		{"it publishes nothing of the kind", func() { i.CallItself(""); i.PublishText(`{"error":"later"}`); c.Pass(keysCooldown) }, first, "unreachable", 8},
+		{"no JSON", func() { i.PublishText(`<html>`); c.Pass(keysCooldown) }, first, "unreachable", 9},
+		{"huge", func() { i.PublishText(`{"keys":["` + strings.Repeat("a", maxDocument) + `"]}`); c.Pass(keysCooldown) }, first, "unreachable", 10},
+		{"many keys", func() { i.PublishText(`{"keys":[` + strings.Repeat("1,", maxKeys) + `1]}`); c.Pass(keysCooldown) }, first, "unreachable", 11},
 		{"keys of unknown kinds", func() {
 			i.PublishText(`{"keys":[7,{"kty":"NEW"},{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`)
-			c.pass(keysCooldown)
+			c.Pass(keysCooldown)
 		}, first, "rejected: is signed with a key that the issuer does not publish for it", 12},
 	}
 	for _, s := range steps {
@@ -69,8 +70,8 @@ func TestIssuerDown(t *testing.T) {
 // asked waits until the issuer was asked so often.
 func asked(t *testing.T, i *authtest.Issuer, times int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	for end := clock.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {
+		if clock.Now().After(end) {
 			t.Fatalf("the issuer was asked %d times, want %d", i.Fetches(), times)
 		}
 	}
@@ -94,12 +95,12 @@ func TestOldKeys(t *testing.T) {
 	defer release()
 	i.Hold(hold)
 	i.Publish(second)
-	c.pass(keysAge - time.Second)
+	c.Pass(keysAge - time.Second)
 	if got := decided(t, v, token(first)); got != "oidc ada" || i.Fetches() != 1 {
 		t.Fatalf("within the age: %s after %d fetches", got, i.Fetches())
 	}
 
-	c.pass(time.Second)
+	c.Pass(time.Second)
 	answers := make(chan string, 50)
 	old := token(first)
 	for range cap(answers) {
@@ -149,10 +150,10 @@ func TestOldKeysOutage(t *testing.T) {
 		fetches int
 	}{
 		{"known", nil, "oidc ada", 1},
-		{"down past the age", func() { i.Down(true); c.pass(keysAge) }, "oidc ada", 2},
-		{"soon after, not asked again", func() { c.pass(faultCooldown - time.Second) }, "oidc ada", 2},
-		{"still down", func() { c.pass(time.Second) }, "oidc ada", 3},
-		{"the issuer hangs", func() { i.Hold(hold); i.Down(false); i.Publish(second); c.pass(faultCooldown) }, "oidc ada", 4},
+		{"down past the age", func() { i.Down(true); c.Pass(keysAge) }, "oidc ada", 2},
+		{"soon after, not asked again", func() { c.Pass(faultCooldown - time.Second) }, "oidc ada", 2},
+		{"still down", func() { c.Pass(time.Second) }, "oidc ada", 3},
+		{"the issuer hangs", func() { i.Hold(hold); i.Down(false); i.Publish(second); c.Pass(faultCooldown) }, "oidc ada", 4},
 	} {
 		if s.before != nil {
 			s.before()
@@ -176,13 +177,13 @@ func TestOldKeysOutage(t *testing.T) {
 		}
 	}
 	i.Down(true)
-	c.pass(keysAge)
+	c.Pass(keysAge)
 	if got := decided(t, v, i.Token(t, second, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != "oidc ada" {
 		t.Errorf("a second outage: %s", got)
 	}
 	i.Down(false)
 	i.Publish(first)
-	c.pass(faultCooldown)
+	c.Pass(faultCooldown)
 	if got := decided(t, v, i.Token(t, second, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})); got != withdrawn {
 		t.Errorf("the first request after the second outage: %s", got)
 	}
@@ -206,12 +207,12 @@ func TestIssuerIsAsked(t *testing.T) {
 	}{
 		{"a token of another issuer", nil, func() string { return other.Token(t, key, "ada", nil) }, "rejected: is of another issuer", 0},
 		{"a token without kid", nil, func() string { return token(key, nil) }, "oidc ada", 1},
-		{"and of a new key", func() { i.Publish(next); c.pass(keysCooldown) }, func() string { return token(next, nil) }, "oidc ada", 2},
-		{"and of none", func() { c.pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that does not hold", 3},
-		{"keys that it is not to be trusted for", func() { i.KeysAt("http://keys.example/"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "unreachable", 4},
-		{"keys elsewhere", func() { i.KeysAt(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "oidc ada", 5},
-		{"being sent elsewhere for them", func() { i.Publish(); i.KeysAt(""); i.SendTo(other.URL + "/keys"); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, "unreachable", 6},
-		{"no keys at all", func() { i.SendTo(""); c.pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, noKey, 7},
+		{"and of a new key", func() { i.Publish(next); c.Pass(keysCooldown) }, func() string { return token(next, nil) }, "oidc ada", 2},
+		{"and of none", func() { c.Pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that does not hold", 3},
+		{"keys that it is not to be trusted for", func() { i.KeysAt("http://keys.example/"); c.Pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "unreachable", 4},
+		{"keys elsewhere", func() { i.KeysAt(other.URL + "/keys"); c.Pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "oidc ada", 5},
+		{"being sent elsewhere for them", func() { i.Publish(); i.KeysAt(""); i.SendTo(other.URL + "/keys"); c.Pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, "unreachable", 6},
+		{"no keys at all", func() { i.SendTo(""); c.Pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, noKey, 7},
 		{"so that none holds", nil, func() string { return token(key, map[string]any{"kid": "k1"}) }, noKey, 7},
 	} {
 		if s.before != nil {
@@ -255,7 +256,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 	if got := decided(t, v, good); got != "oidc ada" {
 		t.Fatal(got)
 	}
-	c.pass(keysCooldown)
+	c.Pass(keysCooldown)
 	hold := make(chan struct{})
 	i.Hold(hold)
 	var tokens []string

@@ -12,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -37,7 +38,7 @@ type OIDCOptions struct {
 	Groups      []string
 
 	Log *slog.Logger     // of what befalls the issuer's keys; never nil
-	Now func() time.Time // nil for time.Now
+	Now func() time.Time // the clock for expiries and for the age of keys; nil for clock.Now
 }
 
 // OIDC verifies the JSON Web Tokens of one issuer: access tokens (RFC 9068) and ID
@@ -79,7 +80,7 @@ func NewOIDC(o OIDCOptions) *OIDC {
 		o.GroupsClaim = defaultGroupsClaim
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = clock.Now
 	}
 	client := &http.Client{
 		Timeout: fetchTimeout,

@@ -18,35 +18,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
-// clock is a time that the test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// verifier of an issuer, with a clock that starts now and a log.
-func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OIDC, *clock, *syncBuffer) {
+// verifier returns a verifier of an issuer, the clock of both, and the log.
+func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OIDC, *clocktest.Clock, *syncBuffer) {
 	t.Helper()
-	c, log := &clock{now: time.Now()}, &syncBuffer{}
+	c, log := clocktest.New(clocktest.Start), &syncBuffer{}
+	i.Now = c.Now
 	o := OIDCOptions{
 		Issuer: i.URL, Audiences: []string{authtest.Audience}, Now: c.Now,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -129,7 +112,7 @@ func TestOIDC(t *testing.T) {
 	anyAlg := authtest.NewKey(t, "any", jose.RS256)
 	anyAlg.PublishedAlg, anyAlg.Use = "", ""
 	i := authtest.New(t, key, ec, ed, p521, encrypts, other, anyAlg)
-	v, _, log := verifier(t, i)
+	v, c, log := verifier(t, i)
 
 	public := key.Private.Public().(*rsa.PublicKey)
 	der, err := x509.MarshalPKIXPublicKey(public)
@@ -140,7 +123,7 @@ func TestOIDC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Now().Unix()
+	now := c.Now().Unix()
 	good := func(over map[string]any) string { return i.Token(t, key, "ada", over) }
 	headed := func(header map[string]any) string {
 		return authtest.Sign(t, key.Private, key.Alg, header, i.Claims("ada", nil))

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/request"
 	"github.com/omnigraph-go/omnigraph/server/sample"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// Quiet are paths whose lines are at level debug in any case: probes come every few
 	// seconds.
 	Quiet []string
+
+	// Now gives lines their date and requests their duration; nil for clock.Now.
+	Now func() time.Time
 }
 
 // Slow is how long a request takes that is worth a line.
@@ -42,7 +46,10 @@ const Slow = time.Second
 // Requests follows each request from its header to the end of its answer: it gives it an
 // id, counts it, logs it, and makes a span of it.
 func Requests(next http.Handler, opts Options) http.Handler {
-	o := &outermost{next: next, log: opts.Log, set: opts.Set, all: opts.All, quiet: map[string]bool{}}
+	o := &outermost{next: next, log: opts.Log, set: opts.Set, all: opts.All, quiet: map[string]bool{}, now: opts.Now}
+	if o.now == nil {
+		o.now = clock.Now
+	}
 	for _, path := range opts.Quiet {
 		o.quiet[path] = true
 	}
@@ -59,6 +66,7 @@ type outermost struct {
 	tracer trace.Tracer // nil for no traces
 	all    bool
 	quiet  map[string]bool
+	now    func() time.Time
 	lines  sample.Lines // of requests that come in floods
 }
 
@@ -72,7 +80,7 @@ type exchange struct {
 }
 
 func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
+	start := o.now()
 	o.set.inFlight.Add(1)
 	x := &exchange{ResponseWriter: w}
 	x.record.ID = request.ID(r.Header)
@@ -88,7 +96,7 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answered := false
 	defer func() {
 		o.set.inFlight.Add(-1)
-		took := time.Since(start)
+		took := o.now().Sub(start)
 		switch {
 		case x.status != 0:
 		case answered:
@@ -129,7 +137,7 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 	held := 0
 	if kind := floods(x); kind != "" && !o.all && level == slog.LevelInfo {
 		var ok bool
-		if held, ok = o.lines.Pass(kind, time.Now()); !ok {
+		if held, ok = o.lines.Pass(kind, o.now()); !ok {
 			level = slog.LevelDebug
 		}
 	}
@@ -138,7 +146,7 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 		return
 	}
 	// Built by hand, without the place in the source that slog would look up.
-	line := slog.NewRecord(time.Now(), level, "request", 0)
+	line := slog.NewRecord(o.now(), level, "request", 0)
 	rec := &x.record
 	attrs := append(make([]slog.Attr, 0, 13),
 		slog.String("method", methodOf(r.Method)), slog.String("route", route), slog.Int("status", x.status),

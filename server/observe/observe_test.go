@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,7 +20,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
@@ -244,24 +247,31 @@ func TestFloodIsSampled(t *testing.T) {
 		name, route string
 		status      int
 		all         bool
-		each        bool // has its line
+		lines       int
 	}{
-		{"another host", "", 403, false, false}, {"too many", "/graphs", 429, false, false}, {"an actor's", "/graphs", 404, false, true},
-		{"another host, all", "", 403, true, true}, {"without a token", "", 401, false, false},
+		{"another host", "", 403, false, 1}, {"too many", "/graphs", 429, false, 1}, {"an actor's", "/graphs", 404, false, flood},
+		{"another host, all", "", 403, true, flood}, {"without a token", "", 401, false, 0},
 	} {
 		var b strings.Builder
+		now := clocktest.New(clocktest.Start)
 		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			request.From(r.Context()).Route = c.route
 			w.WriteHeader(c.status)
-		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all})
-		began := time.Now()
+		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all, Now: now.Now})
 		for range flood {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))
 		}
-		most := int(time.Since(began)/time.Second) + 1
-		switch lines := strings.Count(b.String(), "\n"); {
-		case c.each && lines != flood, !c.each && lines > most, c.status == 401 && lines != 0:
-			t.Errorf("%s: %d lines of %d requests", c.name, lines, flood)
+		if lines := strings.Count(b.String(), "\n"); lines != c.lines {
+			t.Errorf("%s: %d lines of %d requests, want %d", c.name, lines, flood, c.lines)
+		}
+		now.Pass(sample.Interval)
+		b.Reset()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))
+		if c.lines == 1 && !strings.Contains(b.String(), fmt.Sprintf(" others=%d", flood-1)) {
+			t.Errorf("%s: after the flood the log has %q, want a line that counts the others", c.name, b.String())
+		}
+		if want := "time=" + now.Now().Format("2006-01-02T15:04:05.000Z07:00"); c.lines > 0 && !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%s: the line is %q, want %s", c.name, b.String(), want)
 		}
 	}
 }

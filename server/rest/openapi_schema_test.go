@@ -20,21 +20,21 @@ type embedded struct {
 
 type sample struct {
 	embedded
-	Text     string          `json:"text" jsonschema_description:"A text."`
-	Maybe    *string         `json:"maybe"`
-	Left     *string         `json:"left,omitempty" jsonschema:"enum=a,enum=b"`
-	Wide     int64           `json:"wide"`
-	MaybeN   *int64          `json:"maybe_n"`
-	Small    int32           `json:"small,omitempty"`
-	Inner    inner           `json:"inner"`
-	MaybeIn  *inner          `json:"maybe_in"`
-	Inners   []inner         `json:"inners"`
-	Open     map[string]any  `json:"open,omitempty"`
-	Any      json.RawMessage `json:"any"`
-	Rows     []map[string]any
-	At       time.Time    `json:"at"`
-	Code     service.Code `json:"code"`
-	Hidden   string       `json:"-"`
+	Text    string          `json:"text" jsonschema_description:"A text."`
+	Maybe   *string         `json:"maybe"`
+	Left    *string         `json:"left,omitempty" jsonschema:"enum=a,enum=b"`
+	Wide    int64           `json:"wide"`
+	MaybeN  *int64          `json:"maybe_n"`
+	Small   int32           `json:"small,omitempty"`
+	Inner   inner           `json:"inner"`
+	MaybeIn *inner          `json:"maybe_in"`
+	Inners  []inner         `json:"inners"`
+	Open    map[string]any  `json:"open,omitempty"`
+	Any     json.RawMessage `json:"any"`
+	Rows    []map[string]any
+	At      time.Time    `json:"at"`
+	Code    service.Code `json:"code"`
+	Hidden  string       `json:"-"`
 	//lint:ignore U1000 TestSchemas wants that an unexported field is left out
 	internal string
 }

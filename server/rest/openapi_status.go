@@ -11,8 +11,8 @@ import (
 // header is one of an answer.
 type header struct {
 	name, description string
-	kind                       Kind
-	always                     bool // on every answer of the status
+	kind              Kind
+	always            bool // on every answer of the status
 }
 
 // successes say what a status that is no fault means.

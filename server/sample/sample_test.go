@@ -5,11 +5,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 )
 
 func TestLines(t *testing.T) {
 	var l Lines
-	start := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	start := clocktest.Start
 	for _, step := range []struct {
 		kind string
 		at   time.Duration
@@ -28,7 +30,7 @@ func TestLines(t *testing.T) {
 // TestKindsAreBounded has more kinds than are kept: no line is without bound.
 func TestKindsAreBounded(t *testing.T) {
 	var l Lines
-	now, passed := time.Now(), 0
+	now, passed := clocktest.Start, 0
 	for i := range 10 * maxKinds {
 		if _, ok := l.Pass(fmt.Sprint(i), now); ok {
 			passed++
@@ -43,7 +45,7 @@ func TestKindsAreBounded(t *testing.T) {
 func TestEachLineCounts(t *testing.T) {
 	var l Lines
 	var wg sync.WaitGroup
-	start := time.Now()
+	start := clocktest.Start
 	var mu sync.Mutex
 	sum := 0
 	for i := range 8 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/page"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -35,7 +36,7 @@ type Config struct {
 	// tokens of one Graph are none of another's.
 	PageKey []byte
 
-	Now func() time.Time // of reads; nil for time.Now
+	Now func() time.Time // the date of reads; nil for clock.Now
 
 	Observer Observer // is told of calls; nil for nobody
 
@@ -88,7 +89,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.now = c.Now; g.now == nil {
-		g.now = time.Now
+		g.now = clock.Now
 	}
 	if c.PageKey == nil {
 		c.PageKey = page.NewKey()

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/request"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -115,7 +116,7 @@ const tracerName = "github.com/omnigraph-go/omnigraph/server/service"
 
 // begin begins to follow a call. The context is that of the call's span, if there is one.
 func (g *Graph) begin(ctx context.Context, actor *Actor, name string, call tool.Call, m mark) (context.Context, *watch) {
-	w := &watch{graph: g, actor: actor, name: name, call: call, mark: m, start: time.Now()}
+	w := &watch{graph: g, actor: actor, name: name, call: call, mark: m, start: clock.Now()}
 	w.hash(ctx)
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
@@ -149,7 +150,7 @@ func (w *watch) committed(branch string, c *engine.Commit) {
 // end tells all that want to know of the end of the call. What it has answered is in e,
 // behind the mark.
 func (w *watch) end(ctx context.Context, e *encoder, err error) {
-	g, took := w.graph, time.Since(w.start)
+	g, took := w.graph, clock.Since(w.start)
 	outcome := OutcomeOf(err)
 	if rec := request.From(ctx); rec != nil {
 		rec.Calls++

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // conn is a connection whose client uses as little of the processors as it can: they are the
@@ -75,17 +77,17 @@ func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head,
 	took := make([][]time.Duration, len(conns))
 	errs := make([]error, len(conns))
 	var wg sync.WaitGroup
-	begin := time.Now()
+	begin := clock.Now()
 	for i, c := range conns {
 		wg.Go(func() {
-			for n := 0; time.Since(begin) < round; n++ {
+			for n := 0; clock.Since(begin) < round; n++ {
 				head, body := request(i, n)
-				start := time.Now()
+				start := clock.Now()
 				if _, err := c.post(head, body); err != nil {
 					errs[i] = err
 					return
 				}
-				took[i] = append(took[i], time.Since(start))
+				took[i] = append(took[i], clock.Since(start))
 			}
 		})
 	}

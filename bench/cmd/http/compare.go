@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/bench"
 	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // calls are the requests that are measured: the same stored lookup by key through both transports.
@@ -37,12 +38,12 @@ func (t *target) measure(round time.Duration, body func(conn, n int) string) err
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
+	begin := clock.Now()
 	took, err := hammer(t.conns, round, func(conn, n int) (string, string) { return t.head, body(conn, n) })
 	if err != nil {
 		return err
 	}
-	t.rate = append(t.rate, float64(len(took))/time.Since(begin).Seconds())
+	t.rate = append(t.rate, float64(len(took))/clock.Since(begin).Seconds())
 	t.took = append(t.took, took...)
 	after, err := t.server.CPU()
 	t.cpu += after - before

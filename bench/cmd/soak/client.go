@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // callLimit is how long a call may take: longer than the server's own limit, so that it
@@ -84,9 +85,9 @@ func (c *client) close() {
 // rest makes a call over REST and counts it.
 func (c *client) rest(ctx context.Context, operation, method, path, contentType, body string) *outcome {
 	o := outcome{operation: operation, request: method + " " + path + " as " + c.actor + " " + body}
-	start := time.Now()
+	start := clock.Now()
 	o.status, o.body, o.err = c.send(ctx, method, path, contentType, body)
-	o.took = time.Since(start)
+	o.took = clock.Since(start)
 	c.enter(&o)
 	return &o
 }
@@ -150,9 +151,9 @@ func (c *client) tool(ctx context.Context, operation, name string, arguments map
 		panic(err) // maps of texts and numbers
 	}
 	o := outcome{operation: operation, request: "tool " + name + " as " + c.actor + " " + string(b)}
-	start := time.Now()
+	start := clock.Now()
 	o.status, o.body, o.err = c.callTool(ctx, name, json.RawMessage(b))
-	o.took = time.Since(start)
+	o.took = clock.Since(start)
 	c.enter(&o)
 	return &o
 }

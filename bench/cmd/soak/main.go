@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 func main() {
@@ -95,20 +97,20 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 	if err := prepare(ctx, p, l); err != nil {
 		return nil, fmt.Errorf("the notes that all clients write to: %w", err)
 	}
-	begun := time.Now()
+	begun := clock.Now()
 	crowd := startCrowd(ctx, p, r.book, l, o)
 	defer crowd.stop()
 
 	watching := time.NewTicker(time.Second)
 	defer watching.Stop()
-	for time.Since(begun) < o.duration {
+	for clock.Since(begun) < o.duration {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case err := <-p.Exited():
 			return nil, fmt.Errorf("the server ended by itself: %v\n%s", err, p.Log())
 		case <-watching.C:
-			s, err := take(p, time.Since(begun))
+			s, err := take(p, clock.Since(begun))
 			if err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // profile counts the rows of the steps of a run, and their times without those of the
@@ -41,7 +42,7 @@ func (r *profile) of(p *pipe, at int) *stepProfile {
 
 // charge charges time from now on to another account, and returns the one so far.
 func (r *profile) charge(to *time.Duration) (was *time.Duration) {
-	now := time.Now()
+	now := clock.Now()
 	if r.current != nil {
 		*r.current += now.Sub(r.since)
 	}

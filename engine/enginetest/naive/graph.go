@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Graph is a graph in maps. It implements [engine.Graph].
@@ -56,7 +57,7 @@ func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}
 	first := newState(source, schema)
 	main := &line{name: engine.MainBranch, done: map[[2]string]outcome{}}
-	g.publish(main, engine.Commit{ID: ulid.Make().String(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
+	g.publish(main, engine.Commit{ID: freshID(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
 	g.lines = map[string]*line{engine.MainBranch: main}
 	return g
 }
@@ -174,7 +175,11 @@ func instant(at engine.Target) time.Time {
 	return at.Now
 }
 
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func now() time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
+
+func freshID() string {
+	return ulid.MustNew(ulid.Timestamp(clock.Now()), ulid.DefaultEntropy()).String()
+}
 
 // misfit says how the schema lacks what a plan uses; empty if it does not.
 func misfit(s *catalog.Schema, u plan.Use) string {

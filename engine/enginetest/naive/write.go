@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -142,7 +140,7 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 		return nil, nil
 	}
 	old := t.line.head
-	g.publish(t.line, engine.Commit{ID: ulid.Make().String(), Seq: old.Seq + 1, Branch: t.line.name,
+	g.publish(t.line, engine.Commit{ID: freshID(), Seq: old.Seq + 1, Branch: t.line.name,
 		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest}, t.after)
 	head := t.line.head
 	return &head, nil
@@ -235,7 +233,7 @@ func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 // newID returns the next id that the model was told to use, or a fresh one.
 func (t *tx) newID() string {
 	if len(t.g.ids) == 0 {
-		return ulid.Make().String()
+		return freshID()
 	}
 	id := t.g.ids[0]
 	t.g.ids = t.g.ids[1:]

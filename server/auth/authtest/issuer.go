@@ -21,6 +21,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Audience is what the server is called at the issuer.
@@ -62,6 +64,7 @@ func NewKey(t testing.TB, id string, alg jose.SignatureAlgorithm) *Key {
 // Issuer answers with its discovery document and its keys on this machine.
 type Issuer struct {
 	URL string
+	Now func() time.Time // the clock for the dates in tokens; set it before the first one
 
 	mu       sync.Mutex
 	keys     []*Key
@@ -78,7 +81,7 @@ type Issuer struct {
 // New starts an issuer that publishes keys.
 func New(t testing.TB, keys ...*Key) *Issuer {
 	t.Helper()
-	i := &Issuer{keys: keys}
+	i := &Issuer{keys: keys, Now: clock.Now}
 	ts := httptest.NewServer(http.HandlerFunc(i.serve))
 	t.Cleanup(ts.Close)
 	i.URL = ts.URL
@@ -169,7 +172,7 @@ func answer(w http.ResponseWriter, v any) {
 // Claims are those of a good token of the issuer for a subject, with others over them;
 // nil takes a claim away.
 func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
-	now := time.Now().Unix()
+	now := i.Now().Unix()
 	c := map[string]any{"iss": i.URL, "sub": subject, "aud": Audience, "iat": now, "nbf": now, "exp": now + 3600}
 	maps.Copy(c, over)
 	maps.DeleteFunc(c, func(_ string, v any) bool { return v == nil })

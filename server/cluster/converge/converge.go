@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
@@ -30,7 +31,7 @@ type Cluster struct {
 	// can be repeated.
 	Create func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error)
 
-	Now func() time.Time // of revisions; nil for time.Now
+	Now func() time.Time // the date of revisions; nil for clock.Now
 }
 
 // lockName is held for as long as an apply takes, or the start of a server.
@@ -61,7 +62,7 @@ func (c *Cluster) now() time.Time {
 	if c.Now != nil {
 		return c.Now()
 	}
-	return time.Now()
+	return clock.Now()
 }
 
 // folders lists what may be graphs in the storage folder, which need not exist: folders

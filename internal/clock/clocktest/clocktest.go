@@ -1,0 +1,40 @@
+// Package clocktest has the clocks that tests inject. None depends on the date of the run.
+package clocktest
+
+import (
+	"sync"
+	"time"
+)
+
+// Start is where a clock starts unless a test says otherwise.
+var Start = time.Date(2026, time.March, 1, 9, 30, 0, 0, time.UTC)
+
+// Clock stands still until a test moves it. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time // guarded by mu
+}
+
+// New returns a clock that stands at a time.
+func New(at time.Time) *Clock { return &Clock{now: at} }
+
+// Now returns the time of the clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Pass moves the clock by d, which may be negative.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Running returns a clock that is at a time when Running is called, and runs as fast as
+// the system's from there on.
+func Running(at time.Time) func() time.Time {
+	begin := time.Now()
+	return func() time.Time { return at.Add(time.Since(begin)) }
+}

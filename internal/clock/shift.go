@@ -1,0 +1,35 @@
+package clock
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// shiftVariable is the environment variable that holds the offset under the build tag
+// shiftedclock.
+const shiftVariable = "OMNIGRAPH_CLOCK_SHIFT"
+
+// maxShiftDays keeps a shifted date within the years that a duration can span.
+const maxShiftDays = 100_000
+
+// parseShift reads an offset: a duration of Go, or a number of days such as 3653d. The
+// empty text is no offset.
+func parseShift(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.Atoi(number)
+		if err != nil || days < -maxShiftDays || days > maxShiftDays {
+			return 0, fmt.Errorf("%q is not a number of days between %d and %d, such as 3653d", text, -maxShiftDays, maxShiftDays)
+		}
+		return time.Duration(days) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither a duration, such as 48h, nor a number of days, such as 3653d", text)
+	}
+	return d, nil
+}

@@ -1,0 +1,7 @@
+//go:build !shiftedclock
+
+package clock
+
+import "time"
+
+const shift time.Duration = 0

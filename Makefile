@@ -73,6 +73,14 @@ test-clock: ## run the tests of CLOCK_PACKAGES at another date: SHIFT=3653d or l
 	echo "TZ=$(ZONE) OMNIGRAPH_CLOCK_SHIFT=$$by GOFLAGS=$$flags $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)"; \
 	TZ="$(ZONE)" OMNIGRAPH_CLOCK_SHIFT="$$by" GOFLAGS="$$flags" $(GO) test -count=1 -timeout 30m $(CLOCK_FLAGS) $(CLOCK_PACKAGES)
 
+# What test-clock-short skips takes long and has no date, expiry or time limit. TestIssuer
+# drives commands that the test builds.
+CLOCK_SKIPS := TestMemory|TestDiskFaults|TestLargerGraph|TestRandom|TestContention|TestCrashTwice|TestConcurrent
+test-clock-short: ## run the tests with dates, expiries and time limits ten years ahead
+	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-short -skip '$(CLOCK_SKIPS)'" \
+		CLOCK_PACKAGES="./internal/... ./generated/... ./server/... ./engine/embedded"
+	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-run '^TestIssuer'" CLOCK_PACKAGES=./cmd/omnigraph-server
+
 # Ten thousand connections take as many files in the server and in the test: see ulimit -n.
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./cmd/omnigraph-server -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
@@ -178,4 +186,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-clock nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean

@@ -36,8 +36,13 @@ func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 
 // do runs f if the actor has the grant.
 func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Context) error) error {
+	return l.doAll(ctx, []tool.Grant{grant}, f)
+}
+
+// doAll runs f if the actor has all of the grants, of which there is one at least.
+func (l *local) doAll(ctx context.Context, grants []tool.Grant, f func(ctx context.Context) error) error {
 	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
-	_, err := l.served.Do(ctx, l.actor, string(grant.Action), &operation{[]tool.Grant{grant}, run}, service.Encoding{})
+	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, service.Encoding{})
 	return err
 }
 
@@ -66,12 +71,12 @@ func (l *local) reading(ctx context.Context, at engine.Target, a tool.Action) (t
 // statementCall is the call of a statement that is a text.
 type statementCall struct {
 	*statement
-	grant tool.Grant
-	write bool
-	opts  engine.WriteOptions
+	grants []tool.Grant
+	write  bool
+	opts   engine.WriteOptions
 }
 
-func (c *statementCall) Grants() []tool.Grant { return []tool.Grant{c.grant} }
+func (c *statementCall) Grants() []tool.Grant { return c.grants }
 
 func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	schema, err := env.Graph.Schema(ctx, c.at)
@@ -95,8 +100,8 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return nil, err
 	}
 	if c.write {
-		change, err := env.Graph.Mutate(ctx, q.Plan, args, c.opts)
-		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change, DryRun: c.opts.DryRun}}, err
+		k := knobs(c.opts)
+		return service.MutateAdHoc(ctx, env, q.Plan, args, c.opts.Branch, &k)
 	}
 	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
 	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
@@ -124,7 +129,7 @@ func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 	if run.at.Branch == "" && run.at.Commit == "" {
 		run.at.Branch = engine.MainBranch
 	}
-	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grant: grant}, service.Encoding{MaxRows: s.rows})
+	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grants: []tool.Grant{grant}}, service.Encoding{MaxRows: s.rows})
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +142,11 @@ func readRows(raw []byte) (*rowsAnswer, error) {
 }
 
 func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
-	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
+	opts.Branch = orMain(opts.Branch)
 	run := *s
 	run.at = engine.Target{Branch: opts.Branch}
-	grant := tool.Grant{Action: tool.Change, Branch: opts.Branch, Via: tool.AdHoc}
-	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grant: grant, write: true, opts: opts}, service.Encoding{})
+	grants := (&service.AdHoc{Branch: opts.Branch, Write: true, Knobs: knobs(opts)}).Grants()
+	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grants: grants, write: true, opts: opts}, service.Encoding{})
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +273,7 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 	}
 	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
 	answer := &schemaChange{}
-	return answer, l.do(ctx, tool.Grant{Action: tool.SchemaApply, Branch: opts.Branch}, func(ctx context.Context) error {
+	return answer, l.doAll(ctx, (&service.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
 		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
 		if err != nil {
 			return err

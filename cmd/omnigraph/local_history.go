@@ -13,20 +13,16 @@ import (
 )
 
 func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
-	err = l.do(ctx, tool.Grant{Action: tool.Read, Via: tool.AdHoc}, func(ctx context.Context) error {
-		branches, err := l.Graph.Branches(ctx)
+	_, err = l.served.Do(ctx, l.actor, "list_branches", &service.ListBranches{Answer: func(branches []engine.Branch) any {
 		for _, b := range branches {
-			list = append(list, l.branchOf(b))
+			list = append(list, branchOf(b))
 		}
-		return err
-	})
+		return list
+	}}, service.Encoding{})
 	return list, err
 }
 
-func (l *local) branchOf(b engine.Branch) branchAnswer {
-	if !l.served.Allowed(l.actor, tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
-		return branchAnswer{Name: b.Name}
-	}
+func branchOf(b engine.Branch) branchAnswer {
 	at := b.Head.Time.UnixMicro()
 	return branchAnswer{Name: b.Name, GraphCommitID: &b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: &at}
 }

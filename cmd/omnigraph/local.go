@@ -56,16 +56,14 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 	return json.Unmarshal(a.JSON, answer)
 }
 
-// reading is the permission to read a target: that of the branch where its commit was
-// made.
-func (l *local) reading(ctx context.Context, at engine.Target, a tool.Action) (tool.Grant, error) {
-	g := tool.Grant{Action: a, Branch: at.Branch, Via: tool.AdHoc}
-	if at.Commit == "" {
-		return g, nil
+// targetGrant is the permission to read a target. The served graph asks it of a commit on the
+// branch where the commit was made, and does not name that branch to an actor without it.
+func targetGrant(at engine.Target, a tool.Action) tool.Grant {
+	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
+	if a == tool.Read {
+		g.Via = tool.AdHoc
 	}
-	c, err := l.Graph.Commit(ctx, at.Commit)
-	g.Branch = c.Branch
-	return g, err
+	return g
 }
 
 // statementCall is the call of a statement that is a text.
@@ -121,10 +119,7 @@ func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
 }
 
 func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
-	grant, err := l.reading(ctx, s.at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(s.at, tool.Read)
 	run := *s
 	if run.at.Branch == "" && run.at.Commit == "" {
 		run.at.Branch = engine.MainBranch
@@ -227,12 +222,9 @@ func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOption
 }
 
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	grant, err := l.reading(ctx, e.at, tool.Export)
-	if err != nil {
-		return "", err
-	}
+	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
-	err = l.do(ctx, grant, func(ctx context.Context) (err error) {
+	err := l.do(ctx, grant, func(ctx context.Context) (err error) {
 		if e.format == "parquet" {
 			commit, err = parquet.Export(ctx, l.Graph, e.at, parquet.Options{Types: e.types}, e.create)
 		} else {
@@ -252,10 +244,7 @@ func (l *local) Blob(ctx context.Context, p service.BlobPlace, at engine.Target)
 }
 
 func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {
-	grant, err := l.reading(ctx, at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(at, tool.Read)
 	a := &schemaAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Schema(ctx, at)
@@ -288,10 +277,7 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 }
 
 func (l *local) Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error) {
-	grant, err := l.reading(ctx, at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(at, tool.Read)
 	a := &snapshotAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Snapshot(ctx, at)

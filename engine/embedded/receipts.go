@@ -159,7 +159,7 @@ func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 		return nil, nil
 	}
 	if r.Receipt.Body != w.receipt.Body {
-		return nil, &engine.Conflict{Reason: "idempotency key " + w.receipt.Key + " was used for another write; choose another key"}
+		return nil, &engine.Conflict{Reason: "idempotency key " + w.receipt.Key + " was used for another write, commit " + r.Commit.ID + "; choose another key"}
 	}
 	_, lsn, _ := g.history.Get(r.Commit.ID)
 	return &receipted{r, b, lsn}, nil

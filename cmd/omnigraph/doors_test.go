@@ -7,37 +7,52 @@ import (
 	"testing"
 )
 
-// doorsPolicy governs seven actors; act-nothing is in no rule, act-all is for the test
-// itself.
-const doorsPolicy = `version: 1
-protected_branches: [main, secret-plan]
-rules:
-  - id: admin
-    allow: { actors: { ids: [act-admin, act-all] }, actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin] }
-  - id: reader
-    allow: { actors: { ids: [act-reader] }, actions: [read, invoke_query] }
-  - id: reader-of-one-branch
-    allow: { actors: { ids: [act-one] }, actions: [read], branch_scope: unprotected }
-  - id: stored-queries
-    allow: { actors: { ids: [act-bot] }, actions: [invoke_query], queries: [everyone, set_age, set_mail] }
-  - id: and-what-they-do
-    allow: { actors: { ids: [act-bot] }, actions: [read, change], via: stored }
-  - id: writer
-    allow: { actors: { ids: [act-writer] }, actions: [change] }
-  - id: keeper
-    allow: { actors: { ids: [act-keeper] }, actions: [branch_create, branch_delete, branch_merge] }
+// doorsPolicy governs eight actors; act-nothing is in no rule, act-all is for the test
+// itself. The policy is in Cedar because the two who may read some of the branches differ
+// by their names.
+const doorsPolicy = `@id("admin")
+permit (principal, action, resource)
+when { [Actor::"act-admin", Actor::"act-all"].contains(principal) };
+
+@id("reader")
+permit (principal == Actor::"act-reader", action in [Action::"read", Action::"invoke_query"], resource);
+
+@id("reader-of-one-branch")
+permit (principal == Actor::"act-one", action == Action::"read", resource)
+when { context.branch == "feature-x" };
+
+@id("reader-of-all-but-one")
+permit (principal == Actor::"act-most", action == Action::"read", resource)
+when { context.branch != "secret-plan" };
+
+@id("stored-queries")
+permit (principal == Actor::"act-bot", action == Action::"invoke_query", resource)
+when { [Query::"everyone", Query::"set_age", Query::"set_mail"].contains(resource) };
+
+@id("and-what-they-do")
+permit (principal == Actor::"act-bot", action in [Action::"read", Action::"change"], resource)
+when { context.via == "stored" };
+
+@id("writer")
+permit (principal == Actor::"act-writer", action == Action::"change", resource);
+
+@id("keeper")
+permit (principal == Actor::"act-keeper", action in [Action::"branch_create", Action::"branch_delete", Action::"branch_merge"], resource);
 `
 
-var doorsActors = []string{"act-admin", "act-reader", "act-one", "act-bot", "act-writer", "act-keeper", "act-nothing"}
+var doorsActors = strings.Fields(anyone)
 
 // Sets of actors.
 const (
 	exporters = "act-admin"
-	readers   = "act-admin act-reader"         // of every branch
-	invokers  = "act-admin act-reader act-bot" // of the query everyone
-	ofOne     = "act-admin act-reader act-one" // readers of the branch feature-x
-	anyone    = "act-admin act-reader act-one act-bot act-writer act-keeper act-nothing"
+	readers   = "act-admin act-reader"                  // of every branch
+	invokers  = "act-admin act-reader act-bot"          // of the query everyone
+	ofSome    = "act-admin act-reader act-one act-most" // readers of a branch
+	anyone    = "act-admin act-reader act-one act-most act-bot act-writer act-keeper act-nothing"
 )
+
+// readersOf are the actors that may read a branch.
+var readersOf = map[string]string{"main": "act-admin act-reader act-most", "secret-plan": readers, "feature-x": ofSome}
 
 func in(set, actor string) bool { return slices.Contains(strings.Fields(set), actor) }
 
@@ -51,20 +66,18 @@ type fact struct {
 // facts lists all there is to tell.
 func (w *accessWorld) facts() []fact {
 	all := []fact{
-		{"types", "Mensch", ofOne + " act-bot"}, {"edges", "Zettel", ofOne}, {"property", "lefthand", ofOne},
+		// The bot's queries name types; they are their contract.
+		{"types", "Mensch", ofSome + " act-bot"}, {"edges", "Zettel", ofSome}, {"property", "lefthand", ofSome},
 		{"everyone", "everyone", invokers}, {"payroll", "payroll", readers},
 	}
 	for _, b := range accessBranches {
-		who, known := readers, readers
-		if b.name == "feature-x" {
-			who, known = ofOne, ofOne
-		}
+		who := readersOf[b.name]
 		if b.name != "main" { // whose name is no secret
 			all = append(all, fact{"name of " + b.name, b.name, who})
 		}
-		all = append(all, fact{"head of " + b.name, w.heads[b.name], known + " act-bot"}, fact{"author of " + b.name, b.author, who},
-			// A stored query may show the bot what its author chose.
-			fact{"person of " + b.name, b.person, who + " act-bot"})
+		// A stored query shows the bot what its author chose, and the commit that it read.
+		all = append(all, fact{"author of " + b.name, b.author, who},
+			fact{"head of " + b.name, w.heads[b.name], who + " act-bot"}, fact{"person of " + b.name, b.person, who + " act-bot"})
 	}
 	return all
 }
@@ -72,13 +85,11 @@ func (w *accessWorld) facts() []fact {
 // question is one kind of information, and how to ask for it through every door that has
 // it. Every door tells the same actor the same.
 type question struct {
-	name string
-	// open are the actors that are answered: on main and secret-plan, and on feature-x. A
-	// question that names no branch is about main.
-	open, one string
-	branched  bool     // it is asked of every branch
-	tells     []string // the facts; {B} stands for the branch
-	asks      []doorAsk
+	name     string
+	open     string   // the actors that are answered; empty for the readers of the branch
+	branched bool     // it is asked of every branch; otherwise it is about main
+	tells    []string // the facts; {B} stands for the branch
+	asks     []doorAsk
 }
 
 // doorAsk is an ask of a question. only, if set, are the facts that it has room for.
@@ -91,7 +102,7 @@ const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 
 // questions are asked as every actor. What is missing here stands in silent, or writes.
 var questions = []question{
-	{name: "which branches there are", open: readers, one: readers,
+	{name: "which branches there are",
 		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/branches", path: "/branches"}},
@@ -100,39 +111,39 @@ var questions = []question{
 			{ask: ask{resource: "omnigraph://branches"}, only: []string{"name of secret-plan", "name of feature-x"}},
 			{ask: ask{verb: "merge", tab: true, more: []string{""}}, only: []string{"name of secret-plan", "name of feature-x"}},
 		}},
-	{name: "the commits of a branch", open: readers, one: ofOne, branched: true, tells: []string{"head of {B}", "author of {B}"},
+	{name: "the commits of a branch", branched: true, tells: []string{"head of {B}", "author of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits", path: "/commits?branch={B}"}},
 			{ask: ask{tool: "commit_list", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "commit list", more: []string{"--branch", "{B}", "--format", "json"}}},
 		}},
-	{name: "the commits of main, to complete one", open: readers, one: readers, tells: []string{"head of main"},
+	{name: "the commits of main, to complete one", tells: []string{"head of main"},
 		asks: []doorAsk{{ask: ask{verb: "changes", tab: true, more: []string{""}}}}},
-	{name: "a commit", open: readers, one: ofOne, branched: true, tells: []string{"author of {B}", "name of {B}"},
+	{name: "a commit", branched: true, tells: []string{"author of {B}", "name of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}"}},
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}"}},
 			{ask: ask{tool: "commit_get", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "commit show", more: []string{"{H}", "--format", "json"}}},
 		}},
-	{name: "what a commit changed", open: readers, one: ofOne, branched: true, tells: []string{"person of {B}", "types", "property"},
+	{name: "what a commit changed", branched: true, tells: []string{"person of {B}", "types", "property"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes"}},
 			{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "changes", more: []string{"{H}", "--format", "json"}}},
 		}},
-	{name: "how much there is", open: readers, one: ofOne, branched: true, tells: []string{"head of {B}", "types", "edges"},
+	{name: "how much there is", branched: true, tells: []string{"head of {B}", "types", "edges"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}"}},
 			{ask: ask{tool: "graph_snapshot", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "snapshot", more: []string{"--branch", "{B}", "--format", "json"}}},
 		}},
-	{name: "how much there was", open: readers, one: ofOne, branched: true, tells: []string{"name of {B}", "types", "edges"},
+	{name: "how much there was", branched: true, tells: []string{"name of {B}", "types", "edges"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?snapshot={H}"}},
 			{ask: ask{verb: "snapshot", more: []string{"--at", "{H}", "--format", "json"}}},
 		}},
-	{name: "the schema", open: readers, one: ofOne, branched: true, tells: []string{"head of {B}", "types", "edges", "property"},
+	{name: "the schema", branched: true, tells: []string{"head of {B}", "types", "edges", "property"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}"}},
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?snapshot={H}"}},
@@ -144,14 +155,14 @@ var questions = []question{
 			{ask: ask{verb: "schema show", more: []string{"--branch", "{B}"}}, only: []string{"types", "edges", "property"}},
 			{ask: ask{verb: "schema show", more: []string{"--at", "{H}"}}, only: []string{"types", "edges", "property"}},
 		}},
-	{name: "the schema of main", open: readers, one: readers, tells: []string{"types", "edges", "property"},
+	{name: "the schema of main", tells: []string{"types", "edges", "property"},
 		asks: []doorAsk{
 			{ask: ask{resource: "omnigraph://schema"}},
 			{ask: ask{resource: "omnigraph://gq-reference"}},
 			{ask: ask{prompt: "write_filter", args: `{"type":"Mensch"}`}, only: []string{"property"}},
 			{ask: ask{verb: "export", tab: true, more: []string{"--type", ""}}, only: []string{"types", "edges"}},
 		}},
-	{name: "a query that the caller writes", open: readers, one: ofOne, branched: true, tells: []string{"person of {B}", "head of {B}"},
+	{name: "a query that the caller writes", branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + whole + `","branch":"{B}"}`}},
 			{ask: ask{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + whole + `","snapshot":"{H}"}`}},
@@ -162,16 +173,16 @@ var questions = []question{
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--branch", "{B}", "--format", "json"}}},
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}", "--format", "json"}}},
 		}},
-	{name: "how a query would be run", open: readers, one: ofOne, branched: true, tells: []string{"head of {B}"},
+	{name: "how a query would be run", branched: true, tells: []string{"head of {B}"},
 		asks: []doorAsk{{ask: ask{tool: "query_explain", args: `{"query":"` + whole + `","branch":"{B}","analyze":true}`}}}},
-	{name: "a stored query", open: invokers, one: invokers, branched: true, tells: []string{"person of {B}", "head of {B}"},
+	{name: "a stored query", open: invokers, branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "everyone", args: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "stored_query_run", args: `{"name":"everyone","branch":"{B}"}`}},
 			{ask: ask{verb: "queries run", more: []string{"everyone", "--branch", "{B}", "--format", "json"}}},
 		}},
-	{name: "a stored query that is for few", open: readers, one: readers, branched: true, tells: []string{"person of {B}", "head of {B}"},
+	{name: "a stored query that is for few", open: readers, branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/payroll", body: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "payroll", args: `{"branch":"{B}"}`}},
@@ -180,7 +191,7 @@ var questions = []question{
 		}},
 	// The contract of the route is that it needs read; what an actor may run without it,
 	// it finds as a tool.
-	{name: "the catalog of stored queries", open: readers, one: readers, tells: []string{"everyone", "payroll"},
+	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}},
 			{ask: ask{resource: "omnigraph://catalog"}},
@@ -189,20 +200,20 @@ var questions = []question{
 			{ask: ask{tool: "type_describe", args: `{"name":"Mensch"}`}},
 			{ask: ask{prompt: "write_query", args: `{"intent":"who is there"}`}},
 		}},
-	{name: "the tools", open: anyone, one: anyone, tells: []string{"everyone", "payroll"},
+	{name: "the tools", open: anyone, tells: []string{"everyone", "payroll"},
 		asks: []doorAsk{{ask: ask{method: "tools/list"}}, {ask: ask{tool: "stored_query_list"}}}},
-	{name: "an export", open: exporters, one: exporters, branched: true, tells: []string{"person of {B}", "head of {B}"},
+	{name: "an export", open: exporters, branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"snapshot":"{H}"}`}},
 			{ask: ask{verb: "export", more: []string{"--branch", "{B}"}}, only: []string{"person of {B}"}},
 			{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, only: []string{"person of {B}"}},
 		}},
-	{name: "a blob", open: readers, one: ofOne, branched: true, tells: []string{"head of {B}"},
+	{name: "a blob", branched: true, tells: []string{"head of {B}"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/blob", path: "/blob?entity=node&type=Mensch&id={P}&property=photo&branch={B}"}},
 		}},
-	{name: "nothing", open: anyone, one: anyone,
+	{name: "nothing", open: anyone,
 		asks: []doorAsk{
 			{ask: ask{route: "GET /healthz", path: "//healthz"}},
 			{ask: ask{route: "GET /readyz", path: "//readyz"}},
@@ -246,13 +257,13 @@ var silent = map[string]string{
 	"omnigraph policy schema":    "prints what is built in",
 }
 
-// TestDoorsAgree asks every question through every door as seven actors. An answer tells
+// TestDoorsAgree asks every question through every door as eight actors. An answer tells
 // the facts that the table says, which are those that the actor may know, and no other.
 func TestDoorsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {
 		t.Run(mode, func(t *testing.T) {
-			w := newAccessWorld(t, "policy.yaml", doorsPolicy, graph, append(doorsActors, "act-all")...)
+			w := newAccessWorld(t, "policy.cedar", doorsPolicy, graph, append(doorsActors, "act-all")...)
 			for name := range w.everything() {
 				known[name] = true
 			}
@@ -338,10 +349,11 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 // many facts that are.
 func (a *asked) check(t *testing.T, d door, actor string, s said, facts []fact) (told int) {
 	t.Helper()
-	open := in(a.open, actor)
-	if a.branch == "feature-x" {
-		open = in(a.one, actor)
+	set := a.open
+	if set == "" {
+		set = readersOf[a.branch]
 	}
+	open := in(set, actor)
 	for _, f := range facts {
 		if strings.Contains(s.asked, f.marker) {
 			continue // the caller knows it

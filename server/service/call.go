@@ -155,7 +155,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	out, err := call.Run(ctx, env)
 	if err != nil {
 		if !reads {
-			err = withheld(err)
+			err = withheldOf(grants, err)
 		}
 		return "", g.helpFor(actor, err)
 	}

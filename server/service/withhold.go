@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -71,9 +72,16 @@ func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.
 	return tool.RunMutation(ctx, env, q, args, branch, k)
 }
 
+// withheldOf is [withheld] for the call of the grants.
+func withheldOf(grants []tool.Grant, err error) error {
+	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
+	return withheld(err, applies)
+}
+
 // withheld returns the error of a write for an actor that may not read the branch. Status,
-// code and members stay; what is stored is left out of them.
-func withheld(err error) error {
+// code and members stay; what is stored is left out of them. applies says that the write
+// is a new schema, which is at fault with values that the caller did not send.
+func withheld(err error, applies bool) error {
 	var (
 		stale *engine.PreconditionFailed
 		load  *engine.LoadErrors
@@ -88,24 +96,22 @@ func withheld(err error) error {
 	case errors.As(err, &load):
 		short := &engine.LoadErrors{Lines: make([]engine.LineError, len(load.Lines)), More: load.More}
 		for i, l := range load.Lines {
-			l.Err = withheld(l.Err)
+			l.Err = withheld(l.Err, applies)
 			short.Lines[i] = l
 		}
 		return short
 	case errors.As(err, &many):
-		// A new schema is at fault with what is stored: all of it is left out, but for the rules.
 		short := &engine.ConstraintViolations{More: many.More}
 		seen := map[engine.ConstraintViolation]bool{}
 		for _, v := range many.Violations {
-			kept := engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: "stored data breaks the rule"}
-			if !seen[kept] {
-				seen[kept] = true
-				short.Violations = append(short.Violations, &kept)
+			if kept := withheldViolation(v, true); !seen[*kept] {
+				seen[*kept] = true
+				short.Violations = append(short.Violations, kept)
 			}
 		}
 		return short
 	case errors.As(err, &one):
-		return withheldViolation(one)
+		return withheldViolation(one, applies)
 	}
 	return err
 }
@@ -116,9 +122,11 @@ var ownRules = map[string]bool{"required": true, "type": true, "range": true, "c
 
 // withheldViolation keeps the rule and the caller's own values. The id goes: a stored
 // update finds entities that the caller did not name.
-func withheldViolation(v *engine.ConstraintViolation) error {
+func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.ConstraintViolation {
 	short := &engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: v.Detail}
 	switch {
+	case applies:
+		short.Detail = "stored data breaks the rule"
 	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the end that the caller gave
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"

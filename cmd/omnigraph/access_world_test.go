@@ -204,7 +204,7 @@ const (
 	toStore   door = "--store"
 )
 
-// doors lists those that an ask goes through.
+// doors lists the doors that an ask goes through.
 func (a *ask) doors() []door {
 	switch {
 	case a.route != "":

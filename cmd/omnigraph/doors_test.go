@@ -72,10 +72,10 @@ func (w *accessWorld) facts() []fact {
 	}
 	for _, b := range accessBranches {
 		who := readersOf[b.name]
-		if b.name != "main" { // whose name is no secret
+		if b.name != "main" { // everyone knows the name main
 			all = append(all, fact{"name of " + b.name, b.name, who})
 		}
-		// A stored query shows the bot what its author chose, and the commit that it read.
+		// A stored query shows the bot its columns and the commit that it read.
 		all = append(all, fact{"author of " + b.name, b.author, who},
 			fact{"head of " + b.name, w.heads[b.name], who + " act-bot"}, fact{"person of " + b.name, b.person, who + " act-bot"})
 	}
@@ -254,11 +254,11 @@ var silent = map[string]string{
 	"omnigraph policy explain":   "reads the files of the operator",
 	"omnigraph policy tools":     "reads the files of the operator",
 	"omnigraph policy cedar":     "reads the files of the operator",
-	"omnigraph policy schema":    "prints what is built in",
+	"omnigraph policy schema":    "prints a page",
 }
 
 // TestDoorsAgree asks every question through every door as eight actors. An answer tells
-// the facts that the table says, which are those that the actor may know, and no other.
+// the facts of its row that the actor may know, and no fact that the actor may not know.
 func TestDoorsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {
@@ -345,8 +345,8 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 	return told
 }
 
-// check compares what an answer tells an actor with what it is to tell, and returns how
-// many facts that are.
+// check compares the facts that an answer tells an actor with those of the row, and returns
+// how many it tells.
 func (a *asked) check(t *testing.T, d door, actor string, s said, facts []fact) (told int) {
 	t.Helper()
 	set := a.open

@@ -23,13 +23,13 @@ forbid (principal == Actor::"act-not-feature-x", action == Action::"read", resou
 when { context.branch == "feature-x" };
 `
 
-// move is a request, with what it carries from one branch, commit or graph to another, or
-// compares, and the read permissions that it therefore asks.
+// move is a request, with the data that it carries from one branch, commit or graph to
+// another, or compares, and the read permissions that it therefore asks for.
 type move struct {
 	ask
-	what   string // what it moves or compares; empty when it shows one state or none
+	what   string // the data that it moves or compares; empty when it shows one state or none
 	reads  string // the branches whose readers it is for
-	writes bool   // it can change something, so that it is no question of TestDoorsAgree
+	writes bool   // it can change something, so TestDoorsAgree does not ask it
 	faulty bool   // it is answered by a fault that is not the policy's, also when everything is allowed
 }
 
@@ -40,8 +40,8 @@ const (
 	allPG   = `node Mensch { name: String @key }`
 )
 
-// moves has a row for every route, tool, resource, prompt and verb, and more for those that
-// ask for different permissions in different cases. {B} is feature-x.
+// moves has a row for every route, tool, resource, prompt and verb, and several rows where
+// the permissions differ by case. {B} is feature-x.
 var moves = []move{
 	// Routes.
 	{ask: ask{route: "GET /healthz", path: "//healthz"}},
@@ -58,21 +58,21 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + whole + `","snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/read", path: "/read", body: `{"query_source":"` + whole + `","snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + insert + `","branch":"{B}"}`}, writes: true},
-	{ask: ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a condition with what is stored", reads: "feature-x", writes: true},
-	{ask: ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with what is stored", reads: "feature-x", writes: true},
-	{ask: ask{route: "POST /graphs/{id}/mutate/if-graph-commit", path: "/mutate/if-graph-commit", body: `{"query":"` + insert + `"}`}, what: "a commit with the head, which is told to readers alone", writes: true, faulty: true},
-	{ask: ask{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with what is stored", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a condition with stored data", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/mutate/if-graph-commit", path: "/mutate/if-graph-commit", body: `{"query":"` + insert + `"}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
+	{ask: ask{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}, reads: "main"},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
-	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with what is stored", writes: true},
-	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}","dry_run":true}`}, what: "a condition of the query's author with what is stored", writes: true},
-	{ask: ask{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/set_age/if-graph-commit", body: `{"params":{"name":"zoe","age":3}}`}, what: "a commit with the head, which is told to readers alone", writes: true, faulty: true},
+	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with stored data", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}","dry_run":true}`}, what: "a condition of the query's author with stored data", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/set_age/if-graph-commit", body: `{"params":{"name":"zoe","age":3}}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?snapshot={H}"}, what: "a past state", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"` + allPG + `","branch":"{B}"}`}, what: "a schema with that of the branch", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"` + allPG + `","branch":"{B}","dry_run":true}`}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}", body: `{"type":"Mensch","data":{"name":"zoe"}}`}, writes: true},
-	{ask: ask{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&dry_run=true", body: `{"type":"Mensch","data":{"name":"zoe"}}`}, what: "a text with what is stored", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&dry_run=true", body: `{"type":"Mensch","data":{"name":"zoe"}}`}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={N}&from={B}", body: `{"type":"Mensch","data":{"name":"zoe"}}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{N}","from":"{B}"}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{M}","from":"secret-plan"}`}, what: "nothing: the branch is there", writes: true},
@@ -103,7 +103,7 @@ var moves = []move{
 	{ask: ask{tool: "type_path", args: `{"from":"Mensch","to":"Mensch","branch":"{B}"}`}, reads: "feature-x"},
 	{ask: ask{tool: "schema_get", args: `{"branch":"{B}"}`}, reads: "feature-x"},
 	{ask: ask{tool: "query_validate", args: `{"query":"` + whole + `","branch":"{B}"}`}, what: "a text with the schema", reads: "feature-x"},
-	{ask: ask{tool: "query_explain", args: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a text with what is stored", reads: "feature-x"},
+	{ask: ask{tool: "query_explain", args: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a text with stored data", reads: "feature-x"},
 	{ask: ask{tool: "graph_query", args: `{"query":"` + whole + `","snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{tool: "graph_snapshot", args: `{"branch":"{B}"}`}, reads: "feature-x"},
 	{ask: ask{tool: "branch_list"}, what: "heads, of branches that the caller may read", reads: "main"},
@@ -111,11 +111,11 @@ var moves = []move{
 	{ask: ask{tool: "commit_get", args: `{"commit":"{H}","branch":"{B}"}`}, what: "a commit with its parent", reads: "feature-x"},
 	{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}, what: "a commit with its parent", reads: "feature-x"},
 	{ask: ask{tool: "graph_mutate", args: `{"query":"` + insert + `","branch":"{B}"}`}, writes: true},
-	{ask: ask{tool: "graph_mutate", args: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a condition with what is stored", reads: "feature-x", writes: true},
-	{ask: ask{tool: "graph_mutate", args: `{"query":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with what is stored", reads: "feature-x", writes: true},
-	{ask: ask{tool: "graph_mutate", args: `{"query":"` + insert + `","branch":"{B}","if_commit":"{H}"}`}, what: "a commit with the head, which is told to readers alone", writes: true, faulty: true},
+	{ask: ask{tool: "graph_mutate", args: `{"query":"` + choose + `","branch":"{B}"}`}, what: "a condition with stored data", reads: "feature-x", writes: true},
+	{ask: ask{tool: "graph_mutate", args: `{"query":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
+	{ask: ask{tool: "graph_mutate", args: `{"query":"` + insert + `","branch":"{B}","if_commit":"{H}"}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
 	{ask: ask{tool: "graph_load", args: `{"data":"` + oneLine + `","mode":"merge","branch":"{B}"}`}, writes: true},
-	{ask: ask{tool: "graph_load", args: `{"data":"` + oneLine + `","mode":"merge","branch":"{B}","dry_run":true}`}, what: "a text with what is stored", reads: "feature-x", writes: true},
+	{ask: ask{tool: "graph_load", args: `{"data":"` + oneLine + `","mode":"merge","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{tool: "graph_load", args: `{"data":"` + oneLine + `","mode":"merge","branch":"{N}","from":"{B}"}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{tool: "graph_load", args: `{"data":"` + oneLine + `","mode":"merge","branch":"{N}","from":"{B}","dry_run":true}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{tool: "branch_create", args: `{"name":"{N}","from":"{B}"}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
@@ -129,10 +129,10 @@ var moves = []move{
 	{ask: ask{tool: "code_index", args: `{"dir":"nowhere","branch":"{B}"}`}, what: "source code to the graph", writes: true, faulty: true},
 	{ask: ask{tool: "everyone", args: `{"snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{tool: "payroll", args: `{"branch":"{B}"}`}, reads: "feature-x"},
-	{ask: ask{tool: "set_age", args: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with what is stored", writes: true},
-	{ask: ask{tool: "set_mail", args: `{"params":{"older":140,"mail":"m"},"branch":"{B}"}`}, what: "a condition of the query's author with what is stored", writes: true},
+	{ask: ask{tool: "set_age", args: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with stored data", writes: true},
+	{ask: ask{tool: "set_mail", args: `{"params":{"older":140,"mail":"m"},"branch":"{B}"}`}, what: "a condition of the query's author with stored data", writes: true},
 	{ask: ask{tool: "stored_query_list"}},
-	{ask: ask{tool: "stored_query_run", args: `{"name":"everyone","branch":"{B}"}`}, reads: "feature-x", writes: true},
+	{ask: ask{tool: "stored_query_run", args: `{"name":"everyone","branch":"{B}"}`}, reads: "feature-x"},
 
 	// Resources and prompts.
 	{ask: ask{resource: "omnigraph://schema"}, reads: "main"},
@@ -154,15 +154,15 @@ var moves = []move{
 	{ask: ask{verb: "commit show", more: []string{"{H}"}}, reads: "feature-x"},
 	{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, what: "a past state to elsewhere, which needs export"},
 	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{B}"}}, writes: true},
-	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{B}", "--dry-run"}}, what: "a text with what is stored", reads: "feature-x", writes: true},
+	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{B}", "--dry-run"}}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{N}", "--from", "{B}"}}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{verb: "merge", more: []string{"secret-plan", "--into", "{B}"}}, what: "one branch with another, and to it", reads: "secret-plan feature-x", writes: true},
 	{ask: ask{verb: "merge", more: []string{"{B}", "--into", "main", "--dry-run"}}, what: "one branch with another", reads: "feature-x main", writes: true, faulty: true},
 	{ask: ask{verb: "mutate", more: []string{"--query", "insert.gq", "--branch", "{B}"}}, writes: true},
-	{ask: ask{verb: "mutate", more: []string{"--query", "update.gq", "--branch", "{B}"}}, what: "a condition with what is stored", reads: "feature-x", writes: true},
-	{ask: ask{verb: "mutate", more: []string{"--query", "insert.gq", "--branch", "{B}", "--dry-run"}}, what: "a text with what is stored", reads: "feature-x", writes: true},
+	{ask: ask{verb: "mutate", more: []string{"--query", "update.gq", "--branch", "{B}"}}, what: "a condition with stored data", reads: "feature-x", writes: true},
+	{ask: ask{verb: "mutate", more: []string{"--query", "insert.gq", "--branch", "{B}", "--dry-run"}}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{verb: "queries list"}, reads: "main"},
-	{ask: ask{verb: "queries run", more: []string{"everyone", "--at", "{H}"}}, what: "a past state", reads: "feature-x", writes: true},
+	{ask: ask{verb: "queries run", more: []string{"everyone", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "schema show", more: []string{"--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "schema plan", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
@@ -171,14 +171,14 @@ var moves = []move{
 	{ask: ask{verb: "verify"}},
 }
 
-// apart are the verbs that no policy is asked about: they work on files of whoever runs
+// apart are the verbs that ask no policy: they work on the files of the user who runs
 // them, or are a way to the tools above.
 var apart = map[string]string{
-	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints what is built in",
+	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
-	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints what is built in",
+	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints a page",
 }
 
 // refused reports whether an answer is the policy's no, in one of its forms.
@@ -187,8 +187,8 @@ func (s *said) refused() bool {
 }
 
 // TestMoves sends every request of the table as an actor that may do everything, and as
-// three that may not read one of the branches: it is refused to those that lack one of the
-// read permissions in its row, and to no other. A route, tool, resource, prompt or verb
+// three that each may not read one of the branches. The actors that lack a read permission
+// of the row are refused, and the others are not. A route, tool, resource, prompt or verb
 // without a row fails.
 func TestMoves(t *testing.T) {
 	known := map[string]bool{}
@@ -205,7 +205,9 @@ func TestMoves(t *testing.T) {
 	}
 	rows := map[string]bool{}
 	for _, m := range moves {
-		rows[m.name()] = true
+		if rows[m.name()] = true; m.writes && m.reads != "" && m.what == "" {
+			t.Errorf("%s %s%s writes and needs read on %s: say what it moves or compares", m.name(), m.path, m.args, m.reads)
+		}
 	}
 	for name := range known {
 		if _, exempt := apart[name]; rows[name] == exempt {

@@ -18,8 +18,8 @@ rules:
     allow: { actors: { ids: [act-both, act-writer] }, actions: [invoke_query], queries: [set_age, set_mail] }
 `
 
-// withholding is what a write tells one who may change main and not read it, and one who may
-// do both. The table in docs/policy.md has the same decisions.
+// withholding is a decision: the answer of a write to an actor that may change main and not
+// read it, and to an actor that may do both. docs/policy.md has the same decisions.
 type withholding struct {
 	name   string
 	rest   ask
@@ -29,7 +29,7 @@ type withholding struct {
 	writer, both outcome
 }
 
-// outcome is what an answer is like.
+// outcome describes an answer.
 type outcome struct {
 	status int      // over REST; over MCP everything but 200 is a fault
 	has    []string // texts in the answer; {H} stands for the head of main
@@ -131,8 +131,8 @@ var withholdings = []withholding{
 		writer: outcome{403, []string{denied}, []string{"Zettel"}}, both: outcome{409, []string{"cluster apply"}, nil}},
 }
 
-// TestWriteOnly holds each decision about what a write tells one who may not read the
-// branch, over REST and over MCP.
+// TestWriteOnly checks each decision about the answers of writes to an actor that may not
+// read the branch, over REST and over MCP.
 func TestWriteOnly(t *testing.T) {
 	w := newAccessWorld(t, "policy.yaml", writeOnlyPolicy, "", "act-all", "act-writer", "act-both")
 	setup := `{"type":"Mensch","data":{"name":"otto","age":33,"mail":"o@otto.test"}}

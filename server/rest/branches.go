@@ -10,7 +10,7 @@ import (
 
 // BranchList is the branches of a graph.
 type BranchList struct {
-	Branches []string     `json:"branches" jsonschema_description:"The names of those that the caller may read, in order."`
+	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
 	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
 }
 

@@ -38,8 +38,8 @@ var (
 	}()
 )
 
-// selecting is what mutations that are given as text need besides change.
-const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: it asks what is stored."
+// selecting says when a mutation that is given as text needs read besides change.
+const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: its answer depends on stored data."
 
 // routes is the one table of routes.
 var routes = []Route{

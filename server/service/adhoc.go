@@ -35,8 +35,8 @@ func (c *AdHoc) Grants() []tool.Grant {
 
 // Run compiles the text and executes the query. Faults of the text are a *Rejected,
 // those of the choice of a query, of its parameters and of the knobs a
-// *tool.ArgumentError. A mutation that selects what it changes needs the permission to
-// read too, or the error is a *Forbidden.
+// *tool.ArgumentError. A mutation that updates or deletes needs the permission to read
+// too, or the error is a *Forbidden.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Knobs.Check(c.Write, c.Branch); err != nil {
 		return nil, err

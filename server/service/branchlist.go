@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBranches is the call that lists the branches. It leaves out those that the caller
-// may not read: a name says what others work on, and a head who wrote and when.
+// ListBranches is the call that lists the branches that the caller may read. It leaves out
+// the others: a name tells the work of others, and a head who wrote and when.
 type ListBranches struct {
 	// Answer makes the answer of the branches, which are in name order.
 	Answer func([]engine.Branch) any

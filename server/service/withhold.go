@@ -47,8 +47,8 @@ func wantsRead(branch string, dryRun bool) []tool.Grant {
 	return []tool.Grant{readOn(branch)}
 }
 
-// selects reports whether a mutation chooses entities by what is stored: its counts then
-// answer a question about the graph. Inserts do not.
+// selects reports whether a mutation finds entities by a condition on stored data: its
+// counts then answer a question about the graph. Inserts find none.
 func selects(m *plan.Mutation) bool {
 	for _, s := range m.Statements {
 		switch s.(type) {
@@ -60,9 +60,9 @@ func selects(m *plan.Mutation) bool {
 	return false
 }
 
-// MutateAdHoc runs a mutation that the caller wrote. One that selects what it changes needs
-// the permission to read the branch besides the one to change it, or the error is a
-// *Forbidden.
+// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
+// condition needs the permission to read the branch besides the one to change it, or the
+// error is a *Forbidden.
 func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *tool.Knobs) (*tool.Outcome, error) {
 	if selects(q.Mutation) {
 		if err := env.Require(readOn(branch)); err != nil {
@@ -79,8 +79,8 @@ func withheldOf(grants []tool.Grant, err error) error {
 }
 
 // withheld returns the error of a write for an actor that may not read the branch. Status,
-// code and members stay; what is stored is left out of them. applies says that the write
-// is a new schema, which is at fault with values that the caller did not send.
+// code and members stay; stored data is left out of them. applies says that the write
+// applies a schema, which stored values break, and none that the caller sent.
 func withheld(err error, applies bool) error {
 	var (
 		stale *engine.PreconditionFailed

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestWithheld holds what is left of each error of a write for one who may not read: what
-// the caller sent and what the schema says. STORED stands for what neither is.
+// TestWithheld checks each error of a write as an actor sees it that may not read: it keeps
+// the caller's own values and the rules of the schema. STORED stands for stored data.
 func TestWithheld(t *testing.T) {
 	violation := func(rule, id, detail string) *engine.ConstraintViolation {
 		return &engine.ConstraintViolation{Entity: "node", Type: "Person", ID: id, Property: "p", Rule: rule, Detail: detail}
@@ -48,7 +48,7 @@ func TestWithheld(t *testing.T) {
 		}
 		before, after := service.Explain(tt.err), service.Explain(got)
 		if before.Status != after.Status || before.Body.Code != after.Body.Code {
-			t.Errorf("%v: status and code are %d %s, and %d %s of one who may read", tt.err, after.Status, after.Body.Code, before.Status, before.Body.Code)
+			t.Errorf("%v: status and code are %d %s, and %d %s for an actor that may read", tt.err, after.Status, after.Body.Code, before.Status, before.Body.Code)
 		}
 	}
 	unsure := &engine.Indeterminate{Err: violation("unique", "STORED", "STORED")}
@@ -62,9 +62,8 @@ type unreadable struct{ servicetest.Policy }
 
 func (unreadable) Allowed(_ *service.Actor, g tool.Grant) bool { return g.Action != tool.Read }
 
-// TestSchemaWithheld holds that a new schema which stored data breaks names its rules and
-// none of the data to one who may not read, and that a dry run, which leaves no trace,
-// needs read.
+// TestSchemaWithheld checks that a new schema which stored data breaks names its rules and
+// none of the data to an actor that may not read, and that a dry run needs read.
 func TestSchemaWithheld(t *testing.T) {
 	c := servicetest.Config(t)
 	narrow := strings.Replace(servicetest.Source, "age: I32?\n", "age: I32?\n  @range(age, 0..5)\n", 1)
@@ -76,12 +75,12 @@ func TestSchemaWithheld(t *testing.T) {
 		return err
 	}
 	if err := apply(false); err == nil || !strings.Contains(err.Error(), "ada") || !strings.Contains(err.Error(), "41") {
-		t.Fatalf("one who may read is told %v", err)
+		t.Fatalf("an actor that may read gets %v", err)
 	}
 	c.Authorizer = unreadable{}
 	err := apply(false)
 	if err == nil || !strings.Contains(err.Error(), "stored data breaks the rule (range)") || strings.Contains(err.Error(), "ada") || strings.Contains(err.Error(), "41") {
-		t.Errorf("one who may not read is told %v", err)
+		t.Errorf("an actor that may not read gets %v", err)
 	}
 	var denied *service.Forbidden
 	if err := apply(true); !errors.As(err, &denied) || denied.Action != tool.Read {

@@ -204,6 +204,15 @@ const (
 	toStore   door = "--store"
 )
 
+// allDoors lists the doors. A short run leaves out the one that opens the store for every
+// ask.
+func allDoors() []door {
+	if testing.Short() {
+		return []door{overHTTP, overProxy, overLines, toServer}
+	}
+	return []door{overHTTP, overProxy, overLines, toServer, toStore}
+}
+
 // doors lists the doors that an ask goes through.
 func (a *ask) doors() []door {
 	switch {

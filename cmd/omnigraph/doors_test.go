@@ -268,7 +268,7 @@ func TestDoorsAgree(t *testing.T) {
 				known[name] = true
 			}
 			facts, told := w.facts(), 0
-			for _, d := range []door{overHTTP, overProxy, overLines, toServer, toStore} {
+			for _, d := range allDoors() {
 				told += w.questions(d, facts, graph != "")
 			}
 			if graph == "" && told < 500 {

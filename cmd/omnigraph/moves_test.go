@@ -198,7 +198,7 @@ func TestMoves(t *testing.T) {
 			for name := range w.everything() {
 				known[name] = true
 			}
-			for _, d := range []door{overHTTP, overProxy, overLines, toServer, toStore} {
+			for _, d := range allDoors() {
 				w.moves(d, graph != "")
 			}
 		})

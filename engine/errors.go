@@ -134,6 +134,9 @@ func (e *LoadErrors) Error() string {
 	return b.String()
 }
 func (e *PreconditionFailed) Error() string {
+	if e.Actual == "" {
+		return fmt.Sprintf("the branch is not at commit %s", e.Expected)
+	}
 	return fmt.Sprintf("the branch is at commit %s, not at %s; read it again", e.Actual, e.Expected)
 }
 func (e *MergeConflicts) Error() string {

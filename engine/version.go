@@ -132,4 +132,5 @@ type MergeConflict struct {
 type MergeConflicts struct{ Conflicts []MergeConflict }
 
 // PreconditionFailed says that a branch is at another commit than a write asked for.
+// Actual is empty in an error for an actor that may not read the branch.
 type PreconditionFailed struct{ Expected, Actual string }

@@ -36,8 +36,13 @@ func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 
 // do runs f if the actor has the grant.
 func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Context) error) error {
+	return l.doAll(ctx, []tool.Grant{grant}, f)
+}
+
+// doAll runs f if the actor has all of the grants, of which there is one at least.
+func (l *local) doAll(ctx context.Context, grants []tool.Grant, f func(ctx context.Context) error) error {
 	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
-	_, err := l.served.Do(ctx, l.actor, string(grant.Action), &operation{[]tool.Grant{grant}, run}, service.Encoding{})
+	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, service.Encoding{})
 	return err
 }
 
@@ -51,27 +56,25 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 	return json.Unmarshal(a.JSON, answer)
 }
 
-// reading is the permission to read a target: that of the branch where its commit was
-// made.
-func (l *local) reading(ctx context.Context, at engine.Target, a tool.Action) (tool.Grant, error) {
-	g := tool.Grant{Action: a, Branch: at.Branch, Via: tool.AdHoc}
-	if at.Commit == "" {
-		return g, nil
+// targetGrant is the permission to read a target. The served graph asks it of a commit on the
+// branch where the commit was made, and does not name that branch to an actor without it.
+func targetGrant(at engine.Target, a tool.Action) tool.Grant {
+	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
+	if a == tool.Read {
+		g.Via = tool.AdHoc
 	}
-	c, err := l.Graph.Commit(ctx, at.Commit)
-	g.Branch = c.Branch
-	return g, err
+	return g
 }
 
 // statementCall is the call of a statement that is a text.
 type statementCall struct {
 	*statement
-	grant tool.Grant
-	write bool
-	opts  engine.WriteOptions
+	grants []tool.Grant
+	write  bool
+	opts   engine.WriteOptions
 }
 
-func (c *statementCall) Grants() []tool.Grant { return []tool.Grant{c.grant} }
+func (c *statementCall) Grants() []tool.Grant { return c.grants }
 
 func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	schema, err := env.Graph.Schema(ctx, c.at)
@@ -95,8 +98,8 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return nil, err
 	}
 	if c.write {
-		change, err := env.Graph.Mutate(ctx, q.Plan, args, c.opts)
-		return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Plan.Name, Branch: c.opts.Branch, Change: change, DryRun: c.opts.DryRun}}, err
+		k := knobs(c.opts)
+		return service.MutateAdHoc(ctx, env, q.Plan, args, c.opts.Branch, &k)
 	}
 	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
 	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
@@ -116,15 +119,12 @@ func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
 }
 
 func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
-	grant, err := l.reading(ctx, s.at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(s.at, tool.Read)
 	run := *s
 	if run.at.Branch == "" && run.at.Commit == "" {
 		run.at.Branch = engine.MainBranch
 	}
-	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grant: grant}, service.Encoding{MaxRows: s.rows})
+	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grants: []tool.Grant{grant}}, service.Encoding{MaxRows: s.rows})
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +137,11 @@ func readRows(raw []byte) (*rowsAnswer, error) {
 }
 
 func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
-	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
+	opts.Branch = orMain(opts.Branch)
 	run := *s
 	run.at = engine.Target{Branch: opts.Branch}
-	grant := tool.Grant{Action: tool.Change, Branch: opts.Branch, Via: tool.AdHoc}
-	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grant: grant, write: true, opts: opts}, service.Encoding{})
+	grants := (&service.AdHoc{Branch: opts.Branch, Write: true, Knobs: knobs(opts)}).Grants()
+	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grants: grants, write: true, opts: opts}, service.Encoding{})
 	if err != nil {
 		return nil, err
 	}
@@ -222,12 +222,9 @@ func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOption
 }
 
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	grant, err := l.reading(ctx, e.at, tool.Export)
-	if err != nil {
-		return "", err
-	}
+	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
-	err = l.do(ctx, grant, func(ctx context.Context) (err error) {
+	err := l.do(ctx, grant, func(ctx context.Context) (err error) {
 		if e.format == "parquet" {
 			commit, err = parquet.Export(ctx, l.Graph, e.at, parquet.Options{Types: e.types}, e.create)
 		} else {
@@ -247,10 +244,7 @@ func (l *local) Blob(ctx context.Context, p service.BlobPlace, at engine.Target)
 }
 
 func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {
-	grant, err := l.reading(ctx, at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(at, tool.Read)
 	a := &schemaAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Schema(ctx, at)
@@ -268,7 +262,7 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 	}
 	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
 	answer := &schemaChange{}
-	return answer, l.do(ctx, tool.Grant{Action: tool.SchemaApply, Branch: opts.Branch}, func(ctx context.Context) error {
+	return answer, l.doAll(ctx, (&service.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
 		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
 		if err != nil {
 			return err
@@ -283,10 +277,7 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 }
 
 func (l *local) Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error) {
-	grant, err := l.reading(ctx, at, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(at, tool.Read)
 	a := &snapshotAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Snapshot(ctx, at)

@@ -13,20 +13,16 @@ import (
 )
 
 func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
-	err = l.do(ctx, tool.Grant{Action: tool.Read, Via: tool.AdHoc}, func(ctx context.Context) error {
-		branches, err := l.Graph.Branches(ctx)
+	_, err = l.served.Do(ctx, l.actor, "list_branches", &service.ListBranches{Answer: func(branches []engine.Branch) any {
 		for _, b := range branches {
-			list = append(list, l.branchOf(b))
+			list = append(list, branchOf(b))
 		}
-		return err
-	})
+		return list
+	}}, service.Encoding{})
 	return list, err
 }
 
-func (l *local) branchOf(b engine.Branch) branchAnswer {
-	if !l.served.Allowed(l.actor, tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
-		return branchAnswer{Name: b.Name}
-	}
+func branchOf(b engine.Branch) branchAnswer {
 	at := b.Head.Time.UnixMicro()
 	return branchAnswer{Name: b.Name, GraphCommitID: &b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: &at}
 }
@@ -52,10 +48,7 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 }
 
 func (l *local) Commit(ctx context.Context, id string) (*commitAnswer, error) {
-	grant, err := l.reading(ctx, engine.Target{Commit: id}, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(engine.Target{Commit: id}, tool.Read)
 	a := &commitAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		c, err := l.Graph.Commit(ctx, id)
@@ -111,10 +104,7 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 }
 
 func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error) {
-	grant, err := l.reading(ctx, engine.Target{Commit: commit}, tool.Read)
-	if err != nil {
-		return nil, err
-	}
+	grant := targetGrant(engine.Target{Commit: commit}, tool.Read)
 	a := &changesAnswer{Changes: []entityChange{}}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		c, err := l.Graph.Changes(ctx, commit, r)

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -33,7 +32,7 @@ func branchList() tool.Tool {
 		desc: reader[noArgs, BranchesAnswer](tool.Descriptor{
 			Name:  "branch_list",
 			Title: "List branches",
-			Description: "Lists the graph's branches with the commit at the head of each. " +
+			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
 				"A branch is a line of commits of its own; main always exists, and is what every tool uses when no branch is named.",
 		}),
 		gates: gate(tool.Read),
@@ -41,20 +40,13 @@ func branchList() tool.Tool {
 			if err := tool.Members(args).Done(); err != nil {
 				return nil, err
 			}
-			return &call{
-				grants: gate(tool.Read),
-				run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-					branches, err := env.Graph.Branches(ctx)
-					if err != nil {
-						return nil, "", err
-					}
-					answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches))}
-					for i, b := range branches {
-						answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}
-					}
-					return &answer, "", nil
-				},
-			}, nil
+			return &service.ListBranches{Answer: func(branches []engine.Branch) any {
+				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches))}
+				for i, b := range branches {
+					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}
+				}
+				return &answer
+			}}, nil
 		},
 	}
 }

@@ -31,7 +31,7 @@ func (s *surface) graphResources() []Resource {
 		}},
 		{Gates: gates, Read: s.readBranches, Info: &mcp.Resource{
 			URI: branchesURI, Name: "branches", Title: "Branches", MIMEType: "application/json",
-			Description: "The names of the graph's branches.",
+			Description: "The names of the graph's branches that you may read.",
 		}},
 		{Gates: gates, Read: s.readReference, Info: &mcp.Resource{
 			URI: referenceURI, Name: "gq-reference", Title: "Query language reference", MIMEType: "text/markdown",

@@ -10,8 +10,8 @@ import (
 
 // BranchList is the branches of a graph.
 type BranchList struct {
-	Branches []string     `json:"branches" jsonschema_description:"Their names, in order."`
-	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each branch that the caller may read."`
+	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
+	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
 }
 
 // BranchHead is a branch with its last commit.
@@ -65,26 +65,15 @@ type MergeAnswer struct {
 	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-// listBranches lists the branches. Heads of those that the caller may not read are left
-// out: a commit tells who wrote there, and when.
 func (x *exchange) listBranches() error {
-	return x.answer(&operation{
-		grants: []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}},
-		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-			branches, err := env.Graph.Branches(ctx)
-			if err != nil {
-				return nil, err
-			}
-			a := &BranchList{Branches: make([]string, len(branches)), Heads: []BranchHead{}}
-			for i, b := range branches {
-				a.Branches[i] = b.Name
-				if x.g.Allowed(x.actor(), tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {
-					a.Heads = append(a.Heads, BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()})
-				}
-			}
-			return &tool.Outcome{Value: a}, nil
-		},
-	}, service.Encoding{})
+	return x.answer(&service.ListBranches{Answer: func(branches []engine.Branch) any {
+		a := &BranchList{Branches: make([]string, len(branches)), Heads: make([]BranchHead, len(branches))}
+		for i, b := range branches {
+			a.Branches[i] = b.Name
+			a.Heads[i] = BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+		}
+		return a
+	}}, service.Encoding{})
 }
 
 func (x *exchange) createBranch() error {

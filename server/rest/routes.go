@@ -38,6 +38,9 @@ var (
 	}()
 )
 
+// selecting says when a mutation that is given as text needs read besides change.
+const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: its answer depends on stored data."
+
 // routes is the one table of routes.
 var routes = []Route{
 	{
@@ -88,15 +91,17 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
-		Summary: "Run a mutation that is given as GQ text.",
-		Params:  writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
-		Action: tool.Change, Writes: true, handle: (*exchange).runMutate,
+		Summary:     "Run a mutation that is given as GQ text.",
+		Description: selecting,
+		Params:      writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate/if-graph-commit", Operation: "mutate_if_graph_commit", Tag: tagQueries,
-		Summary: "Run a mutation if the branch is still at a commit.",
-		Params:  mustCommit, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
-		Action: tool.Change, Writes: true, handle: (*exchange).runMutate,
+		Summary:     "Run a mutation if the branch is still at a commit.",
+		Description: selecting,
+		Params:      mustCommit, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
@@ -106,9 +111,10 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",
-		Summary: "Run a mutation, under the name that mutate has taken the place of.",
-		Params:  writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
-		Action: tool.Change, Writes: true, handle: (*exchange).runMutate,
+		Summary:     "Run a mutation, under the name that mutate has taken the place of.",
+		Description: selecting,
+		Params:      writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries", Operation: "list_queries", Tag: tagQueries,
@@ -139,7 +145,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
 		Summary: "Load nodes and edges as NDJSON, as one commit or not at all.",
 		Description: "A line is {\"type\": …, \"data\": {…}} or {\"edge\": …, \"from\": …, \"to\": …, \"data\": {…}}. " +
-			"With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails.",
+			"With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails. A dry run needs read on the branch.",
 		Params: slices.Concat([]Param{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; main when it is left out."},
 			{Name: "from", In: Query, Kind: Text, Description: "The branch to make branch from, if it does not exist."},
@@ -147,21 +153,21 @@ var routes = []Route{
 			dryRunParam,
 		}, writing),
 		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: service.LoadAnswer{},
-		Action: tool.Change, Also: []tool.Action{tool.BranchCreate}, Writes: true, handle: (*exchange).loadLines,
+		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadLines,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
 		Summary:     "Load NDJSON that is a member of the body, as one commit or not at all.",
-		Description: "With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails.",
+		Description: "With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails. A dry run needs read on the branch.",
 		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
-		Action: tool.Change, Also: []tool.Action{tool.BranchCreate}, Writes: true, handle: (*exchange).loadText,
+		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadText,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/ingest", Operation: "ingest", Tag: tagData, Successor: "/graphs/{id}/load",
 		Summary:     "Load NDJSON into a branch that is made from main if it does not exist.",
-		Description: "To make the branch needs branch_create.",
+		Description: "To make the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
 		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
-		Action: tool.Change, Also: []tool.Action{tool.BranchCreate}, Writes: true, handle: (*exchange).ingest,
+		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).ingest,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
@@ -189,13 +195,13 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/schema/apply", Operation: "apply_schema", Tag: tagSchema,
 		Summary:     "Make a schema the one in force on a branch, as one commit, and bring the data along.",
-		Description: "A type or property is renamed with @rename_from. A server whose graphs follow the configuration of a cluster answers 409.",
+		Description: "A type or property is renamed with @rename_from. A dry run needs read on the branch. A server whose graphs follow the configuration of a cluster answers 409.",
 		Params:      writing, Body: schemaBody{}, BodyRequired: true, Answer: SchemaApplied{},
-		Action: tool.SchemaApply, Writes: true, handle: (*exchange).applySchema,
+		Action: tool.SchemaApply, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).applySchema,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/branches", Operation: "list_branches", Tag: tagBranches,
-		Summary: "List the branches.",
+		Summary: "List the branches that the caller may read.",
 		Answer:  BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
 	},
 	{
@@ -213,7 +219,7 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches/merge", Operation: "merge_branches", Tag: tagBranches,
 		Summary:     "Bring what a branch changed into another one, as one commit or not at all.",
-		Description: "Needs read on the source, and with delete_branch also branch_delete. Where both changed the same, the answer is 409 with every conflict.",
+		Description: "Needs read on the source and the target, and with delete_branch also branch_delete. Where both changed the same, the answer is 409 with every conflict.",
 		Params:      writing, Body: mergeBody{}, BodyRequired: true, Answer: MergeAnswer{},
 		Action: tool.BranchMerge, Also: []tool.Action{tool.Read, tool.BranchDelete}, Writes: true, handle: (*exchange).mergeBranches,
 	},

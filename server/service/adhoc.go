@@ -25,17 +25,18 @@ type AdHoc struct {
 	Knobs  tool.Knobs
 }
 
-// Grants returns the permission to read or change the branch.
+// Grants returns the permission to read or change the branch, and for a dry run both.
 func (c *AdHoc) Grants() []tool.Grant {
 	if c.Write {
-		return []tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
+		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
 	}
 	return []tool.Grant{c.Knobs.Grant(c.Branch, tool.AdHoc)}
 }
 
 // Run compiles the text and executes the query. Faults of the text are a *Rejected,
 // those of the choice of a query, of its parameters and of the knobs a
-// *tool.ArgumentError.
+// *tool.ArgumentError. A mutation that updates or deletes needs the permission to read
+// too, or the error is a *Forbidden.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Knobs.Check(c.Write, c.Branch); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		return tool.RunMutation(ctx, env, q.Plan, args, c.Branch, &c.Knobs)
+		return MutateAdHoc(ctx, env, q.Plan, args, c.Branch, &c.Knobs)
 	}
 	r, err := c.Knobs.Reading(env, c.Branch)
 	if err != nil {
@@ -147,9 +148,9 @@ type Load struct {
 	Knobs  tool.Knobs
 }
 
-// Grants returns the permission to change the branch.
+// Grants returns the permission to change the branch, and for a dry run to read it too.
 func (c *Load) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
+	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
 }
 
 // Run loads the data as one commit.

@@ -110,10 +110,11 @@ type BranchMerged struct {
 	ActorID *string `json:"actor_id"`
 }
 
-// Grants returns the permissions to merge into the target, and to read the source, whose
-// data the target, and conflicts, will show.
+// Grants returns the permissions to merge into the target, and to read both sides: the
+// target then shows the data of the source, and outcome, counts and conflicts compare the
+// two.
 func (c *MergeBranches) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, {Action: tool.Read, Branch: c.Source, Via: tool.AdHoc}}
+	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, readOn(c.Source), readOn(c.Target)}
 }
 
 // Run merges. Conflicts are an *engine.MergeConflicts.

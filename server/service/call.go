@@ -151,8 +151,12 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
 		Require: func(grants ...tool.Grant) error { return g.require(actor, grants...) },
 	}
+	reads := g.readsTargets(actor, grants)
 	out, err := call.Run(ctx, env)
 	if err != nil {
+		if !reads {
+			err = withheldOf(grants, err)
+		}
 		return "", g.helpFor(actor, err)
 	}
 	switch {
@@ -177,6 +181,9 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	default:
 		commit, err = out.Commit, e.value(out.Value)
 		w.wrote = out.Wrote
+	}
+	if !reads && w.wrote == nil {
+		commit = "" // the head, which another write made
 	}
 	return commit, err
 }

@@ -54,12 +54,12 @@ func (g *Graph) Schema(ctx context.Context, actor *Actor, branch string) (*engin
 	return g.engine.Schema(ctx, engine.Target{Branch: branch})
 }
 
-// Branches lists the branches, in name order.
+// Branches lists the branches that the actor may read, in name order.
 func (g *Graph) Branches(ctx context.Context, actor *Actor) ([]engine.Branch, error) {
-	if err := g.require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
+	if err := g.require(actor, readOn("")); err != nil {
 		return nil, err
 	}
-	return g.engine.Branches(ctx)
+	return readable(ctx, g.engine, func(grant tool.Grant) bool { return g.allowed(actor, grant) })
 }
 
 // Queries lists the exposed stored queries that the actor may invoke, in source order.

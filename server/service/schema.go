@@ -41,9 +41,10 @@ type SchemaStep struct {
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
 }
 
-// Grants returns the permission to apply a schema to the branch.
+// Grants returns the permission to apply a schema to the branch, and for a dry run to read
+// the branch too.
 func (c *ApplySchema) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}
+	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, wantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
 // Run compiles the schema and applies it. Faults of the text are a *Rejected.

@@ -61,8 +61,8 @@ type WireLimit struct {
 
 // WirePrecondition tells the commit that a branch was wanted at, and the one it is at.
 type WirePrecondition struct {
-	Expected string `json:"expected"`
-	Actual   string `json:"actual"`
+	Expected string  `json:"expected"`
+	Actual   *string `json:"actual"` // null for an actor that may not read the branch
 }
 
 // Fault is an error as it goes to a client.
@@ -148,7 +148,7 @@ func Explain(err error) *Fault {
 		return callers(http.StatusConflict, Conflict, err)
 	case errors.As(err, &elsewhere):
 		f := callers(http.StatusPreconditionFailed, "", err)
-		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected, Actual: elsewhere.Actual}
+		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected, Actual: orNil(elsewhere.Actual)}
 		return f
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
 		return callers(http.StatusBadRequest, BadRequest, err)

@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/manual"
+	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The graph of the access tests. Every branch has one person that no other has.
+const (
+	accessSchema = `node Mensch {
+  name: String @key
+  age: I32?
+  lefthand: String?
+  mail: String? @unique
+  photo: Blob?
+  @range(age, 0..150)
+}
+edge Zettel: Mensch -> Mensch @card(0..2)
+`
+	accessQueries = `query everyone() @description("Lists the staff.") {
+  match { $m: Mensch }
+  return { $m.name }
+  order { $m.name }
+  limit 100
+}
+query payroll() @description("Lists the staff by mail.") {
+  match { $m: Mensch }
+  return { $m.mail }
+  order { $m.mail }
+  limit 100
+}
+query set_age($name: String, $age: I32) @description("Sets the age of a person.") {
+  update Mensch set { age: $age } where name = $name
+}
+query set_mail($older: I32, $mail: String) @description("Gives a mail address to everyone of an age.") {
+  update Mensch set { mail: $mail } where age > $older
+}
+`
+)
+
+// accessBranches are the branches with their person and the author of their last commit.
+var accessBranches = []struct{ name, person, author string }{
+	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
+}
+
+// accessWorld is a store that a server serves, with a copy that verbs use as a folder.
+type accessWorld struct {
+	t      *testing.T
+	url    string // of the server
+	policy string // the file in the current folder
+	heads  map[string]string
+	made   int // names given to {N} so far
+}
+
+// newAccessWorld changes to a new folder and serves the graph people from it, under the
+// policy of a file of the given name. graph is more of the graph's entry in cluster.yaml.
+func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...string) *accessWorld {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	w := &accessWorld{t: t, policy: policyFile, heads: map[string]string{}}
+	write(t, "schema.pg", accessSchema)
+	write(t, "people.gq", accessQueries)
+	write(t, policyFile, policy)
+	write(t, "server.yaml", "version: 1\nrules: []\n")
+	write(t, "cluster.yaml", "version: 1\nmetadata: { name: access }\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: [people.gq]"+graph+" }\n"+
+		"policies:\n  base: { file: "+policyFile+", applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n"+
+		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n") // whose keys no test asks for
+	write(t, "read.gq", "query q() { match { $m: Mensch } return { $m.name } limit 100 }\n")
+	write(t, "insert.gq", "query m() { insert Mensch { name: \"zoe\" } }\n")
+	write(t, "update.gq", "query m() { update Mensch set { age: 40 } where name = \"zoe\" }\n")
+	write(t, "load.ndjson", `{"type":"Mensch","data":{"name":"zoe"}}`+"\n")
+	w.fill("data/people")
+	if err := os.CopyFS("copy", os.DirFS("data/people")); err != nil {
+		t.Fatal(err)
+	}
+	config, err := cluster.Read("cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := compiled(config, &config.Graphs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := &auth.Tokens{}
+	for _, a := range actors {
+		if err := tokens.Add(tokenOf(a), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := server.Open(t.Context(), server.Options{
+		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(s.Handler())
+	w.url = ts.URL
+	t.Cleanup(func() {
+		ts.Close()
+		http.DefaultClient.CloseIdleConnections()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// fill makes the store.
+func (w *accessWorld) fill(store string) {
+	w.t.Helper()
+	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: accessSchema})
+	if err := faults.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.MkdirAll("data", 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	g, err := embedded.Create(w.t.Context(), fs.OS(), store, accessSchema, s, embedded.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer g.Close()
+	for _, b := range accessBranches[1:] {
+		if _, err := g.CreateBranch(w.t.Context(), b.name, engine.Target{}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, b := range accessBranches {
+		line := fmt.Sprintf(`{"type":"Mensch","data":{"name":%q,"age":30,"lefthand":"left","mail":"m@%s.test","photo":"base64:AAEC"}}`, b.person, b.person)
+		r, err := g.Load(w.t.Context(), strings.NewReader(line), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: b.name, Actor: b.author}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.heads[b.name] = r.Head.ID
+	}
+}
+
+func tokenOf(actor string) string { return "the-token-of-" + actor }
+
+// ask is one request through one door: exactly one of the groups of fields is set. {B}
+// stands for a branch, {P} for its person, {H} for the commit that was its head at first,
+// {M} for a branch that act-all makes before, and {N} for a name that nothing has.
+type ask struct {
+	route string // the method and the pattern of a route, with its path behind the graph and its body
+	path  string
+	body  string
+
+	tool, resource, prompt, method string // of MCP; method is one without a name
+	args                           string // of a tool or a prompt, as JSON
+
+	verb string   // of the command, such as branch list
+	more []string // its flags and arguments
+	tab  bool     // complete the verb's arguments, instead of running it
+}
+
+// name is what the coverage tests know the ask by.
+func (a *ask) name() string {
+	switch {
+	case a.route != "":
+		return a.route
+	case a.tool != "":
+		return "tool " + a.tool
+	case a.resource != "":
+		return "resource " + a.resource
+	case a.prompt != "":
+		return "prompt " + a.prompt
+	case a.method != "":
+		return "method " + a.method
+	}
+	return "omnigraph " + a.verb
+}
+
+// door is a way in which a request gets to a graph.
+type door string
+
+// The doors.
+const (
+	overHTTP  door = "HTTP"             // REST, or MCP over HTTP
+	overProxy door = "the stdio proxy"  // omnigraph mcp serve --server
+	overLines door = "stdio of a store" // omnigraph mcp serve --store
+	toServer  door = "--server"         // a verb
+	toStore   door = "--store"
+)
+
+// allDoors lists the doors. A short run leaves out the one that opens the store for every
+// ask.
+func allDoors() []door {
+	if testing.Short() {
+		return []door{overHTTP, overProxy, overLines, toServer}
+	}
+	return []door{overHTTP, overProxy, overLines, toServer, toStore}
+}
+
+// doors lists the doors that an ask goes through.
+func (a *ask) doors() []door {
+	switch {
+	case a.route != "":
+		return []door{overHTTP}
+	case a.verb != "":
+		return []door{toServer, toStore}
+	case strings.HasPrefix(a.tool, "stored_query_"): // which a server is configured to have
+		return []door{overHTTP, overProxy}
+	}
+	return []door{overHTTP, overProxy, overLines}
+}
+
+// said is an answer in full: header, body, and all that a command prints.
+type said struct {
+	asked  string // what the client sent
+	text   string
+	status int // of HTTP, or the exit code
+	fault  bool
+}
+
+// forBranch fills in the places of an ask.
+func (w *accessWorld) forBranch(a ask, branch string) ask {
+	person := ""
+	for _, b := range accessBranches {
+		if b.name == branch {
+			person = b.person
+		}
+	}
+	w.made++
+	name := fmt.Sprintf("made-%d", w.made)
+	if strings.Contains(a.path+a.body+a.args+strings.Join(a.more, " "), "{M}") {
+		body := fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch)
+		if s := w.http("act-all", "POST", "/branches", body, nil); s.fault {
+			w.t.Fatalf("making a branch: %s", s.text)
+		}
+		if code, _, stderr := omnigraph(w.t, "", "branch", "create", name, "--from", branch, "--store", "copy", "--as", "act-all", "--policy", w.policy, "--graph", "people"); code != 0 {
+			w.t.Fatal(stderr)
+		}
+	}
+	fill := strings.NewReplacer("{B}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name).Replace
+	a.path, a.body, a.args = fill(a.path), fill(a.body), fill(a.args)
+	a.more = slices.Clone(a.more)
+	for i := range a.more {
+		a.more[i] = fill(a.more[i])
+	}
+	return a
+}
+
+// send sends an ask whose places are filled in.
+func (w *accessWorld) send(actor string, d door, a ask) said {
+	w.t.Helper()
+	switch {
+	case a.route != "":
+		method, _, _ := strings.Cut(a.route, " ")
+		header := http.Header{"Content-Type": {routeMedia(a.route)}}
+		if strings.HasSuffix(a.path, "if-graph-commit") {
+			header.Set("Omnigraph-If-Graph-Commit", w.heads["main"])
+		}
+		return w.http(actor, method, a.path, a.body, header)
+	case a.verb != "":
+		return w.run(actor, d, a)
+	}
+	if d != overHTTP {
+		return w.sendAll(actor, d, []ask{a})[0]
+	}
+	return rpc(w.http(actor, "POST", "/mcp", a.message(1), http.Header{"Mcp-Protocol-Version": {"2025-11-25"}}))
+}
+
+// routeMedia is the media type of the body of a route.
+func routeMedia(route string) string {
+	for _, r := range rest.Routes() {
+		if r.Method+" "+r.Path == route {
+			return r.BodyMedia
+		}
+	}
+	return ""
+}
+
+// sendAll sends asks through one door: those over standard input and output in one session.
+func (w *accessWorld) sendAll(actor string, d door, asks []ask) []said {
+	w.t.Helper()
+	all := make([]said, len(asks))
+	if d != overProxy && d != overLines {
+		for i, a := range asks {
+			all[i] = w.send(actor, d, a)
+		}
+		return all
+	}
+	in := initialize
+	for i := range asks {
+		all[i].asked = asks[i].message(i + 1)
+		in += all[i].asked + "\n"
+	}
+	session := w.run(actor, d, ask{verb: "mcp serve", body: in})
+	for line := range strings.Lines(session.text) {
+		var answer struct{ ID int }
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			w.t.Fatalf("%s of %s: %v in %s", d, actor, err, line)
+		}
+		if answer.ID > 0 {
+			all[answer.ID-1] = rpc(said{asked: all[answer.ID-1].asked, text: line})
+		}
+	}
+	for _, s := range all {
+		if s.text == "" {
+			w.t.Fatalf("%s of %s does not answer %s: %s", d, actor, s.asked, session.text)
+		}
+	}
+	return all
+}
+
+// message is the JSON-RPC request of an ask over MCP.
+func (a *ask) message(id int) string {
+	method, params := a.method, "{}"
+	args := a.args
+	if args == "" {
+		args = "{}"
+	}
+	switch {
+	case a.tool != "":
+		method, params = "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.tool, args)
+	case a.resource != "":
+		method, params = "resources/read", fmt.Sprintf(`{"uri":%q}`, a.resource)
+	case a.prompt != "":
+		method, params = "prompts/get", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.prompt, args)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+}
+
+// rpc marks the answers that are faults.
+func rpc(s said) said {
+	s.fault = strings.Contains(s.text, `"isError":true`) || strings.Contains(s.text, `"error":{`)
+	return s
+}
+
+// http sends a request to the server, below the graph unless the path begins with two
+// slashes.
+func (w *accessWorld) http(actor, method, path, body string, header http.Header) said {
+	w.t.Helper()
+	if p, whole := strings.CutPrefix(path, "//"); whole {
+		path = "/" + p
+	} else {
+		path = "/graphs/people" + path
+	}
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	maps.Copy(r.Header, header)
+	r.Header.Set("Authorization", "Bearer "+tokenOf(actor))
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var head bytes.Buffer
+	_ = resp.Header.Write(&head) // a Buffer takes everything
+	return said{path + body + r.Header.Get("Omnigraph-If-Graph-Commit"), head.String() + string(b), resp.StatusCode, resp.StatusCode >= 400}
+}
+
+// run runs a verb in this process.
+func (w *accessWorld) run(actor string, d door, a ask) said {
+	w.t.Helper()
+	args := strings.Fields(a.verb)
+	if a.tab {
+		args = slices.Concat([]string{"__complete"}, args)
+	}
+	if d == toServer || d == overProxy {
+		w.t.Setenv(tokenVar, tokenOf(actor))
+		args = append(args, "--server", w.url, "--graph", "people")
+	} else {
+		args = append(args, "--store", "copy", "--graph", "people", "--as", actor, "--policy", w.policy)
+	}
+	args = append(args, a.more...)
+	code, stdout, stderr := omnigraph(w.t, a.body, args...)
+	return said{strings.Join(a.more, " ") + a.body, stdout + stderr, code, code != 0}
+}
+
+// everything lists the routes, tools, resources, prompts and verbs that there are.
+func (w *accessWorld) everything() map[string]bool {
+	w.t.Helper()
+	all := map[string]bool{}
+	for _, r := range rest.Routes() {
+		all[r.Method+" "+r.Path] = true
+	}
+	for list, member := range map[string][2]string{"tools/list": {"tools", "name"}, "resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}, "prompts/list": {"prompts", "name"}} {
+		for _, d := range []door{overHTTP, overLines} { // a store has tools that a server has not
+			var answer struct{ Result map[string]json.RawMessage }
+			text := w.send("act-all", d, ask{method: list}).text
+			text = text[strings.LastIndex(text, `{"jsonrpc"`):]
+			if err := json.Unmarshal([]byte(text), &answer); err != nil {
+				w.t.Fatalf("%s: %v in %s", list, err, text)
+			}
+			var entries []map[string]any
+			if err := json.Unmarshal(answer.Result[member[0]], &entries); err != nil {
+				w.t.Fatalf("%s: %v in %s", list, err, text)
+			}
+			for _, e := range entries {
+				kind, _, _ := strings.Cut(list, "s/")
+				all[kind+" "+e[member[1]].(string)] = true
+			}
+		}
+	}
+	for cmd := range manual.Verbs(newRoot()) {
+		all[cmd.CommandPath()] = true
+	}
+	return all
+}

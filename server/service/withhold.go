@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// This file decides what a write tells an actor that may write to a branch and not read
+// it. docs/policy.md has the same decisions as a table.
+//
+// The rule: the answer says whether the write was made, and repeats what the caller sent
+// and what the schema says. It shows no stored value, no id that the caller did not send,
+// and no commit that the call did not make.
+
+// readOn is the permission that shows an actor everything about a branch.
+func readOn(branch string) tool.Grant {
+	return tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
+}
+
+// readsTargets reports whether the actor may read every branch that the grants let a call
+// write to. It is true of a call that writes to none.
+func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
+	for _, grant := range grants {
+		switch grant.Action {
+		case tool.Change, tool.SchemaApply, tool.BranchDelete, tool.BranchMerge:
+			if !g.allowed(actor, readOn(grant.Branch)) {
+				return false
+			}
+		case tool.Read, tool.Export, tool.BranchCreate, tool.InvokeQuery, tool.Admin, tool.GraphList:
+		}
+	}
+	return true
+}
+
+// wantsRead returns the permissions that a write given by the caller needs besides the one
+// to write: a dry run compares the graph with a text of the caller's and leaves no trace,
+// so it is a read.
+func wantsRead(branch string, dryRun bool) []tool.Grant {
+	if !dryRun {
+		return nil
+	}
+	return []tool.Grant{readOn(branch)}
+}
+
+// selects reports whether a mutation finds entities by a condition on stored data: its
+// counts then answer a question about the graph. Inserts find none.
+func selects(m *plan.Mutation) bool {
+	for _, s := range m.Statements {
+		switch s.(type) {
+		case plan.Update, plan.Delete:
+			return true
+		case plan.Insert:
+		}
+	}
+	return false
+}
+
+// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
+// condition needs the permission to read the branch besides the one to change it, or the
+// error is a *Forbidden.
+func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *tool.Knobs) (*tool.Outcome, error) {
+	if selects(q.Mutation) {
+		if err := env.Require(readOn(branch)); err != nil {
+			return nil, err
+		}
+	}
+	return tool.RunMutation(ctx, env, q, args, branch, k)
+}
+
+// withheldOf is [withheld] for the call of the grants.
+func withheldOf(grants []tool.Grant, err error) error {
+	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
+	return withheld(err, applies)
+}
+
+// withheld returns the error of a write for an actor that may not read the branch. Status,
+// code and members stay; stored data is left out of them. applies says that the write
+// applies a schema, which stored values break, and none that the caller sent.
+func withheld(err error, applies bool) error {
+	var (
+		stale *engine.PreconditionFailed
+		load  *engine.LoadErrors
+		many  *engine.ConstraintViolations
+		one   *engine.ConstraintViolation
+	)
+	switch {
+	case err == nil, errors.As(err, new(*engine.Indeterminate)):
+		return err
+	case errors.As(err, &stale):
+		return &engine.PreconditionFailed{Expected: stale.Expected}
+	case errors.As(err, &load):
+		short := &engine.LoadErrors{Lines: make([]engine.LineError, len(load.Lines)), More: load.More}
+		for i, l := range load.Lines {
+			l.Err = withheld(l.Err, applies)
+			short.Lines[i] = l
+		}
+		return short
+	case errors.As(err, &many):
+		short := &engine.ConstraintViolations{More: many.More}
+		seen := map[engine.ConstraintViolation]bool{}
+		for _, v := range many.Violations {
+			if kept := withheldViolation(v, true); !seen[*kept] {
+				seen[*kept] = true
+				short.Violations = append(short.Violations, kept)
+			}
+		}
+		return short
+	case errors.As(err, &one):
+		return withheldViolation(one, applies)
+	}
+	return err
+}
+
+// ownRules are the rules about the values of one entity. An actor that may not read can
+// break them only with values that it sent, which the detail may repeat.
+var ownRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
+
+// withheldViolation keeps the rule and the caller's own values. The id goes: a stored
+// update finds entities that the caller did not name.
+func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.ConstraintViolation {
+	short := &engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: v.Detail}
+	switch {
+	case applies:
+		short.Detail = "stored data breaks the rule"
+	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the end that the caller gave
+	case v.Rule == "unique":
+		short.Detail = "another entity has the same values"
+	case v.Rule == "cardinality":
+		short.Detail = "a node would have too few or too many edges of the type"
+	case v.Rule == "endpoint":
+		short.Detail = "the write would remove a node that an edge joins"
+	default:
+		short.Detail = "the write breaks the rule"
+	}
+	return short
+}

@@ -136,8 +136,6 @@ func (ex *example) run() (diag.List, error) {
 
 func (ex *example) all() (diag.List, error) {
 	switch {
-	case ex.code == syntax.NoParser:
-		return diag.List{syntax.NoParserFault(ex.files[0].Name)}, nil
 	case ex.code[0] == 'S':
 		_, list := gq.CompileSchema(ex.files[0])
 		return list, nil

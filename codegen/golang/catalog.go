@@ -13,25 +13,27 @@ func catalogFile(p *model.Package) *jen.File {
 	f := newFile(p)
 	f.PackageComment(fmt.Sprintf("// Package %s holds the stored queries of the graph %s, as typed Go functions and as tools.", p.GoName, p.Graph))
 	reads, writes := false, false
-	var queries []jen.Code
+	var tools []jen.Code
 	for _, q := range p.Queries() {
-		queries = append(queries, jen.Id(toolName(q)))
+		tools = append(tools, jen.Op("&").Id(toolName(q)))
 		reads, writes = reads || !q.Mutation(), writes || q.Mutation()
 	}
 	list := jen.Values()
-	if len(queries) > 0 {
-		list = multi(queries...)
+	if len(tools) > 0 {
+		list = multi(tools...)
 	}
 	f.Line()
 	f.Comment("// Catalog returns the stored queries of the graph as tools, in source order.")
 	f.Func().Id("Catalog").Params().Op("*").Qual(toolPath, "Catalog").Block(
 		jen.Return(jen.Op("&").Qual(toolPath, "Catalog").Add(multi(
 			key("Graph", jen.Lit(p.Graph)),
-			key("Queries", jen.Index().Qual(toolPath, "StoredQuery").Add(list)),
+			key("Queries", jen.Qual("slices", "Clone").Call(jen.Id("queries"))),
 			key("SchemaDigest", jen.Lit(p.SchemaDigest)),
 			key("SourceDigest", jen.Lit(p.SourceDigest)),
 		))),
 	)
+	f.Line()
+	f.Var().Id("queries").Op("=").Index().Qual(toolPath, "StoredQuery").Add(list)
 	frames(f, &p.Frames, reads, writes)
 	return f
 }

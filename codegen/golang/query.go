@@ -31,7 +31,7 @@ func function(f *jen.File, q *model.Query) {
 	params := []jen.Code{
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(enginePath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
 	}
-	self, p := jen.Id(toolName(q)), jen.Op("&").Id("p")
+	self, p := jen.Id(toolName(q)), jen.Id("p")
 	if q.Mutation() {
 		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
 			Params(jen.Qual(enginePath, "Change"), jen.Error()).
@@ -60,7 +60,7 @@ func handler(f *jen.File, q *model.Query) {
 		members = append(members, key("Enums", jen.Index().Index().String().Values(enums...)))
 	}
 	members = append(members, key("Encoded", encoded(plan.Encode(q.Plan))))
-	f.Var().Id(toolName(q)).Op("=").Op("&").Qual(toolPath, "Compiled").Add(multi(members...))
+	f.Var().Id(toolName(q)).Op("=").Qual(toolPath, "Compiled").Add(multi(members...))
 }
 
 func infoMembers(q *model.Query) []jen.Code {

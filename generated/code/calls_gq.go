@@ -33,12 +33,12 @@ type CallersRow struct {
 //
 // List the functions that call a function directly, with how many times each refers to it and where.
 func Callers(ctx context.Context, g engine.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
-	err = callersTool.Read(ctx, g, &p, at, &rows)
+	err = callersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // callersTool serves the query callers in queries/code/calls.gq as a tool.
-var callersTool = &tool.Compiled{
+var callersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callers",
 		Exposed:     true,
@@ -82,12 +82,12 @@ type CalleesRow struct {
 //
 // List the functions that a function calls directly, with how many times it refers to each.
 func Callees(ctx context.Context, g engine.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
-	err = calleesTool.Read(ctx, g, &p, at, &rows)
+	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // calleesTool serves the query callees in queries/code/calls.gq as a tool.
-var calleesTool = &tool.Compiled{
+var calleesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callees",
 		Exposed:     true,
@@ -130,12 +130,12 @@ type AffectedByRow struct {
 //
 // List every function that reaches a function over one to four calls: what a change of it may affect.
 func AffectedBy(ctx context.Context, g engine.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
-	err = affectedByTool.Read(ctx, g, &p, at, &rows)
+	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // affectedByTool serves the query affected_by in queries/code/calls.gq as a tool.
-var affectedByTool = &tool.Compiled{
+var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
@@ -177,12 +177,12 @@ type ReachesRow struct {
 //
 // List every function that a function reaches over one to four calls: what running it may touch.
 func Reaches(ctx context.Context, g engine.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
-	err = reachesTool.Read(ctx, g, &p, at, &rows)
+	err = reachesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // reachesTool serves the query reaches in queries/code/calls.gq as a tool.
-var reachesTool = &tool.Compiled{
+var reachesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "reaches",
 		Exposed:     true,
@@ -219,12 +219,12 @@ type MostCalledRow struct {
 //
 // List the functions that the most other functions call.
 func MostCalled(ctx context.Context, g engine.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
-	err = mostCalledTool.Read(ctx, g, &p, at, &rows)
+	err = mostCalledTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // mostCalledTool serves the query most_called in queries/code/calls.gq as a tool.
-var mostCalledTool = &tool.Compiled{
+var mostCalledTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "most_called",
 		Exposed:     true,
@@ -262,12 +262,12 @@ type UnusedFunctionsRow struct {
 //
 // List exported functions that nothing in the module refers to: candidates for removal, or entry points.
 func UnusedFunctions(ctx context.Context, g engine.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
-	err = unusedFunctionsTool.Read(ctx, g, &p, at, &rows)
+	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // unusedFunctionsTool serves the query unused_functions in queries/code/calls.gq as a tool.
-var unusedFunctionsTool = &tool.Compiled{
+var unusedFunctionsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "unused_functions",
 		Exposed:     true,
@@ -313,12 +313,12 @@ type ImplementationsRow struct {
 //
 // List the types that satisfy an interface, with where they are declared.
 func Implementations(ctx context.Context, g engine.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
-	err = implementationsTool.Read(ctx, g, &p, at, &rows)
+	err = implementationsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // implementationsTool serves the query implementations in queries/code/calls.gq as a tool.
-var implementationsTool = &tool.Compiled{
+var implementationsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "implementations",
 		Exposed:     true,
@@ -359,12 +359,12 @@ type InterfacesOfRow struct {
 //
 // List the interfaces of the module that a type satisfies.
 func InterfacesOf(ctx context.Context, g engine.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
-	err = interfacesOfTool.Read(ctx, g, &p, at, &rows)
+	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // interfacesOfTool serves the query interfaces_of in queries/code/calls.gq as a tool.
-var interfacesOfTool = &tool.Compiled{
+var interfacesOfTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "interfaces_of",
 		Exposed:     true,

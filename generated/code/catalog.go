@@ -3,39 +3,45 @@
 // Package code holds the stored queries of the graph code, as typed Go functions and as tools.
 package code
 
-import "github.com/omnigraph-go/omnigraph/server/tool"
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
 
 // Catalog returns the stored queries of the graph as tools, in source order.
 func Catalog() *tool.Catalog {
 	return &tool.Catalog{
-		Graph: "code",
-		Queries: []tool.StoredQuery{
-			callersTool,
-			calleesTool,
-			affectedByTool,
-			reachesTool,
-			mostCalledTool,
-			unusedFunctionsTool,
-			implementationsTool,
-			interfacesOfTool,
-			addNoteTool,
-			removeNoteTool,
-			notesAboutTool,
-			getPackageTool,
-			importersTool,
-			dependenciesTool,
-			heaviestPackagesTool,
-			indirectModulesTool,
-			moduleUseTool,
-			findSymbolsTool,
-			getSymbolTool,
-			namedTool,
-			symbolsInFileTool,
-			publicAPITool,
-		},
+		Graph:        "code",
+		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
 		SourceDigest: "sha256:81ca198986cd85a6f8f7feed09379596fe392816addc7f10cb55a42bd4df97d9",
 	}
+}
+
+var queries = []tool.StoredQuery{
+	&callersTool,
+	&calleesTool,
+	&affectedByTool,
+	&reachesTool,
+	&mostCalledTool,
+	&unusedFunctionsTool,
+	&implementationsTool,
+	&interfacesOfTool,
+	&addNoteTool,
+	&removeNoteTool,
+	&notesAboutTool,
+	&getPackageTool,
+	&importersTool,
+	&dependenciesTool,
+	&heaviestPackagesTool,
+	&indirectModulesTool,
+	&moduleUseTool,
+	&findSymbolsTool,
+	&getSymbolTool,
+	&namedTool,
+	&symbolsInFileTool,
+	&publicAPITool,
 }
 
 // What the schemas have in common, around those of the parameters and the rows.

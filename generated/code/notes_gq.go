@@ -25,11 +25,11 @@ type AddNoteParams struct {
 //
 // Leave a note about a symbol for whoever reads the code next.
 func AddNote(ctx context.Context, g engine.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return addNoteTool.Write(ctx, g, &p, opts)
+	return addNoteTool.Write(ctx, g, p, opts)
 }
 
 // addNoteTool serves the query add_note in queries/code/notes.gq as a tool.
-var addNoteTool = &tool.Compiled{
+var addNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "add_note",
 		Exposed:     true,
@@ -61,11 +61,11 @@ type RemoveNoteParams struct {
 //
 // Remove a note.
 func RemoveNote(ctx context.Context, g engine.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return removeNoteTool.Write(ctx, g, &p, opts)
+	return removeNoteTool.Write(ctx, g, p, opts)
 }
 
 // removeNoteTool serves the query remove_note in queries/code/notes.gq as a tool.
-var removeNoteTool = &tool.Compiled{
+var removeNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "remove_note",
 		Exposed:     true,
@@ -104,12 +104,12 @@ type NotesAboutRow struct {
 //
 // List the notes about a symbol, newest first.
 func NotesAbout(ctx context.Context, g engine.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
-	err = notesAboutTool.Read(ctx, g, &p, at, &rows)
+	err = notesAboutTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // notesAboutTool serves the query notes_about in queries/code/notes.gq as a tool.
-var notesAboutTool = &tool.Compiled{
+var notesAboutTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "notes_about",
 		Exposed:     true,

@@ -35,12 +35,12 @@ type GetPackageRow struct {
 //
 // Show one package: its name, its comment, how many files and lines it has.
 func GetPackage(ctx context.Context, g engine.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
-	err = getPackageTool.Read(ctx, g, &p, at, &rows)
+	err = getPackageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // getPackageTool serves the query get_package in queries/code/packages.gq as a tool.
-var getPackageTool = &tool.Compiled{
+var getPackageTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_package",
 		Exposed:     true,
@@ -80,12 +80,12 @@ type ImportersRow struct {
 //
 // List the packages that import a package directly.
 func Importers(ctx context.Context, g engine.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
-	err = importersTool.Read(ctx, g, &p, at, &rows)
+	err = importersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // importersTool serves the query importers in queries/code/packages.gq as a tool.
-var importersTool = &tool.Compiled{
+var importersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "importers",
 		Exposed:     true,
@@ -125,12 +125,12 @@ type DependenciesRow struct {
 //
 // List the packages that a package imports, itself or through others of the module.
 func Dependencies(ctx context.Context, g engine.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
-	err = dependenciesTool.Read(ctx, g, &p, at, &rows)
+	err = dependenciesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // dependenciesTool serves the query dependencies in queries/code/packages.gq as a tool.
-var dependenciesTool = &tool.Compiled{
+var dependenciesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "dependencies",
 		Exposed:     true,
@@ -170,12 +170,12 @@ type HeaviestPackagesRow struct {
 //
 // List the packages of the module by their number of lines, with how many symbols each declares.
 func HeaviestPackages(ctx context.Context, g engine.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
-	err = heaviestPackagesTool.Read(ctx, g, &p, at, &rows)
+	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // heaviestPackagesTool serves the query heaviest_packages in queries/code/packages.gq as a tool.
-var heaviestPackagesTool = &tool.Compiled{
+var heaviestPackagesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "heaviest_packages",
 		Exposed:     true,
@@ -212,12 +212,12 @@ type IndirectModulesRow struct {
 //
 // List the modules that are required only indirectly: no package of the module imports them.
 func IndirectModules(ctx context.Context, g engine.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
-	err = indirectModulesTool.Read(ctx, g, &p, at, &rows)
+	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // indirectModulesTool serves the query indirect_modules in queries/code/packages.gq as a tool.
-var indirectModulesTool = &tool.Compiled{
+var indirectModulesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "indirect_modules",
 		Exposed:     true,
@@ -255,12 +255,12 @@ type ModuleUseRow struct {
 //
 // List the modules that the module requires directly, with how many of their packages it imports.
 func ModuleUse(ctx context.Context, g engine.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
-	err = moduleUseTool.Read(ctx, g, &p, at, &rows)
+	err = moduleUseTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // moduleUseTool serves the query module_use in queries/code/packages.gq as a tool.
-var moduleUseTool = &tool.Compiled{
+var moduleUseTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "module_use",
 		Exposed:     true,

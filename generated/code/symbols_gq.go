@@ -35,12 +35,12 @@ type FindSymbolsRow struct {
 //
 // Find functions, methods, types, interfaces, constants and variables by the words in their names.
 func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
-	err = findSymbolsTool.Read(ctx, g, &p, at, &rows)
+	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // findSymbolsTool serves the query find_symbols in queries/code/symbols.gq as a tool.
-var findSymbolsTool = &tool.Compiled{
+var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
@@ -96,12 +96,12 @@ type GetSymbolRow struct {
 //
 // Show one symbol with its file, line, signature and doc comment.
 func GetSymbol(ctx context.Context, g engine.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
-	err = getSymbolTool.Read(ctx, g, &p, at, &rows)
+	err = getSymbolTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // getSymbolTool serves the query get_symbol in queries/code/symbols.gq as a tool.
-var getSymbolTool = &tool.Compiled{
+var getSymbolTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_symbol",
 		Exposed:     true,
@@ -150,12 +150,12 @@ type NamedRow struct {
 //
 // List every symbol with exactly this name, in whatever package or type it is declared.
 func Named(ctx context.Context, g engine.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
-	err = namedTool.Read(ctx, g, &p, at, &rows)
+	err = namedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // namedTool serves the query named in queries/code/symbols.gq as a tool.
-var namedTool = &tool.Compiled{
+var namedTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "named",
 		Exposed:     true,
@@ -200,12 +200,12 @@ type SymbolsInFileRow struct {
 //
 // List what a file declares, in the order of its lines.
 func SymbolsInFile(ctx context.Context, g engine.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
-	err = symbolsInFileTool.Read(ctx, g, &p, at, &rows)
+	err = symbolsInFileTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // symbolsInFileTool serves the query symbols_in_file in queries/code/symbols.gq as a tool.
-var symbolsInFileTool = &tool.Compiled{
+var symbolsInFileTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "symbols_in_file",
 		Exposed:     true,
@@ -250,12 +250,12 @@ type PublicAPIRow struct {
 //
 // List the exported symbols of a package with their signatures and doc comments: its public interface.
 func PublicAPI(ctx context.Context, g engine.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
-	err = publicAPITool.Read(ctx, g, &p, at, &rows)
+	err = publicAPITool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // publicAPITool serves the query public_api in queries/code/symbols.gq as a tool.
-var publicAPITool = &tool.Compiled{
+var publicAPITool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "public_api",
 		Exposed:     true,

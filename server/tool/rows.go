@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Read runs the query for a Go program. params points to a struct with a field for each
-// parameter, rows to a slice of structs with a field for each column, both in the order
-// of the plan. The rows are copied out of the engine's memory; *rows is set when Read
+// Read runs the query for a Go program. params is a struct with a field for each parameter,
+// rows points to a slice of structs with a field for each column, both in the order of the
+// plan. The rows are copied out of the engine's memory; *rows is set when Read
 // succeeds.
 func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
 	q := c.Plan()
@@ -54,7 +54,7 @@ func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts e
 // arguments returns the fields of a struct of parameters as the engine takes them. They
 // share no memory with the struct.
 func arguments(params []plan.Param, s any) engine.Args {
-	fields := reflect.ValueOf(s).Elem()
+	fields := reflect.ValueOf(s)
 	args := make(engine.Args, len(params))
 	for i, p := range params {
 		f := fields.Field(i)

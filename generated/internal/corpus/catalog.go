@@ -3,41 +3,47 @@
 // Package corpus holds the stored queries of the graph corpus, as typed Go functions and as tools.
 package corpus
 
-import "github.com/omnigraph-go/omnigraph/server/tool"
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
 
 // Catalog returns the stored queries of the graph as tools, in source order.
 func Catalog() *tool.Catalog {
 	return &tool.Catalog{
-		Graph: "corpus",
-		Queries: []tool.StoredQuery{
-			byScalarsTool,
-			byOptionalScalarsTool,
-			wholeNodesTool,
-			walkTool,
-			edgesTool,
-			groupsTool,
-			findTextTool,
-			nearTool,
-			notThereTool,
-			listsTool,
-			edgeEndsTool,
-			hitsTool,
-			bestTool,
-			putPersonTool,
-			putSeenPersonTool,
-			addSampleTool,
-			introduceTool,
-			ageAllTool,
-			removePersonTool,
-			partTool,
-			adoptTool,
-			setListsTool,
-			setOptionalTool,
-			ownTool,
-		},
+		Graph:        "corpus",
+		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:76e5bb34a2af01ea22b99a6d9993a1fe734ecb689dc049ae82b5afaf749a541b",
 		SourceDigest: "sha256:c97d7dc72b4ee44bca12bde8a917a71a9fd806acacb4255b1a024962abcea1eb",
 	}
+}
+
+var queries = []tool.StoredQuery{
+	&byScalarsTool,
+	&byOptionalScalarsTool,
+	&wholeNodesTool,
+	&walkTool,
+	&edgesTool,
+	&groupsTool,
+	&findTextTool,
+	&nearTool,
+	&notThereTool,
+	&listsTool,
+	&edgeEndsTool,
+	&hitsTool,
+	&bestTool,
+	&putPersonTool,
+	&putSeenPersonTool,
+	&addSampleTool,
+	&introduceTool,
+	&ageAllTool,
+	&removePersonTool,
+	&partTool,
+	&adoptTool,
+	&setListsTool,
+	&setOptionalTool,
+	&ownTool,
 }
 
 // What the schemas have in common, around those of the parameters and the rows.

@@ -57,12 +57,12 @@ type ByScalarsRow struct {
 // Find samples by every scalar.
 // It takes two lines to say so: `text` and */ more.
 func ByScalars(ctx context.Context, g engine.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
-	err = byScalarsTool.Read(ctx, g, &p, at, &rows)
+	err = byScalarsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // byScalarsTool serves the query by_scalars in codegen/testdata/corpus/reads.gq as a tool.
-var byScalarsTool = &tool.Compiled{
+var byScalarsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "by_scalars",
 		Exposed:     true,
@@ -127,12 +127,12 @@ type ByOptionalScalarsRow struct {
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
 func ByOptionalScalars(ctx context.Context, g engine.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
-	err = byOptionalScalarsTool.Read(ctx, g, &p, at, &rows)
+	err = byOptionalScalarsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // byOptionalScalarsTool serves the query by_optional_scalars in codegen/testdata/corpus/reads.gq as a tool.
-var byOptionalScalarsTool = &tool.Compiled{
+var byOptionalScalarsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "by_optional_scalars",
 		Exposed:   true,
@@ -238,12 +238,12 @@ type WholeNodesRowSample struct {
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
 func WholeNodes(ctx context.Context, g engine.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
-	err = wholeNodesTool.Read(ctx, g, &p, at, &rows)
+	err = wholeNodesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // wholeNodesTool serves the query whole_nodes in codegen/testdata/corpus/reads.gq as a tool.
-var wholeNodesTool = &tool.Compiled{
+var wholeNodesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "whole_nodes",
 		Exposed:   true,
@@ -293,12 +293,12 @@ type WalkRow struct {
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
 func Walk(ctx context.Context, g engine.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
-	err = walkTool.Read(ctx, g, &p, at, &rows)
+	err = walkTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // walkTool serves the query walk in codegen/testdata/corpus/reads.gq as a tool.
-var walkTool = &tool.Compiled{
+var walkTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "walk",
 		ParamDocs: []string{"A short name that nobody else has."},
@@ -339,12 +339,12 @@ type EdgesRow struct {
 
 // Edges runs the query edges in codegen/testdata/corpus/reads.gq.
 func Edges(ctx context.Context, g engine.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
-	err = edgesTool.Read(ctx, g, &p, at, &rows)
+	err = edgesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // edgesTool serves the query edges in codegen/testdata/corpus/reads.gq as a tool.
-var edgesTool = &tool.Compiled{
+var edgesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "edges",
 		Exposed:   true,
@@ -384,12 +384,12 @@ type GroupsRow struct {
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
 func Groups(ctx context.Context, g engine.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
-	err = groupsTool.Read(ctx, g, &p, at, &rows)
+	err = groupsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // groupsTool serves the query groups in codegen/testdata/corpus/reads.gq as a tool.
-var groupsTool = &tool.Compiled{
+var groupsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:    "groups",
 		Exposed: true,
@@ -427,12 +427,12 @@ type FindTextRow struct {
 
 // FindText runs the query find_text in codegen/testdata/corpus/reads.gq.
 func FindText(ctx context.Context, g engine.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
-	err = findTextTool.Read(ctx, g, &p, at, &rows)
+	err = findTextTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // findTextTool serves the query find_text in codegen/testdata/corpus/reads.gq as a tool.
-var findTextTool = &tool.Compiled{
+var findTextTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "find_text",
 		Exposed:   true,
@@ -466,12 +466,12 @@ type NearRow struct {
 
 // Near runs the query near in codegen/testdata/corpus/reads.gq.
 func Near(ctx context.Context, g engine.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
-	err = nearTool.Read(ctx, g, &p, at, &rows)
+	err = nearTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // nearTool serves the query near in codegen/testdata/corpus/reads.gq as a tool.
-var nearTool = &tool.Compiled{
+var nearTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "near",
 		Exposed:   true,
@@ -506,12 +506,12 @@ type NotThereRow struct {
 
 // NotThere runs the query not_there in codegen/testdata/corpus/reads.gq.
 func NotThere(ctx context.Context, g engine.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
-	err = notThereTool.Read(ctx, g, &p, at, &rows)
+	err = notThereTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // notThereTool serves the query not_there in codegen/testdata/corpus/reads.gq as a tool.
-var notThereTool = &tool.Compiled{
+var notThereTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "not_there",
 		Exposed:   true,
@@ -554,12 +554,12 @@ type ListsRow struct {
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
 func Lists(ctx context.Context, g engine.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
-	err = listsTool.Read(ctx, g, &p, at, &rows)
+	err = listsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // listsTool serves the query lists in codegen/testdata/corpus/reads.gq as a tool.
-var listsTool = &tool.Compiled{
+var listsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "lists",
 		Exposed:   true,
@@ -601,12 +601,12 @@ type EdgeEndsRow struct {
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
 func EdgeEnds(ctx context.Context, g engine.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
-	err = edgeEndsTool.Read(ctx, g, &p, at, &rows)
+	err = edgeEndsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // edgeEndsTool serves the query edge_ends in codegen/testdata/corpus/reads.gq as a tool.
-var edgeEndsTool = &tool.Compiled{
+var edgeEndsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "edge_ends",
 		Exposed:   true,
@@ -641,12 +641,12 @@ type HitsRow struct {
 
 // Hits runs the query hits in codegen/testdata/corpus/reads.gq.
 func Hits(ctx context.Context, g engine.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
-	err = hitsTool.Read(ctx, g, &p, at, &rows)
+	err = hitsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // hitsTool serves the query hits in codegen/testdata/corpus/reads.gq as a tool.
-var hitsTool = &tool.Compiled{
+var hitsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "hits",
 		Exposed:   true,
@@ -684,12 +684,12 @@ type BestRow struct {
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
 func Best(ctx context.Context, g engine.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
-	err = bestTool.Read(ctx, g, &p, at, &rows)
+	err = bestTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
 
 // bestTool serves the query best in codegen/testdata/corpus/reads.gq as a tool.
-var bestTool = &tool.Compiled{
+var bestTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "best",
 		Exposed:   true,

@@ -28,11 +28,11 @@ type PutPersonParams struct {
 //
 // Add or replace a person.
 func PutPerson(ctx context.Context, g engine.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putPersonTool.Write(ctx, g, &p, opts)
+	return putPersonTool.Write(ctx, g, p, opts)
 }
 
 // putPersonTool serves the query put_person in codegen/testdata/corpus/writes.gq as a tool.
-var putPersonTool = &tool.Compiled{
+var putPersonTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "put_person",
 		Exposed:     true,
@@ -65,11 +65,11 @@ type PutSeenPersonParams struct {
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
 func PutSeenPerson(ctx context.Context, g engine.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putSeenPersonTool.Write(ctx, g, &p, opts)
+	return putSeenPersonTool.Write(ctx, g, p, opts)
 }
 
 // putSeenPersonTool serves the query put_seen_person in codegen/testdata/corpus/writes.gq as a tool.
-var putSeenPersonTool = &tool.Compiled{
+var putSeenPersonTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "put_seen_person",
 		Exposed:   true,
@@ -124,11 +124,11 @@ type AddSampleParams struct {
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
 func AddSample(ctx context.Context, g engine.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return addSampleTool.Write(ctx, g, &p, opts)
+	return addSampleTool.Write(ctx, g, p, opts)
 }
 
 // addSampleTool serves the query add_sample in codegen/testdata/corpus/writes.gq as a tool.
-var addSampleTool = &tool.Compiled{
+var addSampleTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "add_sample",
 		Exposed:   true,
@@ -164,11 +164,11 @@ type IntroduceParams struct {
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
 func Introduce(ctx context.Context, g engine.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return introduceTool.Write(ctx, g, &p, opts)
+	return introduceTool.Write(ctx, g, p, opts)
 }
 
 // introduceTool serves the query introduce in codegen/testdata/corpus/writes.gq as a tool.
-var introduceTool = &tool.Compiled{
+var introduceTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "introduce",
 		Exposed:   true,
@@ -197,11 +197,11 @@ type AgeAllParams struct {
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
 func AgeAll(ctx context.Context, g engine.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
-	return ageAllTool.Write(ctx, g, &p, opts)
+	return ageAllTool.Write(ctx, g, p, opts)
 }
 
 // ageAllTool serves the query age_all in codegen/testdata/corpus/writes.gq as a tool.
-var ageAllTool = &tool.Compiled{
+var ageAllTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "age_all",
 		Exposed:   true,
@@ -232,11 +232,11 @@ type RemovePersonParams struct {
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
 func RemovePerson(ctx context.Context, g engine.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return removePersonTool.Write(ctx, g, &p, opts)
+	return removePersonTool.Write(ctx, g, p, opts)
 }
 
 // removePersonTool serves the query remove_person in codegen/testdata/corpus/writes.gq as a tool.
-var removePersonTool = &tool.Compiled{
+var removePersonTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "remove_person",
 		Exposed:   true,
@@ -264,11 +264,11 @@ type PartParams struct {
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
 func Part(ctx context.Context, g engine.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
-	return partTool.Write(ctx, g, &p, opts)
+	return partTool.Write(ctx, g, p, opts)
 }
 
 // partTool serves the query part in codegen/testdata/corpus/writes.gq as a tool.
-var partTool = &tool.Compiled{
+var partTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "part",
 		Exposed:   true,
@@ -298,11 +298,11 @@ type AdoptParams struct {
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
 func Adopt(ctx context.Context, g engine.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
-	return adoptTool.Write(ctx, g, &p, opts)
+	return adoptTool.Write(ctx, g, p, opts)
 }
 
 // adoptTool serves the query adopt in codegen/testdata/corpus/writes.gq as a tool.
-var adoptTool = &tool.Compiled{
+var adoptTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "adopt",
 		Exposed:   true,
@@ -342,11 +342,11 @@ type SetListsParams struct {
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
 func SetLists(ctx context.Context, g engine.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
-	return setListsTool.Write(ctx, g, &p, opts)
+	return setListsTool.Write(ctx, g, p, opts)
 }
 
 // setListsTool serves the query set_lists in codegen/testdata/corpus/writes.gq as a tool.
-var setListsTool = &tool.Compiled{
+var setListsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "set_lists",
 		Exposed:   true,
@@ -387,11 +387,11 @@ type SetOptionalParams struct {
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
 func SetOptional(ctx context.Context, g engine.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
-	return setOptionalTool.Write(ctx, g, &p, opts)
+	return setOptionalTool.Write(ctx, g, p, opts)
 }
 
 // setOptionalTool serves the query set_optional in codegen/testdata/corpus/writes.gq as a tool.
-var setOptionalTool = &tool.Compiled{
+var setOptionalTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "set_optional",
 		Exposed:   true,
@@ -424,11 +424,11 @@ type OwnParams struct {
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
 func Own(ctx context.Context, g engine.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
-	return ownTool.Write(ctx, g, &p, opts)
+	return ownTool.Write(ctx, g, p, opts)
 }
 
 // ownTool serves the query own in codegen/testdata/corpus/writes.gq as a tool.
-var ownTool = &tool.Compiled{
+var ownTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:      "own",
 		Exposed:   true,

@@ -51,8 +51,6 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test -shuffle=on $(COMMANDS)
 	$(GO) test ./gq ./gq/syntax -run '^TestHuge$$'
 	$(GO) test ./engine/embedded -run '^Test(Crash|CrashTwice|FlippedByte)$$'
-	$(GO) test -tags gq_noparse ./server -run TestServesWithoutParser
-	$(GO) test -tags gq_noparse ./gq/syntax -run NoParser
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in fault_hops fault_overlay fault_tombstone; do \
 		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \

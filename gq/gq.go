@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -37,7 +38,7 @@ type Query struct {
 // errors.
 func CompileSchema(src Source) (*catalog.Schema, diag.List) {
 	tree, faults := syntax.ParseSchema(src.Name, src.Text)
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	faults = append(faults, more...)
 	faults.Sort()
 	faults = faults.Cut(diag.Most)

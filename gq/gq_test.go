@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -21,7 +21,7 @@ func TestCodeExamples(t *testing.T) {
 		t.Fatal(faults)
 	}
 	seen := map[diag.Code]bool{}
-	for _, entries := range [][]diag.Entry{syntax.Codes, catalog.Codes, check.Codes} {
+	for _, entries := range [][]diag.Entry{syntax.Codes, resolve.Codes, check.Codes} {
 		for _, e := range entries {
 			t.Run(string(e.Code), func(t *testing.T) {
 				if seen[e.Code] {
@@ -30,9 +30,6 @@ func TestCodeExamples(t *testing.T) {
 				seen[e.Code] = true
 				if e.Title == "" || e.Explanation == "" {
 					t.Error("no title or explanation")
-				}
-				if e.Code == syntax.NoParser {
-					return
 				}
 				var faults diag.List
 				if e.Code[0] == 'S' {

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -36,7 +37,7 @@ type Catalog struct {
 // report holds the faults of compiling too; with errors in the schema, nothing else.
 func Lint(c Catalog) *lint.Report {
 	tree, faults := syntax.ParseSchema(c.Schema.Name, c.Schema.Text)
-	schema, more := catalog.Build(tree)
+	schema, more := resolve.Schema(tree)
 	faults = append(faults, more...)
 	faults.Sort()
 	faults = faults.Cut(diag.Most)

@@ -1,18 +1,52 @@
-//go:build !gq_noparse
-
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t) }
+func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t, newStore(t)) }
+
+// TestServesWithoutParsing serves a store whose schema text is no schema: the server boots
+// and answers every stored query from the encoded schema and the encoded plans.
+func TestServesWithoutParsing(t *testing.T) {
+	text, err := os.ReadFile("../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: string(text)})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const unparsable = "this is no schema {"
+	if _, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: unparsable}); !faults.HasErrors() {
+		t.Fatal("the text is a schema, so the test would prove nothing")
+	}
+	storage := t.TempDir()
+	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(storage, "code"), unparsable, schema, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Load(t.Context(), bytes.NewReader(shop(t)), engine.LoadOptions{Mode: engine.Merge})
+	if err := errors.Join(err, g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	everyStoredQuery(t, storage)
+}
 
 func TestToolsOverMCP(t *testing.T) {
 	ts := newServer(t)

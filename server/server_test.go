@@ -77,12 +77,17 @@ func newStore(t *testing.T) string {
 	return storage
 }
 
-// makeStore makes a store with the omnigraph command, so that it also works in a build
-// whose parser fails.
+// makeStore makes a store with the omnigraph command.
 func makeStore(t *testing.T, storage string) {
 	t.Helper()
 	store := filepath.Join(storage, "code")
 	omnigraph(t, nil, "init", "--schema", "queries/code/schema.pg", "--store", store)
+	omnigraph(t, shop(t), "load", "--store", store, "--data", "-", "--mode", "overwrite")
+}
+
+// shop returns the nodes and edges of the testdata module of source/gocode, as NDJSON.
+func shop(t *testing.T) []byte {
+	t.Helper()
 	env := append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
 	g, err := gocode.Read(t.Context(), gocode.Options{Dir: "../source/gocode/testdata/shop", Env: env})
 	if err != nil {
@@ -92,7 +97,7 @@ func makeStore(t *testing.T, storage string) {
 	if _, err := g.WriteNDJSON(&ndjson); err != nil {
 		t.Fatal(err)
 	}
-	omnigraph(t, ndjson.Bytes(), "load", "--store", store, "--data", "-", "--mode", "overwrite")
+	return ndjson.Bytes()
 }
 
 func serve(t *testing.T, storage string, with ...func(*server.Options)) *testServer {
@@ -228,10 +233,10 @@ var arguments = map[string]struct {
 	"remove_note":       {map[string]any{"slug": "a"}, "", nil},
 }
 
-// everyStoredQuery calls every stored query over MCP, in the order of the table's
+// everyStoredQuery calls every stored query of a store over MCP, in the order of the table's
 // dependencies, and checks the first row of each.
-func everyStoredQuery(t *testing.T) {
-	ts := newServer(t)
+func everyStoredQuery(t *testing.T, storage string) {
+	ts := serve(t, storage)
 	session := ts.connect(t, devToken)
 	for _, q := range inOrder(code.Catalog().Queries) {
 		name := q.Info().Name

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
@@ -68,7 +69,7 @@ const goodPeople = "node Person { slug: String @key }\n"
 
 // entries documents every code.
 func entries() []diag.Entry {
-	all := slices.Concat(syntax.Codes, catalog.Codes, check.Codes)
+	all := slices.Concat(syntax.Codes, resolve.Codes, check.Codes)
 	for _, r := range lint.Rules {
 		all = append(all, r.Entry)
 	}
@@ -135,8 +136,6 @@ func (ex *example) run() (diag.List, error) {
 
 func (ex *example) all() (diag.List, error) {
 	switch {
-	case ex.code == syntax.NoParser:
-		return diag.List{syntax.NoParserFault(ex.files[0].Name)}, nil
 	case ex.code[0] == 'S':
 		_, list := gq.CompileSchema(ex.files[0])
 		return list, nil

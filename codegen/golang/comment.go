@@ -1,11 +1,8 @@
 package golang
 
 import (
-	"go/format"
 	"iter"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -40,20 +37,10 @@ func commentLines(text string) iter.Seq[string] {
 
 // doc adds the comment of a declaration: a sentence, and under it a text of the sources.
 func doc(f *jen.File, sentence, more string) {
-	more = strings.TrimSpace(more)
-	if more == "" || plain(more) {
-		comment(f, sentence)
-		if more != "" {
-			f.Comment("//")
-			comment(f, more)
-		}
-		return
-	}
-	lines := slices.Collect(commentLines(sentence))
-	lines = append(lines, "//")
-	lines = slices.AppendSeq(lines, commentLines(more))
-	for line := range strings.Lines(formatDoc(strings.Join(lines, "\n") + "\n")) {
-		f.Comment(strings.TrimSuffix(line, "\n"))
+	comment(f, sentence)
+	if more = strings.TrimSpace(more); more != "" {
+		f.Comment("//")
+		comment(f, more)
 	}
 }
 
@@ -68,28 +55,3 @@ func sayable(text string) string {
 }
 
 var unsayable = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")
-
-// plain reports whether gofmt leaves a text alone in the comment of a declaration: one
-// paragraph, no line of which could be a list, code, a heading or a link.
-func plain(text string) bool {
-	if strings.Contains(text, "``") || strings.Contains(text, "''") {
-		return false // quotation marks to be
-	}
-	for line := range strings.Lines(text) {
-		c, _ := utf8.DecodeRuneInString(line)
-		if c != '`' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// formatDoc lets gofmt bring a comment into the form of a declaration's.
-func formatDoc(comment string) string {
-	const before, after = "package p\n\n", "func f()\n"
-	src, err := format.Source([]byte(before + comment + after))
-	if err != nil {
-		panic("codegen: format a comment: " + err.Error())
-	}
-	return string(src[len(before) : len(src)-len(after)])
-}

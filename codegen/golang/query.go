@@ -1,9 +1,13 @@
 package golang
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // query adds the declarations of one query.
@@ -13,141 +17,143 @@ func query(f *jen.File, q *model.Query) {
 		rowStructs(f, q)
 	}
 	function(f, q)
-	paramsMethods(f, q)
-	if !q.Mutation() {
-		scanMethod(f, q)
-	}
 	handler(f, q)
-	planVar(f, q)
 }
 
 // named says which query a declaration comes from, without lines: they would change
 // with the queries before it.
 func named(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
-// What the declarations of all queries share.
-var (
-	engineArgs = qual(enginePath, "Args")
-	planQuery  = pointer(qual(planPath, "Query"))
-	rawMessage = qual(jsonPath, "RawMessage")
-
-	ctxParam  = words(ctxVar, qual("context", "Context"))
-	gParam    = fixed(words(gVar, qual(enginePath, "Graph")))
-	optsParam = fixed(words(optsVar, qual(enginePath, "WriteOptions")))
-	atParam   = fixed(words(atVar, qual(enginePath, "Target")))
-
-	ctxVar       = id("ctx")
-	gVar         = id("g")
-	atVar        = id("at")
-	optsVar      = id("opts")
-	readName     = id("read")
-	mutate       = fixed(dot(gVar, "Mutate"))
-	pArgs        = fixed(call(dot(pVar, "args")))
-	changeResult = fixed(params(qual(enginePath, "Change"), errorName))
-)
-
 // function adds the typed function that runs a query.
 func function(f *jen.File, q *model.Query) {
-	f.Add(blank)
+	f.Line()
 	doc(f, q.GoName+" runs "+named(q)+".", q.Description)
-	name, p, planName := id(q.GoName), words(pVar, id(q.GoName+"Params")), id(q.GoLower+"Plan")
+	params := []jen.Code{
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(enginePath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
+	}
+	self, p := jen.Id(toolName(q)), jen.Id("p")
 	if q.Mutation() {
-		f.Func().Add(call(name, ctxParam, gParam, p, optsParam), changeResult,
-			block(0, returns(call(mutate, ctxVar, planName, pArgs, optsVar))))
+		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
+			Params(jen.Qual(enginePath, "Change"), jen.Error()).
+			Block(jen.Return(self.Dot("Write").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("opts"))))
 		return
 	}
-	row := id(q.GoName + "Row")
-	f.Func().Add(call(name, ctxParam, gParam, p, atParam), params(slice(row), errorName),
-		block(0, returns(call(readName, ctxVar, gVar, planName, pArgs, atVar, dot(parens(pointer(row)), "scan")))))
+	f.Func().Id(q.GoName).Params(append(params, jen.Id("at").Qual(enginePath, "Target"))...).
+		Params(jen.Id("rows").Index().Id(q.GoName+"Row"), jen.Err().Error()).
+		Block(
+			jen.Err().Op("=").Add(self).Dot("Read").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("at"), jen.Op("&").Id("rows")),
+			jen.Return(jen.Id("rows"), jen.Err()),
+		)
 }
 
-// The methods of all handlers, as far as they are the same.
-var (
-	descriptorMethod = fixed(words(call(id("Descriptor")), pointer(qual(toolPath, "Descriptor"))))
-	gatesMethod      = fixed(words(call(id("Gates")), slice(qual(toolPath, "Grant")),
-		block(0, returns(call(qual(toolPath, "Gates"), id("t"))))))
-	decodeMethod = fixed(words(call(id("Decode"), words(id("args"), rawMessage)), params(qual(toolPath, "Call"), errorName),
-		block(0, returns(call(qual(toolPath, "DecodeStored"), id("t"), id("args"))))))
-	infoMethod         = fixed(words(call(id("Info")), pointer(qual(toolPath, "QueryInfo"))))
-	planMethod         = fixed(words(call(id("Plan")), planQuery))
-	decodeParamsMethod = fixed(words(call(id("DecodeParams"), words(id("params"), rawMessage)), params(engineArgs, errorName)))
+func toolName(q *model.Query) string { return q.GoLower + "Tool" }
 
-	decodeParams = fixed(when(1,
-		[]jen.Code{define(jen.Err(), call(dot(pVar, "decode"), id("params"))), words(jen.Err(), notNil)},
-		returns(commas(jen.Nil(), jen.Err()))))
-	returnArgs = fixed(returns(commas(pArgs, jen.Nil())))
-)
-
-// handler adds the struct that serves a query as a tool.
+// handler adds the variable that serves a query as a tool.
 func handler(f *jen.File, q *model.Query) {
-	name := q.GoLower + "Tool"
-	f.Add(blank)
-	comment(f, name+" serves "+named(q)+" as a tool.")
-	f.Type().Id(name).Struct()
-
-	receiver := id(name)
-	self := words(id("t"), receiver)
-	method := func(receiver jen.Code, parts ...jen.Code) {
-		f.Add(blank)
-		f.Func().Params(receiver).Add(parts...)
+	f.Line()
+	comment(f, toolName(q)+" serves "+named(q)+" as a tool.")
+	members := []jen.Code{
+		key("Query", jen.Qual(toolPath, "QueryInfo").Add(multi(infoMembers(q)...))),
+		key("Tool", jen.Qual(toolPath, "Descriptor").Add(multi(descriptorMembers(q)...))),
 	}
-	descriptor, info := q.GoLower+"Descriptor", q.GoLower+"Info"
-	method(receiver, descriptorMethod, block(0, returns(id(descriptor))))
-	method(self, gatesMethod)
-	method(self, decodeMethod)
-	method(receiver, infoMethod, block(0, returns(id(info))))
-	method(receiver, planMethod, block(0, returns(id(q.GoLower+"Plan"))))
-	method(receiver, decodeParamsMethod, block(0, jen.Var().Add(pVar, id(q.GoName+"Params")), decodeParams, returnArgs))
-	literalVar(f, descriptor, toolDescriptor, descriptorPairs(q))
-	literalVar(f, info, toolQueryInfo, infoPairs(q))
+	if enums := enums(q.Params); len(enums) > 0 {
+		members = append(members, key("Enums", jen.Index().Index().String().Values(enums...)))
+	}
+	members = append(members, key("Encoded", encoded(plan.Encode(q.Plan))))
+	f.Var().Id(toolName(q)).Op("=").Qual(toolPath, "Compiled").Add(multi(members...))
 }
 
-var (
-	toolDescriptor = qual(toolPath, "Descriptor")
-	toolQueryInfo  = qual(toolPath, "QueryInfo")
-	yes            = id("true")
-)
-
-func descriptorPairs(q *model.Query) []pair {
-	t := q.Tool
-	pairs := []pair{
-		{"Name", text(t.Name)},
-		{"Title", text(t.Title)},
-		{"Description", text(t.Description)},
-		{"InputSchema", call(rawMessage, rawString(string(t.InputSchema)))},
-		{"OutputSchema", call(rawMessage, rawString(string(t.OutputSchema)))},
-	}
-	for _, hint := range []struct {
-		name string
-		set  bool
-	}{{"ReadOnly", t.ReadOnly}, {"Destructive", t.Destructive}, {"Idempotent", t.Idempotent}} {
-		if hint.set {
-			pairs = append(pairs, pair{hint.name, yes})
-		}
-	}
-	return pairs
-}
-
-func infoPairs(q *model.Query) []pair {
-	pairs := []pair{{"Name", text(q.Name)}}
+func infoMembers(q *model.Query) []jen.Code {
+	members := []jen.Code{key("Name", jen.Lit(q.Name))}
 	if q.Exposed {
-		pairs = append(pairs, pair{"Exposed", yes})
+		members = append(members, key("Exposed", jen.True()))
 	}
 	if q.Description != "" {
-		pairs = append(pairs, pair{"Description", text(q.Description)})
+		members = append(members, key("Description", jen.Lit(q.Description)))
 	}
 	if q.Instruction != "" {
-		pairs = append(pairs, pair{"Instruction", text(q.Instruction)})
+		members = append(members, key("Instruction", jen.Lit(q.Instruction)))
 	}
 	if q.Mutation() {
-		pairs = append(pairs, pair{"Mutation", yes})
+		members = append(members, key("Mutation", jen.True()))
 	}
 	if len(q.Params) > 0 {
 		docs := make([]string, len(q.Params))
 		for i, p := range q.Params {
 			docs[i] = p.Doc
 		}
-		pairs = append(pairs, pair{"ParamDocs", list(docs)})
+		members = append(members, key("ParamDocs", jen.Index().String().Values(literals(docs)...)))
 	}
-	return append(pairs, pair{"File", text(q.File)})
+	return append(members, key("File", jen.Lit(q.File)))
+}
+
+func descriptorMembers(q *model.Query) []jen.Code {
+	t := q.Tool
+	members := []jen.Code{
+		key("Name", jen.Lit(t.Name)),
+		key("Title", jen.Lit(t.Title)),
+		key("Description", jen.Lit(t.Description)),
+		key("InputSchema", jen.Qual(jsonPath, "RawMessage").Call(inputSchema(q))),
+		key("OutputSchema", jen.Qual(jsonPath, "RawMessage").Call(outputSchema(q))),
+	}
+	for _, hint := range []struct {
+		name string
+		set  bool
+	}{{"ReadOnly", t.ReadOnly}, {"Destructive", t.Destructive}, {"Idempotent", t.Idempotent}} {
+		if hint.set {
+			members = append(members, key(hint.name, jen.True()))
+		}
+	}
+	return members
+}
+
+// enums returns the values of each parameter that is an enum, up to the last.
+func enums(params []model.Param) []jen.Code {
+	var all []jen.Code
+	last := 0
+	for i, p := range params {
+		if p.Enum == nil {
+			all = append(all, jen.Nil())
+			continue
+		}
+		all, last = append(all, jen.Values(literals(p.Enum.Names())...)), i+1
+	}
+	return all[:last]
+}
+
+func literals(texts []string) []jen.Code {
+	all := make([]jen.Code, len(texts))
+	for i, t := range texts {
+		all[i] = jen.Lit(t)
+	}
+	return all
+}
+
+// multi returns a list in braces with one item a line.
+func multi(items ...jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
+}
+
+func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
+
+// rawString is a string literal, raw where Go can say it so.
+func rawString(s string) *jen.Statement {
+	if strconv.CanBackquote(s) {
+		return jen.Id("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+// lineWidth is about how many bytes of a plan a line of source holds, before those that
+// cannot be printed are escaped.
+const lineWidth = 80
+
+// encoded is a string of bytes as a literal of several lines.
+func encoded(s string) *jen.Statement {
+	lines := []string{`""`}
+	for len(s) > 0 {
+		n := min(lineWidth, len(s))
+		lines, s = append(lines, strconv.QuoteToASCII(s[:n])), s[n:]
+	}
+	return jen.Id(strings.Join(lines, " +\n"))
 }

@@ -1,7 +1,7 @@
 package golang
 
 import (
-	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -9,63 +9,99 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// typeExpr is a type, and how many columns it takes.
-type typeExpr struct {
-	code  jen.Code
-	width int
+// paramsStruct adds the struct of a query's parameters.
+func paramsStruct(f *jen.File, q *model.Query) {
+	name := q.GoName + "Params"
+	f.Line()
+	comment(f, name+" are the parameters of "+named(q)+".")
+	f.Type().Id(name).StructFunc(func(g *jen.Group) {
+		for i := range q.Params {
+			p := &q.Params[i]
+			member(g, p.Doc, p.GoName, fieldType(p.Type, p.Enum), p.Tags())
+		}
+	})
 }
 
-func localType(name string) typeExpr { return typeExpr{id(name), width(name)} }
+// rowStructs adds the struct of a row, and one for each whole node in it.
+func rowStructs(f *jen.File, q *model.Query) {
+	name := q.GoName + "Row"
+	f.Line()
+	comment(f, name+" is a row of "+named(q)+".")
+	rowStruct(f, name, q.Columns)
+	for _, c := range q.Columns {
+		if c.Node != nil {
+			f.Line()
+			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
+			rowStruct(f, c.Node.GoName, c.Node.Fields)
+		}
+	}
+}
+
+func rowStruct(f *jen.File, name string, fields []model.Field) {
+	f.Type().Id(name).StructFunc(func(g *jen.Group) {
+		for i := range fields {
+			c := &fields[i]
+			typ := jen.Id
+			if c.Node != nil {
+				member(g, c.Doc, c.GoName, typ(c.Node.GoName), c.Tags())
+			} else {
+				member(g, c.Doc, c.GoName, fieldType(c.Type, c.Enum), c.Tags())
+			}
+		}
+	})
+}
+
+func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]string) {
+	if strings.TrimSpace(doc) != "" {
+		comment(g, doc)
+	}
+	g.Id(name).Add(typ).Tag(tags)
+}
 
 // fieldType returns the type of a field: of an optional or nullable one a pointer,
 // but a list is nil when it is null.
-func fieldType(t value.Type, enum *model.Enum) typeExpr {
-	var typ typeExpr
+func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
+	var typ *jen.Statement
 	switch {
 	case t.List:
-		elem := scalarType(t.Kind)
-		return typeExpr{slice(elem.code), len("[]") + elem.width}
+		return jen.Index().Add(scalarType(t.Kind))
 	case t.Kind == value.Vector:
-		typ = vectorType(t.Dim)
+		typ = jen.Index(jen.Lit(t.Dim)).Float32()
 	case enum != nil:
-		typ = localType(enum.GoName)
+		typ = jen.Id(enum.GoName)
 	default:
 		typ = scalarType(t.Kind)
 	}
 	if t.Nullable {
-		return typeExpr{pointer(typ.code), len("*") + typ.width}
+		return jen.Op("*").Add(typ)
 	}
 	return typ
 }
 
-func vectorType(dim int) typeExpr {
-	n := strconv.Itoa(dim)
-	return typeExpr{tight(subscript(id(n)), scalarType(value.F32).code), len("[]float32") + len(n)}
-}
-
-// scalarType returns the type of a scalar. Its code is shared.
-func scalarType(k value.Kind) typeExpr {
-	if typ, ok := scalarTypes[k]; ok {
-		return typ
+func scalarType(k value.Kind) *jen.Statement {
+	switch k {
+	case value.String:
+		return jen.String()
+	case value.Bool:
+		return jen.Bool()
+	case value.I32:
+		return jen.Int32()
+	case value.U32:
+		return jen.Uint32()
+	case value.F32:
+		return jen.Float32()
+	case value.F64:
+		return jen.Float64()
+	case value.I64:
+		return jen.Qual(valuePath, "BigInt")
+	case value.U64:
+		return jen.Qual(valuePath, "BigUint")
+	case value.Date:
+		return jen.Qual(valuePath, "DateValue")
+	case value.DateTime:
+		return jen.Qual(valuePath, "DateTimeValue")
+	case value.Blob:
+		return jen.Qual(valuePath, "BlobValue")
 	}
 	panic("codegen: no Go type for " + k.String())
-}
-
-var scalarTypes = map[value.Kind]typeExpr{
-	value.String:   localType("string"),
-	value.Bool:     localType("bool"),
-	value.I32:      localType("int32"),
-	value.U32:      localType("uint32"),
-	value.F32:      localType("float32"),
-	value.F64:      localType("float64"),
-	value.I64:      qualType("BigInt"),
-	value.U64:      qualType("BigUint"),
-	value.Date:     qualType("DateValue"),
-	value.DateTime: qualType("DateTimeValue"),
-	value.Blob:     qualType("BlobValue"),
-}
-
-// qualType returns a type of package value.
-func qualType(name string) typeExpr {
-	return typeExpr{qual(valuePath, name), len("value.") + len(name)}
 }

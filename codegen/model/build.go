@@ -62,7 +62,8 @@ func Build(in Input) (*Package, diag.List) {
 	if b.diags.HasErrors() { // colliding fields make no struct
 		return nil, b.diags
 	}
-	allSchemas(b.pkg.Queries(), in.Strict)
+	b.pkg.Frames = newFrames(in.Strict)
+	b.pkg.allSchemas()
 	return b.pkg, b.diags
 }
 
@@ -126,7 +127,6 @@ func (b *builder) buildEnums(span diag.Span) {
 				e.GoName += "Edge" // nodes and edges have separate name spaces
 			}
 			b.declare(e.GoName, owner, span)
-			b.declare(e.ValuesName(), "the values of "+owner, span)
 			for _, v := range p.Type.Enum {
 				name := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
 				b.declare(name, fmt.Sprintf("the value %s of %s", v, owner), span)
@@ -182,9 +182,7 @@ func (b *builder) declareQuery(q *Query, span diag.Span) {
 	ok := b.declare(q.GoName, owner, span) &&
 		b.declare(q.GoName+"Params", "the parameters of "+owner, span) &&
 		(q.Mutation() || b.declare(q.GoName+"Row", "the rows of "+owner, span))
-	for _, suffix := range []string{"Descriptor", "Info", "Plan", "Tool"} {
-		ok = ok && b.declare(q.GoLower+suffix, "the "+strings.ToLower(suffix)+" of "+owner, span)
-	}
+	_ = ok && b.declare(q.GoLower+"Tool", "the tool of "+owner, span)
 }
 
 func (b *builder) buildTool(q *Query, src *gq.Query) {

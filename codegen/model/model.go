@@ -18,6 +18,19 @@ type Package struct {
 	Strict       bool    // the profile of the input schemas
 	Enums        []*Enum // in schema order
 	Files        []*File // in source order
+	Frames       Frames
+}
+
+// Frames are what the schemas of all queries have around those of their parameters and
+// rows: an input schema is InputHead, the schema of the parameters and a tail, the output
+// schema of a read is RowsHead, the schema of a row and RowsTail.
+type Frames struct {
+	InputHead           string
+	ReadTail, WriteTail string // where a parameter is required
+	ReadTailOptional    string // where none is
+	WriteTailOptional   string
+	RowsHead, RowsTail  string
+	Change              string // the whole output schema of a mutation
 }
 
 // Queries are the queries of all files, in source order.
@@ -50,9 +63,6 @@ type EnumValue struct {
 	GoName string
 	Value  string
 }
-
-// ValuesName returns the name of the Go variable that lists the values.
-func (e *Enum) ValuesName() string { return LowerGoName(e.GoName) + "Values" }
 
 // Names returns the values as they are stored.
 func (e *Enum) Names() []string {
@@ -89,9 +99,15 @@ type Tool struct {
 	Description  string // what a model reads: description, instruction, constraints
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
-	ReadOnly     bool
-	Destructive  bool
-	Idempotent   bool
+
+	// The parts of the schemas that [Frames] leave to the query.
+	ParamsSchema   string
+	ParamsOptional bool
+	RowSchema      string // of a read
+
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
 }
 
 // Param is a parameter of a query. A nullable one is optional.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"reflect"
 	"runtime"
 	"slices"
@@ -12,18 +13,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// allSchemas fills in the schemas of queries, on all processors: reflection takes longer
-// than all else here.
-func allSchemas(queries []*Query, strict bool) {
+// allSchemas fills in the schemas of the queries, on all processors: reflection takes
+// longer than all else here.
+func (p *Package) allSchemas() {
+	queries := p.Queries()
 	var work sync.WaitGroup
 	share := len(queries)/runtime.GOMAXPROCS(0) + 1
 	for some := range slices.Chunk(queries, share) {
 		work.Go(func() {
 			for _, q := range some {
-				fillSchemas(q)
-				if strict {
-					q.Tool.InputSchema = jsonschema.Strict(q.Tool.InputSchema)
-				}
+				fillSchemas(q, p.Strict)
+				p.Frames.cut(q)
 			}
 		})
 	}
@@ -32,15 +32,24 @@ func allSchemas(queries []*Query, strict bool) {
 
 // fillSchemas reflects the Go types that will be generated for a query, before there
 // are any.
-func fillSchemas(q *Query) {
-	params := paramsType(q.Params)
+func fillSchemas(q *Query, strict bool) {
+	q.Tool.InputSchema = inputSchema(paramsType(q.Params), q.Mutation(), strict)
 	if q.Mutation() {
-		q.Tool.InputSchema = jsonschema.MutationInput(params)
 		q.Tool.OutputSchema = mutationOutput()
 		return
 	}
-	q.Tool.InputSchema = jsonschema.ReadInput(params)
 	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
+}
+
+func inputSchema(params reflect.Type, mutation, strict bool) json.RawMessage {
+	reflected := jsonschema.ReadInput
+	if mutation {
+		reflected = jsonschema.MutationInput
+	}
+	if strict {
+		return jsonschema.Strict(reflected(params))
+	}
+	return reflected(params)
 }
 
 // mutationOutput is the one output schema of all mutations.

@@ -5,11 +5,10 @@ package code
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"strings"
 )
 
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
@@ -33,120 +32,34 @@ type CallersRow struct {
 // Callers runs the query callers in queries/code/calls.gq.
 //
 // List the functions that call a function directly, with how many times each refers to it and where.
-func Callers(ctx context.Context, g engine.Graph, p CallersParams, at engine.Target) ([]CallersRow, error) {
-	return read(ctx, g, callersPlan, p.args(), at, (*CallersRow).scan)
-}
-
-func (p *CallersParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *CallersParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *CallersRow) scan(b *engine.Batch, i int) {
-	r.Caller = strings.Clone(b.Columns[0].Strings[i])
-	r.References = int32(b.Columns[1].Ints[i])
-	r.File = strings.Clone(b.Columns[2].Strings[i])
-	r.Line = int32(b.Columns[3].Ints[i])
+func Callers(ctx context.Context, g engine.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
+	err = callersTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // callersTool serves the query callers in queries/code/calls.gq as a tool.
-type callersTool struct{}
-
-func (callersTool) Descriptor() *tool.Descriptor {
-	return callersDescriptor
-}
-
-func (t callersTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t callersTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (callersTool) Info() *tool.QueryInfo {
-	return callersInfo
-}
-
-func (callersTool) Plan() *plan.Query {
-	return callersPlan
-}
-
-func (callersTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p CallersParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var callersDescriptor = &tool.Descriptor{
-	Name:         "callers",
-	Title:        "Callers",
-	Description:  "List the functions that call a function directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The path of the function or method that is called."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var callersInfo = &tool.QueryInfo{
-	Name:        "callers",
-	Exposed:     true,
-	Description: "List the functions that call a function directly, with how many times each refers to it and where.",
-	Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-	ParamDocs:   []string{"The path of the function or method that is called."},
-	File:        "queries/code/calls.gq",
-}
-
-var callersPlan = &plan.Query{
-	Name: "callers",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var callersTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "callers",
+		Exposed:     true,
+		Description: "List the functions that call a function directly, with how many times each refers to it and where.",
+		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		ParamDocs:   []string{"The path of the function or method that is called."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "callee", Entity: plan.Node, Type: "Symbol"},
-			{Name: "c", Entity: plan.Edge, Type: "Calls"},
-			{Name: "caller", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 2, To: 0, Edge: "Calls", EdgeVar: 1, Min: 1, Max: 1},
-			plan.Traverse{From: 3, To: 2, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "caller", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "references", Expr: plan.Prop{Var: 1, Name: "count", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "file", Expr: plan.Prop{Var: 3, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 2, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "count", Type: value.Type{Kind: value.I32}}, Desc: true},
-			{Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0, 2, 3},
-		Limit: 500,
+	Tool: tool.Descriptor{
+		Name:         "callers",
+		Title:        "Callers",
+		Description:  "List the functions that call a function directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is called."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Edge, Type: "Calls", Property: "count", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\acallers\x02\x00\x04path\b\x01\x05\x00\x06callee\x00\x00\x06Symbol\x00\x01c\x02\x00\x05Calls\x00\x06caller\x00\x04\x00\x01f\x00\x00\x04File\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00" +
+		"\x01\x02\x04\x00\x06\x02\x00\x02\x02\x02\x06\x04\x00\bDeclares\x01\x00\x02\x02\x05\a\x03\x04\x02\b\b\x00\x00\nreferences\x03\x02\x00\x05count\x18\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04line\x03\x04\x0e\x18" +
+		"\x18\x00\x00\x03\x03\x02\f\x18\x01\x03\x04\x02\b\x00\x05\x02\x00\x04\x06\xe8\a\x00\t\x00\x04\x00\x00\x00\x0f\x0f\x00\x02\x06\x0f\x00\x04\x04\x00\x02\n\x0f\x00\t\x04\x00\x00\t\x0f\x00\x0f\x0f\x00\x00\x04\x02\b\x0f\x0f\x00\x02\x06\f\x18\x0f\x0f\x00\x00\t\x02\b\x0f\x0f\x00\x00\x04\x0e\x18\x0f\x0f\x00",
 }
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
@@ -168,115 +81,33 @@ type CalleesRow struct {
 // Callees runs the query callees in queries/code/calls.gq.
 //
 // List the functions that a function calls directly, with how many times it refers to each.
-func Callees(ctx context.Context, g engine.Graph, p CalleesParams, at engine.Target) ([]CalleesRow, error) {
-	return read(ctx, g, calleesPlan, p.args(), at, (*CalleesRow).scan)
-}
-
-func (p *CalleesParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *CalleesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *CalleesRow) scan(b *engine.Batch, i int) {
-	r.Callee = strings.Clone(b.Columns[0].Strings[i])
-	r.References = int32(b.Columns[1].Ints[i])
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
+func Callees(ctx context.Context, g engine.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
+	err = calleesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // calleesTool serves the query callees in queries/code/calls.gq as a tool.
-type calleesTool struct{}
-
-func (calleesTool) Descriptor() *tool.Descriptor {
-	return calleesDescriptor
-}
-
-func (t calleesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t calleesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (calleesTool) Info() *tool.QueryInfo {
-	return calleesInfo
-}
-
-func (calleesTool) Plan() *plan.Query {
-	return calleesPlan
-}
-
-func (calleesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p CalleesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var calleesDescriptor = &tool.Descriptor{
-	Name:         "callees",
-	Title:        "Callees",
-	Description:  "List the functions that a function calls directly, with how many times it refers to each.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The path of the function or method that calls."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var calleesInfo = &tool.QueryInfo{
-	Name:        "callees",
-	Exposed:     true,
-	Description: "List the functions that a function calls directly, with how many times it refers to each.",
-	ParamDocs:   []string{"The path of the function or method that calls."},
-	File:        "queries/code/calls.gq",
-}
-
-var calleesPlan = &plan.Query{
-	Name: "callees",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var calleesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "callees",
+		Exposed:     true,
+		Description: "List the functions that a function calls directly, with how many times it refers to each.",
+		ParamDocs:   []string{"The path of the function or method that calls."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "caller", Entity: plan.Node, Type: "Symbol"},
-			{Name: "c", Entity: plan.Edge, Type: "Calls"},
-			{Name: "callee", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 2, Edge: "Calls", EdgeVar: 1, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "callee", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "references", Expr: plan.Prop{Var: 1, Name: "count", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "signature", Expr: plan.Prop{Var: 2, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "count", Type: value.Type{Kind: value.I32}}, Desc: true},
-			{Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 2, 0},
-		Limit: 500,
+	Tool: tool.Descriptor{
+		Name:         "callees",
+		Title:        "Callees",
+		Description:  "List the functions that a function calls directly, with how many times it refers to each.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that calls."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Edge, Type: "Calls", Property: "count", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\acallees\x02\x00\x04path\b\x01\x04\x00\x06caller\x00\x00\x06Symbol\x00\x01c\x02\x00\x05Calls\x00\x06callee\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x04\x06\x02\x00\x02\x02\x04" +
+		"\a\x03\x04\x02\b\b\x00\x00\nreferences\x03\x02\x00\x05count\x18\x18\x00\x00\tsignature\x03\x04\n\t\t\x00\x00\x03\x03\x02\t\x18\x01\x03\x04\x02\b\x00\x04\x02\x04\x00\xe8\a\x00\x06\x00\x04\x00\x00\x00\v\v\x00\x02\x06\v\x00" +
+		"\x04\x04\x00\x00\x04\x02\b\v\v\x00\x02\x06\t\x18\v\v\x00\x00\x04\n\t\v\v\x00",
 }
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
@@ -298,114 +129,33 @@ type AffectedByRow struct {
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
 // List every function that reaches a function over one to four calls: what a change of it may affect.
-func AffectedBy(ctx context.Context, g engine.Graph, p AffectedByParams, at engine.Target) ([]AffectedByRow, error) {
-	return read(ctx, g, affectedByPlan, p.args(), at, (*AffectedByRow).scan)
-}
-
-func (p *AffectedByParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *AffectedByParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *AffectedByRow) scan(b *engine.Batch, i int) {
-	r.Caller = strings.Clone(b.Columns[0].Strings[i])
-	r.File = strings.Clone(b.Columns[1].Strings[i])
-	r.Line = int32(b.Columns[2].Ints[i])
+func AffectedBy(ctx context.Context, g engine.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
+	err = affectedByTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // affectedByTool serves the query affected_by in queries/code/calls.gq as a tool.
-type affectedByTool struct{}
-
-func (affectedByTool) Descriptor() *tool.Descriptor {
-	return affectedByDescriptor
-}
-
-func (t affectedByTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t affectedByTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (affectedByTool) Info() *tool.QueryInfo {
-	return affectedByInfo
-}
-
-func (affectedByTool) Plan() *plan.Query {
-	return affectedByPlan
-}
-
-func (affectedByTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p AffectedByParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var affectedByDescriptor = &tool.Descriptor{
-	Name:         "affected_by",
-	Title:        "Affected by",
-	Description:  "List every function that reaches a function over one to four calls: what a change of it may affect.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var affectedByInfo = &tool.QueryInfo{
-	Name:        "affected_by",
-	Exposed:     true,
-	Description: "List every function that reaches a function over one to four calls: what a change of it may affect.",
-	ParamDocs:   []string{"The path of the function or method that is to change."},
-	File:        "queries/code/calls.gq",
-}
-
-var affectedByPlan = &plan.Query{
-	Name: "affected_by",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var affectedByTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "affected_by",
+		Exposed:     true,
+		Description: "List every function that reaches a function over one to four calls: what a change of it may affect.",
+		ParamDocs:   []string{"The path of the function or method that is to change."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "callee", Entity: plan.Node, Type: "Symbol"},
-			{Name: "caller", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "Calls", EdgeVar: plan.NoVar, Min: 1, Max: 4},
-			plan.Traverse{From: 2, To: 1, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "caller", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "file", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 1, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{0, 1, 2},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "affected_by",
+		Title:        "Affected by",
+		Description:  "List every function that reaches a function over one to four calls: what a change of it may affect.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\vaffected_by\x02\x00\x04path\b\x01\x04\x00\x06callee\x00\x00\x06Symbol\x00\x06caller\x00\x04\x00\x01f\x00\x00\x04File\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02\x00\x00\x05C" +
+		"alls\x01\x00\x02\b\x02\x04\x02\x00\bDeclares\x01\x00\x02\x02\x04\x05\x03\x02\x02\b\b\x00\x00\x04file\x03\x04\x02\b\b\x00\x00\x04line\x03\x02\v\x18\x18\x00\x00\x02\x03\x02\x02\b\x00\x04\x00\x02\x04\xd0\x0f\x00\b\x00\x04\x00\x00\x00\f\f\x00" +
+		"\x02\b\f\x00\x04\x04\x00\x02\t\f\x00\a\x04\x00\x00\a\f\x00\f\f\x00\x00\x04\x02\b\f\f\x00\x00\a\x02\b\f\f\x00\x00\x04\v\x18\f\f\x00",
 }
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
@@ -426,113 +176,33 @@ type ReachesRow struct {
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
 // List every function that a function reaches over one to four calls: what running it may touch.
-func Reaches(ctx context.Context, g engine.Graph, p ReachesParams, at engine.Target) ([]ReachesRow, error) {
-	return read(ctx, g, reachesPlan, p.args(), at, (*ReachesRow).scan)
-}
-
-func (p *ReachesParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *ReachesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *ReachesRow) scan(b *engine.Batch, i int) {
-	r.Callee = strings.Clone(b.Columns[0].Strings[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[1].Strings[i]))
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
+func Reaches(ctx context.Context, g engine.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
+	err = reachesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // reachesTool serves the query reaches in queries/code/calls.gq as a tool.
-type reachesTool struct{}
-
-func (reachesTool) Descriptor() *tool.Descriptor {
-	return reachesDescriptor
-}
-
-func (t reachesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t reachesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (reachesTool) Info() *tool.QueryInfo {
-	return reachesInfo
-}
-
-func (reachesTool) Plan() *plan.Query {
-	return reachesPlan
-}
-
-func (reachesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ReachesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var reachesDescriptor = &tool.Descriptor{
-	Name:         "reaches",
-	Title:        "Reaches",
-	Description:  "List every function that a function reaches over one to four calls: what running it may touch.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The path of the function or method to start from."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var reachesInfo = &tool.QueryInfo{
-	Name:        "reaches",
-	Exposed:     true,
-	Description: "List every function that a function reaches over one to four calls: what running it may touch.",
-	ParamDocs:   []string{"The path of the function or method to start from."},
-	File:        "queries/code/calls.gq",
-}
-
-var reachesPlan = &plan.Query{
-	Name: "reaches",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var reachesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "reaches",
+		Exposed:     true,
+		Description: "List every function that a function reaches over one to four calls: what running it may touch.",
+		ParamDocs:   []string{"The path of the function or method to start from."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "caller", Entity: plan.Node, Type: "Symbol"},
-			{Name: "callee", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Calls", EdgeVar: plan.NoVar, Min: 1, Max: 4},
-		},
-		Columns: []plan.Column{
-			{Name: "callee", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "kind", Expr: plan.Prop{Var: 1, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "signature", Expr: plan.Prop{Var: 1, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "reaches",
+		Title:        "Reaches",
+		Description:  "List every function that a function reaches over one to four calls: what running it may touch.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method to start from."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\areaches\x02\x00\x04path\b\x01\x03\x00\x06caller\x00\x00\x06Symbol\x00\x06callee\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x02\x00\x05Calls\x01\x00\x02\b\x04\x05\x03\x02\x02\b" +
+		"\b\x00\x00\x04kind\x03\x02\a\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\b\t\n\v\f\r\x00\x00\tsignature\x03\x02\x0e\t" +
+		"\t\x00\x00\x02\x03\x02\x02\b\x00\x03\x02\x00\xd0\x0f\x00\x06\x00\x04\x00\x00\x00\x0f\x0f\x00\x02\x06\x0f\x00\x04\x04\x00\x00\x04\x02\b\x0f\x0f\x00\x00\x04\a\f\a\b\t\n\v\f\r\x0f\x0f\x00\x00\x04\x0e\t\x0f\x0f\x00",
 }
 
 // MostCalledParams are the parameters of the query most_called in queries/code/calls.gq.
@@ -548,100 +218,31 @@ type MostCalledRow struct {
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
 // List the functions that the most other functions call.
-func MostCalled(ctx context.Context, g engine.Graph, p MostCalledParams, at engine.Target) ([]MostCalledRow, error) {
-	return read(ctx, g, mostCalledPlan, p.args(), at, (*MostCalledRow).scan)
-}
-
-func (*MostCalledParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*MostCalledParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *MostCalledRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Callers = value.BigInt(b.Columns[1].Ints[i])
+func MostCalled(ctx context.Context, g engine.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
+	err = mostCalledTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // mostCalledTool serves the query most_called in queries/code/calls.gq as a tool.
-type mostCalledTool struct{}
-
-func (mostCalledTool) Descriptor() *tool.Descriptor {
-	return mostCalledDescriptor
-}
-
-func (t mostCalledTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t mostCalledTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (mostCalledTool) Info() *tool.QueryInfo {
-	return mostCalledInfo
-}
-
-func (mostCalledTool) Plan() *plan.Query {
-	return mostCalledPlan
-}
-
-func (mostCalledTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p MostCalledParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var mostCalledDescriptor = &tool.Descriptor{
-	Name:         "most_called",
-	Title:        "Most called",
-	Description:  "List the functions that the most other functions call.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"callers":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","callers"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var mostCalledInfo = &tool.QueryInfo{
-	Name:        "most_called",
-	Exposed:     true,
-	Description: "List the functions that the most other functions call.",
-	File:        "queries/code/calls.gq",
-}
-
-var mostCalledPlan = &plan.Query{
-	Name: "most_called",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "callee", Entity: plan.Node, Type: "Symbol"},
-			{Name: "caller", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Traverse{From: 1, To: 0, Edge: "Calls", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "callers", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Type: value.Type{Kind: value.I64}},
-		},
-		Grouped: true,
-		Order: []plan.Order{
-			{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Desc: true},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: 25,
+var mostCalledTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "most_called",
+		Exposed:     true,
+		Description: "List the functions that the most other functions call.",
+		File:        "queries/code/calls.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
+	Tool: tool.Descriptor{
+		Name:         "most_called",
+		Title:        "Most called",
+		Description:  "List the functions that the most other functions call.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"callers":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","callers"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\vmost_called\x00\x01\x03\x00\x06callee\x00\x00\x06Symbol\x00\x06caller\x00\x03\x03\x01\x00\x02\x02\x00\x00\x05Calls\x01\x00\x02\x02\x03\x00\x04path\x03\x00\x06\b\b\x00\x00\acall" +
+		"ers\b\x00\x06\x02 \x00\x01\x02\b\x00\x06\x02\x01\x03\x00\x022\x00\x04\x00\x03\x00\x00\x00\b\b\x00\x02\x05\b\x00\x03\x03\x00\x00\x03\x06\b\b\b\x00",
 }
 
 // UnusedFunctionsParams are the parameters of the query unused_functions in queries/code/calls.gq.
@@ -660,116 +261,34 @@ type UnusedFunctionsRow struct {
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
 // List exported functions that nothing in the module refers to: candidates for removal, or entry points.
-func UnusedFunctions(ctx context.Context, g engine.Graph, p UnusedFunctionsParams, at engine.Target) ([]UnusedFunctionsRow, error) {
-	return read(ctx, g, unusedFunctionsPlan, p.args(), at, (*UnusedFunctionsRow).scan)
-}
-
-func (*UnusedFunctionsParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*UnusedFunctionsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *UnusedFunctionsRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.File = strings.Clone(b.Columns[1].Strings[i])
-	r.Line = int32(b.Columns[2].Ints[i])
+func UnusedFunctions(ctx context.Context, g engine.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
+	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // unusedFunctionsTool serves the query unused_functions in queries/code/calls.gq as a tool.
-type unusedFunctionsTool struct{}
-
-func (unusedFunctionsTool) Descriptor() *tool.Descriptor {
-	return unusedFunctionsDescriptor
-}
-
-func (t unusedFunctionsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t unusedFunctionsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (unusedFunctionsTool) Info() *tool.QueryInfo {
-	return unusedFunctionsInfo
-}
-
-func (unusedFunctionsTool) Plan() *plan.Query {
-	return unusedFunctionsPlan
-}
-
-func (unusedFunctionsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p UnusedFunctionsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var unusedFunctionsDescriptor = &tool.Descriptor{
-	Name:         "unused_functions",
-	Title:        "Unused functions",
-	Description:  "List exported functions that nothing in the module refers to: candidates for removal, or entry points.\n\nFunctions only, not methods: a method may be called through an interface. Tests are not indexed.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var unusedFunctionsInfo = &tool.QueryInfo{
-	Name:        "unused_functions",
-	Exposed:     true,
-	Description: "List exported functions that nothing in the module refers to: candidates for removal, or entry points.",
-	Instruction: "Functions only, not methods: a method may be called through an interface. Tests are not indexed.",
-	File:        "queries/code/calls.gq",
-}
-
-var unusedFunctionsPlan = &plan.Query{
-	Name: "unused_functions",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-			{Name: "_", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Right: plan.Lit{Value: value.OfString("func")}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "exported", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-			plan.Not{
-				Match: []plan.Clause{
-					plan.Traverse{From: 2, To: 0, Edge: "Calls", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-				},
-			},
-			plan.Traverse{From: 1, To: 0, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "file", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 0, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 500,
+var unusedFunctionsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "unused_functions",
+		Exposed:     true,
+		Description: "List exported functions that nothing in the module refers to: candidates for removal, or entry points.",
+		Instruction: "Functions only, not methods: a method may be called through an interface. Tests are not indexed.",
+		File:        "queries/code/calls.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "exported", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Edge, Type: "Calls", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
+	Tool: tool.Descriptor{
+		Name:         "unused_functions",
+		Title:        "Unused functions",
+		Description:  "List exported functions that nothing in the module refers to: candidates for removal, or entry points.\n\nFunctions only, not methods: a method may be called through an interface. Tests are not indexed.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\x10unused_functions\x00\x01\x04\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x00\x01_\x00\x03\x06\x01\x00\x03\x01\x00\x03\x00\x00\x04kind\f\a\x00\x04func\x00\x06method\x00" +
+		"\x04type\x00\tinterface\x00\x05const\x00\x03var\x01\x02\x00\b\x01\x03\x01\x00\x03\x00\x00\bexported\x10\x01\x04\x00\x01\x01\x04\x02\x02\x04\x00\x00\x05Calls\x01\x00\x02\x02\x02\x02\x00\x00\bDecla" +
+		"res\x01\x00\x02\x02\x04\x00\x04path\x03\x00\x11\b\b\x00\x00\x04file\x03\x02\x11\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x02\x03\x00\x11\b\x00\x03\x02\x00\xe8\a\x00\n\x00\x03\x00\x00\x00\x14\x14\x00\x02\x10\x14\x00\x05\x03\x00\x00\x05\x14\x00\x14\x14\x00" +
+		"\x00\x03\a\f\a\b\t\n\v\f\r\x14\x14\x00\x00\x03\x0e\x10\x14\x14\x00\x02\x0f\x14\x00\x03\x03\x00\x00\x03\x11\b\x14\x14\x00\x00\x05\x11\b\x14\x14\x00\x00\x03\x13\x18\x14\x14\x00",
 }
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
@@ -793,117 +312,33 @@ type ImplementationsRow struct {
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
 // List the types that satisfy an interface, with where they are declared.
-func Implementations(ctx context.Context, g engine.Graph, p ImplementationsParams, at engine.Target) ([]ImplementationsRow, error) {
-	return read(ctx, g, implementationsPlan, p.args(), at, (*ImplementationsRow).scan)
-}
-
-func (p *ImplementationsParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Interface)
-	return args
-}
-
-func (p *ImplementationsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Interface = o.String("interface")
-	return o.Done()
-}
-
-func (r *ImplementationsRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Exported = b.Columns[1].Ints[i] != 0
-	r.File = strings.Clone(b.Columns[2].Strings[i])
-	r.Line = int32(b.Columns[3].Ints[i])
+func Implementations(ctx context.Context, g engine.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
+	err = implementationsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // implementationsTool serves the query implementations in queries/code/calls.gq as a tool.
-type implementationsTool struct{}
-
-func (implementationsTool) Descriptor() *tool.Descriptor {
-	return implementationsDescriptor
-}
-
-func (t implementationsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t implementationsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (implementationsTool) Info() *tool.QueryInfo {
-	return implementationsInfo
-}
-
-func (implementationsTool) Plan() *plan.Query {
-	return implementationsPlan
-}
-
-func (implementationsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ImplementationsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var implementationsDescriptor = &tool.Descriptor{
-	Name:         "implementations",
-	Title:        "Implementations",
-	Description:  "List the types that satisfy an interface, with where they are declared.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"interface":{"type":"string","description":"The path of the interface: importpath.Name."}},"additionalProperties":false,"type":"object","required":["interface"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var implementationsInfo = &tool.QueryInfo{
-	Name:        "implementations",
-	Exposed:     true,
-	Description: "List the types that satisfy an interface, with where they are declared.",
-	ParamDocs:   []string{"The path of the interface: importpath.Name."},
-	File:        "queries/code/calls.gq",
-}
-
-var implementationsPlan = &plan.Query{
-	Name: "implementations",
-	Params: []plan.Param{
-		{Name: "interface", Type: value.Type{Kind: value.String}},
+var implementationsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "implementations",
+		Exposed:     true,
+		Description: "List the types that satisfy an interface, with where they are declared.",
+		ParamDocs:   []string{"The path of the interface: importpath.Name."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "i", Entity: plan.Node, Type: "Symbol"},
-			{Name: "t", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "Satisfies", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-			plan.Traverse{From: 2, To: 1, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "exported", Expr: plan.Prop{Var: 1, Name: "exported", Type: value.Type{Kind: value.Bool}}, Type: value.Type{Kind: value.Bool}},
-			{Name: "file", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 1, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{2, 0, 1},
-		Limit: 500,
+	Tool: tool.Descriptor{
+		Name:         "implementations",
+		Title:        "Implementations",
+		Description:  "List the types that satisfy an interface, with where they are declared.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"The path of the interface: importpath.Name."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Satisfies", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "exported", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\x0fimplementations\x02\x00\tinterface\b\x01\x04\x00\x01i\x00\x00\x06Symbol\x00\x01t\x00\x04\x00\x01f\x00\x00\x04File\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x02" +
+		"\x00\x00\tSatisfies\x01\x00\x02\x02\x02\x04\x02\x00\bDeclares\x01\x00\x02\x02\x05\b\x03\x02\b\b\b\x00\x00\bexported\x03\x02\v\x10\x10\x00\x00\x04file\x03\x04\b\b\b\x00\x00\x04line\x03\x02\r\x18\x18" +
+		"\x00\x00\x02\x03\x02\b\b\x00\x04\x04\x00\x02\xe8\a\x00\t\x00\x04\x00\x00\x00\x0e\x0e\x00\x02\t\x0e\x00\x04\x04\x00\x02\n\x0e\x00\a\x04\x00\x00\a\x0e\x00\x0e\x0e\x00\x00\x04\b\b\x0e\x0e\x00\x00\x04\v\x10\x0e\x0e\x00\x00\a\b\b\x0e\x0e\x00\x00\x04\r\x18\x0e\x0e\x00",
 }
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
@@ -923,108 +358,30 @@ type InterfacesOfRow struct {
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
 // List the interfaces of the module that a type satisfies.
-func InterfacesOf(ctx context.Context, g engine.Graph, p InterfacesOfParams, at engine.Target) ([]InterfacesOfRow, error) {
-	return read(ctx, g, interfacesOfPlan, p.args(), at, (*InterfacesOfRow).scan)
-}
-
-func (p *InterfacesOfParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Type)
-	return args
-}
-
-func (p *InterfacesOfParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Type = o.String("type")
-	return o.Done()
-}
-
-func (r *InterfacesOfRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Doc = &v
-	}
+func InterfacesOf(ctx context.Context, g engine.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
+	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // interfacesOfTool serves the query interfaces_of in queries/code/calls.gq as a tool.
-type interfacesOfTool struct{}
-
-func (interfacesOfTool) Descriptor() *tool.Descriptor {
-	return interfacesOfDescriptor
-}
-
-func (t interfacesOfTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t interfacesOfTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (interfacesOfTool) Info() *tool.QueryInfo {
-	return interfacesOfInfo
-}
-
-func (interfacesOfTool) Plan() *plan.Query {
-	return interfacesOfPlan
-}
-
-func (interfacesOfTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p InterfacesOfParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var interfacesOfDescriptor = &tool.Descriptor{
-	Name:         "interfaces_of",
-	Title:        "Interfaces of",
-	Description:  "List the interfaces of the module that a type satisfies.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"type":{"type":"string","description":"The path of the type: importpath.Name."}},"additionalProperties":false,"type":"object","required":["type"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var interfacesOfInfo = &tool.QueryInfo{
-	Name:        "interfaces_of",
-	Exposed:     true,
-	Description: "List the interfaces of the module that a type satisfies.",
-	ParamDocs:   []string{"The path of the type: importpath.Name."},
-	File:        "queries/code/calls.gq",
-}
-
-var interfacesOfPlan = &plan.Query{
-	Name: "interfaces_of",
-	Params: []plan.Param{
-		{Name: "type", Type: value.Type{Kind: value.String}},
+var interfacesOfTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "interfaces_of",
+		Exposed:     true,
+		Description: "List the interfaces of the module that a type satisfies.",
+		ParamDocs:   []string{"The path of the type: importpath.Name."},
+		File:        "queries/code/calls.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "t", Entity: plan.Node, Type: "Symbol"},
-			{Name: "i", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Satisfies", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "doc", Expr: plan.Prop{Var: 1, Name: "doc", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 500,
+	Tool: tool.Descriptor{
+		Name:         "interfaces_of",
+		Title:        "Interfaces of",
+		Description:  "List the interfaces of the module that a type satisfies.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"The path of the type: importpath.Name."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Satisfies", From: "Symbol", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "doc", Value: value.Type{Kind: value.String, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\rinterfaces_of\x02\x00\x04type\b\x01\x03\x00\x01t\x00\x00\x06Symbol\x00\x01i\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\tSatisfies\x01\x00\x02\x02\x03" +
+		"\x06\x03\x02\x06\b\b\x00\x00\x03doc\x03\x02\b\t\t\x00\x00\x02\x03\x02\x06\b\x00\x03\x02\x00\xe8\a\x00\x05\x00\x04\x00\x00\x00\t\t\x00\x02\a\t\x00\x04\x04\x00\x00\x04\x06\b\t\t\x00\x00\x04\b\t\t\t\x00",
 }

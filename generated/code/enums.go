@@ -14,5 +14,3 @@ const (
 	SymbolKindConst     SymbolKind = "const"
 	SymbolKindVar       SymbolKind = "var"
 )
-
-var symbolKindValues = []string{"func", "method", "type", "interface", "const", "var"}

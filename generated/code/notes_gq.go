@@ -5,11 +5,10 @@ package code
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"strings"
 )
 
 // AddNoteParams are the parameters of the query add_note in queries/code/notes.gq.
@@ -26,102 +25,30 @@ type AddNoteParams struct {
 //
 // Leave a note about a symbol for whoever reads the code next.
 func AddNote(ctx context.Context, g engine.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, addNotePlan, p.args(), opts)
-}
-
-func (p *AddNoteParams) args() engine.Args {
-	args := make(engine.Args, 3)
-	args[0] = value.OfString(p.Slug)
-	args[1] = value.OfString(p.Symbol)
-	args[2] = value.OfString(p.Text)
-	return args
-}
-
-func (p *AddNoteParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	p.Symbol = o.String("symbol")
-	p.Text = o.String("text")
-	return o.Done()
+	return addNoteTool.Write(ctx, g, p, opts)
 }
 
 // addNoteTool serves the query add_note in queries/code/notes.gq as a tool.
-type addNoteTool struct{}
-
-func (addNoteTool) Descriptor() *tool.Descriptor {
-	return addNoteDescriptor
-}
-
-func (t addNoteTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t addNoteTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (addNoteTool) Info() *tool.QueryInfo {
-	return addNoteInfo
-}
-
-func (addNoteTool) Plan() *plan.Query {
-	return addNotePlan
-}
-
-func (addNoteTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p AddNoteParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var addNoteDescriptor = &tool.Descriptor{
-	Name:         "add_note",
-	Title:        "Add note",
-	Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About leads from an existing Note to an existing Symbol; a Note has at most 1 About.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var addNoteInfo = &tool.QueryInfo{
-	Name:        "add_note",
-	Exposed:     true,
-	Description: "Leave a note about a symbol for whoever reads the code next.",
-	Mutation:    true,
-	ParamDocs:   []string{"A short name for the note that no other note has; remove_note frees it.", "The path of the symbol that the note is about.", "What the next reader should know."},
-	File:        "queries/code/notes.gq",
-}
-
-var addNotePlan = &plan.Query{
-	Name: "add_note",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
-		{Name: "symbol", Type: value.Type{Kind: value.String}},
-		{Name: "text", Type: value.Type{Kind: value.String}},
+var addNoteTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "add_note",
+		Exposed:     true,
+		Description: "Leave a note about a symbol for whoever reads the code next.",
+		Mutation:    true,
+		ParamDocs:   []string{"A short name for the note that no other note has; remove_note frees it.", "The path of the symbol that the note is about.", "What the next reader should know."},
+		File:        "queries/code/notes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Node,
-				Type:   "Note",
-				Set: []plan.Assign{
-					{Name: "slug", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
-					{Name: "text", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 2}},
-					{Name: "created", Type: value.Type{Kind: value.DateTime}, Value: plan.Now{}},
-				},
-			},
-			plan.Insert{Entity: plan.Edge, Type: "About", From: plan.ParamRef{Index: 0}, To: plan.ParamRef{Index: 1}},
-		},
+	Tool: tool.Descriptor{
+		Name:         "add_note",
+		Title:        "Add note",
+		Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About leads from an existing Note to an existing Symbol; a Note has at most 1 About.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Note", Write: true},
-		{Entity: plan.Node, Type: "Note", Property: "slug", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Note", Property: "text", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Note", Property: "created", Value: value.Type{Kind: value.DateTime}, Write: true},
-		{Entity: plan.Edge, Type: "About", From: "Note", To: "Symbol", Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\badd_note\x04\x00\x04slug\b\x00\x06symbol\b\x00\x04text\b\x00\x01\x03\x01\x00\x00\x04Note\x00\x00\x00\x04\x02\b\x02\x00\x04\b\x02\x04\x00\acreatedP\a\x01\x02\x00\x05About\x02\x00" +
+		"\x02\x02\x00\x00\x06\x00\x05\x00\x00\x00\b\b\x01\x00\x05\x02\b\b\b\x01\x00\x05\x04\b\b\b\x01\x00\x05\x06P\b\b\x01\x02\a\b\x00\x05\x00\x06Symbol\x01",
 }
 
 // RemoveNoteParams are the parameters of the query remove_note in queries/code/notes.gq.
@@ -134,84 +61,29 @@ type RemoveNoteParams struct {
 //
 // Remove a note.
 func RemoveNote(ctx context.Context, g engine.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, removeNotePlan, p.args(), opts)
-}
-
-func (p *RemoveNoteParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Slug)
-	return args
-}
-
-func (p *RemoveNoteParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	return o.Done()
+	return removeNoteTool.Write(ctx, g, p, opts)
 }
 
 // removeNoteTool serves the query remove_note in queries/code/notes.gq as a tool.
-type removeNoteTool struct{}
-
-func (removeNoteTool) Descriptor() *tool.Descriptor {
-	return removeNoteDescriptor
-}
-
-func (t removeNoteTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t removeNoteTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (removeNoteTool) Info() *tool.QueryInfo {
-	return removeNoteInfo
-}
-
-func (removeNoteTool) Plan() *plan.Query {
-	return removeNotePlan
-}
-
-func (removeNoteTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p RemoveNoteParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var removeNoteDescriptor = &tool.Descriptor{
-	Name:         "remove_note",
-	Title:        "Remove note",
-	Description:  "Remove a note.\n\nConstraints: the edges of a deleted Note are deleted with it.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"The note's name."}},"additionalProperties":false,"type":"object","required":["slug"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var removeNoteInfo = &tool.QueryInfo{
-	Name:        "remove_note",
-	Exposed:     true,
-	Description: "Remove a note.",
-	Mutation:    true,
-	ParamDocs:   []string{"The note's name."},
-	File:        "queries/code/notes.gq",
-}
-
-var removeNotePlan = &plan.Query{
-	Name: "remove_note",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
+var removeNoteTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "remove_note",
+		Exposed:     true,
+		Description: "Remove a note.",
+		Mutation:    true,
+		ParamDocs:   []string{"The note's name."},
+		File:        "queries/code/notes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Delete{Entity: plan.Node, Type: "Note", Where: plan.Pred{Name: "slug", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}}},
-		},
+	Tool: tool.Descriptor{
+		Name:         "remove_note",
+		Title:        "Remove note",
+		Description:  "Remove a note.\n\nConstraints: the edges of a deleted Note are deleted with it.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"The note's name."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Note", Write: true},
-		{Entity: plan.Node, Type: "Note", Property: "slug", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\vremove_note\x02\x00\x04slug\b\x00\x01\x02\x03\x00\x00\x04Note\x02\b\x00\x02\x00\x03\x00\x03\x00\x00\x00\x04\x04\x01\x00\x03\x02\b\x04\x04\x00",
 }
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
@@ -231,110 +103,31 @@ type NotesAboutRow struct {
 // NotesAbout runs the query notes_about in queries/code/notes.gq.
 //
 // List the notes about a symbol, newest first.
-func NotesAbout(ctx context.Context, g engine.Graph, p NotesAboutParams, at engine.Target) ([]NotesAboutRow, error) {
-	return read(ctx, g, notesAboutPlan, p.args(), at, (*NotesAboutRow).scan)
-}
-
-func (p *NotesAboutParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Symbol)
-	return args
-}
-
-func (p *NotesAboutParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Symbol = o.String("symbol")
-	return o.Done()
-}
-
-func (r *NotesAboutRow) scan(b *engine.Batch, i int) {
-	r.Slug = strings.Clone(b.Columns[0].Strings[i])
-	r.Text = strings.Clone(b.Columns[1].Strings[i])
-	r.Created = value.DateTimeValue(b.Columns[2].Ints[i])
+func NotesAbout(ctx context.Context, g engine.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
+	err = notesAboutTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // notesAboutTool serves the query notes_about in queries/code/notes.gq as a tool.
-type notesAboutTool struct{}
-
-func (notesAboutTool) Descriptor() *tool.Descriptor {
-	return notesAboutDescriptor
-}
-
-func (t notesAboutTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t notesAboutTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (notesAboutTool) Info() *tool.QueryInfo {
-	return notesAboutInfo
-}
-
-func (notesAboutTool) Plan() *plan.Query {
-	return notesAboutPlan
-}
-
-func (notesAboutTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p NotesAboutParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var notesAboutDescriptor = &tool.Descriptor{
-	Name:         "notes_about",
-	Title:        "Notes about",
-	Description:  "List the notes about a symbol, newest first.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"symbol":{"type":"string","description":"The path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var notesAboutInfo = &tool.QueryInfo{
-	Name:        "notes_about",
-	Exposed:     true,
-	Description: "List the notes about a symbol, newest first.",
-	ParamDocs:   []string{"The path of the symbol."},
-	File:        "queries/code/notes.gq",
-}
-
-var notesAboutPlan = &plan.Query{
-	Name: "notes_about",
-	Params: []plan.Param{
-		{Name: "symbol", Type: value.Type{Kind: value.String}},
+var notesAboutTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "notes_about",
+		Exposed:     true,
+		Description: "List the notes about a symbol, newest first.",
+		ParamDocs:   []string{"The path of the symbol."},
+		File:        "queries/code/notes.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-			{Name: "n", Entity: plan.Node, Type: "Note"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "About", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "slug", Expr: plan.Prop{Var: 1, Name: "slug", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "text", Expr: plan.Prop{Var: 1, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "created", Expr: plan.Prop{Var: 1, Name: "created", Type: value.Type{Kind: value.DateTime}}, Type: value.Type{Kind: value.DateTime}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "created", Type: value.Type{Kind: value.DateTime}}, Desc: true},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 100,
+	Tool: tool.Descriptor{
+		Name:         "notes_about",
+		Title:        "Notes about",
+		Description:  "List the notes about a symbol, newest first.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "About", From: "Note", To: "Symbol"},
-		{Entity: plan.Node, Type: "Note"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Note", Property: "slug", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Note", Property: "text", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Note", Property: "created", Value: value.Type{Kind: value.DateTime}},
-	},
+	Encoded: "" +
+		"\x01\x00\vnotes_about\x02\x00\x06symbol\b\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x01n\x00\x00\x04Note\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x02\x00\x00\x05About\x01\x00\x02\x02" +
+		"\x04\x00\x04slug\x03\x02\t\b\b\x00\x00\x04text\x03\x02\n\b\b\x00\x00\acreated\x03\x02\vPP\x00\x00\x02\x03\x02\vP\x01\x03\x02\x00\xc8\x01\x00\b\x00\x04\x00\x00\x00\f\f\x00\x02\b\f\x00\x06\x04\x00\x00\x06\f\x00\f\f\x00\x00\x04\a\b" +
+		"\f\f\x00\x00\x06\t\b\f\f\x00\x00\x06\n\b\f\f\x00\x00\x06\vP\f\f\x00",
 }

@@ -5,11 +5,10 @@ package code
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"strings"
 )
 
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
@@ -35,113 +34,32 @@ type GetPackageRow struct {
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
 // Show one package: its name, its comment, how many files and lines it has.
-func GetPackage(ctx context.Context, g engine.Graph, p GetPackageParams, at engine.Target) ([]GetPackageRow, error) {
-	return read(ctx, g, getPackagePlan, p.args(), at, (*GetPackageRow).scan)
-}
-
-func (p *GetPackageParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *GetPackageParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *GetPackageRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Name = strings.Clone(b.Columns[1].Strings[i])
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Doc = &v
-	}
-	r.Files = int32(b.Columns[3].Ints[i])
-	r.Lines = int32(b.Columns[4].Ints[i])
+func GetPackage(ctx context.Context, g engine.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
+	err = getPackageTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // getPackageTool serves the query get_package in queries/code/packages.gq as a tool.
-type getPackageTool struct{}
-
-func (getPackageTool) Descriptor() *tool.Descriptor {
-	return getPackageDescriptor
-}
-
-func (t getPackageTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t getPackageTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (getPackageTool) Info() *tool.QueryInfo {
-	return getPackageInfo
-}
-
-func (getPackageTool) Plan() *plan.Query {
-	return getPackagePlan
-}
-
-func (getPackageTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p GetPackageParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var getPackageDescriptor = &tool.Descriptor{
-	Name:         "get_package",
-	Title:        "Get package",
-	Description:  "Show one package: its name, its comment, how many files and lines it has.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var getPackageInfo = &tool.QueryInfo{
-	Name:        "get_package",
-	Exposed:     true,
-	Description: "Show one package: its name, its comment, how many files and lines it has.",
-	ParamDocs:   []string{"The import path of the package."},
-	File:        "queries/code/packages.gq",
-}
-
-var getPackagePlan = &plan.Query{
-	Name: "get_package",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var getPackageTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "get_package",
+		Exposed:     true,
+		Description: "Show one package: its name, its comment, how many files and lines it has.",
+		ParamDocs:   []string{"The import path of the package."},
+		File:        "queries/code/packages.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "name", Expr: plan.Prop{Var: 0, Name: "name", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "doc", Expr: plan.Prop{Var: 0, Name: "doc", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "files", Expr: plan.Prop{Var: 0, Name: "files", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "lines", Expr: plan.Prop{Var: 0, Name: "lines", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: 1,
+	Tool: tool.Descriptor{
+		Name:         "get_package",
+		Title:        "Get package",
+		Description:  "Show one package: its name, its comment, how many files and lines it has.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Package", Property: "name", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Package", Property: "doc", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Package", Property: "files", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Package", Property: "lines", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\vget_package\x02\x00\x04path\b\x01\x02\x00\x01p\x00\x00\aPackage\x03\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x06\x02\x03\x00\x02\b\b\x00\x00\x04name\x03\x00\x05\b\b\x00\x00\x03doc\x03\x00\x06\t\t" +
+		"\x00\x00\x05files\x03\x00\a\x18\x18\x00\x00\x05lines\x03\x00\b\x18\x18\x00\x00\x00\x02\x00\x02\x00\a\x00\x04\x00\x00\x00\t\t\x00\x00\x04\x02\b\t\t\x00\x00\x04\x05\b\t\t\x00\x00\x04\x06\t\t\t\x00\x00\x04\a\x18\t\t\x00\x00\x04\b\x18\t\t\x00",
 }
 
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
@@ -161,107 +79,32 @@ type ImportersRow struct {
 // Importers runs the query importers in queries/code/packages.gq.
 //
 // List the packages that import a package directly.
-func Importers(ctx context.Context, g engine.Graph, p ImportersParams, at engine.Target) ([]ImportersRow, error) {
-	return read(ctx, g, importersPlan, p.args(), at, (*ImportersRow).scan)
-}
-
-func (p *ImportersParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Package)
-	return args
-}
-
-func (p *ImportersParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Package = o.String("package")
-	return o.Done()
-}
-
-func (r *ImportersRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Name = strings.Clone(b.Columns[1].Strings[i])
+func Importers(ctx context.Context, g engine.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
+	err = importersTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // importersTool serves the query importers in queries/code/packages.gq as a tool.
-type importersTool struct{}
-
-func (importersTool) Descriptor() *tool.Descriptor {
-	return importersDescriptor
-}
-
-func (t importersTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t importersTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (importersTool) Info() *tool.QueryInfo {
-	return importersInfo
-}
-
-func (importersTool) Plan() *plan.Query {
-	return importersPlan
-}
-
-func (importersTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ImportersParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var importersDescriptor = &tool.Descriptor{
-	Name:         "importers",
-	Title:        "Importers",
-	Description:  "List the packages that import a package directly.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var importersInfo = &tool.QueryInfo{
-	Name:        "importers",
-	Exposed:     true,
-	Description: "List the packages that import a package directly.",
-	ParamDocs:   []string{"The import path of the package."},
-	File:        "queries/code/packages.gq",
-}
-
-var importersPlan = &plan.Query{
-	Name: "importers",
-	Params: []plan.Param{
-		{Name: "package", Type: value.Type{Kind: value.String}},
+var importersTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "importers",
+		Exposed:     true,
+		Description: "List the packages that import a package directly.",
+		ParamDocs:   []string{"The import path of the package."},
+		File:        "queries/code/packages.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-			{Name: "importer", Entity: plan.Node, Type: "Package"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "Imports", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "name", Expr: plan.Prop{Var: 1, Name: "name", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "importers",
+		Title:        "Importers",
+		Description:  "List the packages that import a package directly.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Edge, Type: "Imports", From: "Package", To: "Package"},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Package", Property: "name", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\timporters\x02\x00\apackage\b\x01\x03\x00\x01p\x00\x00\aPackage\x00\bimporter\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x02\x00\x00\aImports" +
+		"\x01\x00\x02\x02\x03\x06\x03\x02\x06\b\b\x00\x00\x04name\x03\x02\b\b\b\x00\x00\x02\x03\x02\x06\b\x00\x03\x02\x00\xd0\x0f\x00\x05\x00\x04\x00\x00\x00\t\t\x00\x02\a\t\x00\x04\x04\x00\x00\x04\x06\b\t\t\x00\x00\x04\b\b\t\t\x00",
 }
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
@@ -281,107 +124,32 @@ type DependenciesRow struct {
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
 // List the packages that a package imports, itself or through others of the module.
-func Dependencies(ctx context.Context, g engine.Graph, p DependenciesParams, at engine.Target) ([]DependenciesRow, error) {
-	return read(ctx, g, dependenciesPlan, p.args(), at, (*DependenciesRow).scan)
-}
-
-func (p *DependenciesParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Package)
-	return args
-}
-
-func (p *DependenciesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Package = o.String("package")
-	return o.Done()
-}
-
-func (r *DependenciesRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Name = strings.Clone(b.Columns[1].Strings[i])
+func Dependencies(ctx context.Context, g engine.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
+	err = dependenciesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // dependenciesTool serves the query dependencies in queries/code/packages.gq as a tool.
-type dependenciesTool struct{}
-
-func (dependenciesTool) Descriptor() *tool.Descriptor {
-	return dependenciesDescriptor
-}
-
-func (t dependenciesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t dependenciesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (dependenciesTool) Info() *tool.QueryInfo {
-	return dependenciesInfo
-}
-
-func (dependenciesTool) Plan() *plan.Query {
-	return dependenciesPlan
-}
-
-func (dependenciesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p DependenciesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var dependenciesDescriptor = &tool.Descriptor{
-	Name:         "dependencies",
-	Title:        "Dependencies",
-	Description:  "List the packages that a package imports, itself or through others of the module.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var dependenciesInfo = &tool.QueryInfo{
-	Name:        "dependencies",
-	Exposed:     true,
-	Description: "List the packages that a package imports, itself or through others of the module.",
-	ParamDocs:   []string{"The import path of the package."},
-	File:        "queries/code/packages.gq",
-}
-
-var dependenciesPlan = &plan.Query{
-	Name: "dependencies",
-	Params: []plan.Param{
-		{Name: "package", Type: value.Type{Kind: value.String}},
+var dependenciesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "dependencies",
+		Exposed:     true,
+		Description: "List the packages that a package imports, itself or through others of the module.",
+		ParamDocs:   []string{"The import path of the package."},
+		File:        "queries/code/packages.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-			{Name: "dep", Entity: plan.Node, Type: "Package"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Imports", EdgeVar: plan.NoVar, Min: 1, Max: 20},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "name", Expr: plan.Prop{Var: 1, Name: "name", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "dependencies",
+		Title:        "Dependencies",
+		Description:  "List the packages that a package imports, itself or through others of the module.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Edge, Type: "Imports", From: "Package", To: "Package"},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Package", Property: "name", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\fdependencies\x02\x00\apackage\b\x01\x03\x00\x01p\x00\x00\aPackage\x00\x03dep\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\aImports\x01\x00" +
+		"\x02(\x03\x06\x03\x02\x06\b\b\x00\x00\x04name\x03\x02\b\b\b\x00\x00\x02\x03\x02\x06\b\x00\x03\x02\x00\xd0\x0f\x00\x05\x00\x04\x00\x00\x00\t\t\x00\x02\a\t\x00\x04\x04\x00\x00\x04\x06\b\t\t\x00\x00\x04\b\b\t\t\x00",
 }
 
 // HeaviestPackagesParams are the parameters of the query heaviest_packages in queries/code/packages.gq.
@@ -401,107 +169,32 @@ type HeaviestPackagesRow struct {
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
 // List the packages of the module by their number of lines, with how many symbols each declares.
-func HeaviestPackages(ctx context.Context, g engine.Graph, p HeaviestPackagesParams, at engine.Target) ([]HeaviestPackagesRow, error) {
-	return read(ctx, g, heaviestPackagesPlan, p.args(), at, (*HeaviestPackagesRow).scan)
-}
-
-func (*HeaviestPackagesParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*HeaviestPackagesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *HeaviestPackagesRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Lines = int32(b.Columns[1].Ints[i])
-	r.Files = int32(b.Columns[2].Ints[i])
-	r.Symbols = value.BigInt(b.Columns[3].Ints[i])
+func HeaviestPackages(ctx context.Context, g engine.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
+	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // heaviestPackagesTool serves the query heaviest_packages in queries/code/packages.gq as a tool.
-type heaviestPackagesTool struct{}
-
-func (heaviestPackagesTool) Descriptor() *tool.Descriptor {
-	return heaviestPackagesDescriptor
-}
-
-func (t heaviestPackagesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t heaviestPackagesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (heaviestPackagesTool) Info() *tool.QueryInfo {
-	return heaviestPackagesInfo
-}
-
-func (heaviestPackagesTool) Plan() *plan.Query {
-	return heaviestPackagesPlan
-}
-
-func (heaviestPackagesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p HeaviestPackagesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var heaviestPackagesDescriptor = &tool.Descriptor{
-	Name:         "heaviest_packages",
-	Title:        "Heaviest packages",
-	Description:  "List the packages of the module by their number of lines, with how many symbols each declares.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var heaviestPackagesInfo = &tool.QueryInfo{
-	Name:        "heaviest_packages",
-	Exposed:     true,
-	Description: "List the packages of the module by their number of lines, with how many symbols each declares.",
-	File:        "queries/code/packages.gq",
-}
-
-var heaviestPackagesPlan = &plan.Query{
-	Name: "heaviest_packages",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Traverse{From: 0, To: 1, Edge: "Holds", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "lines", Expr: plan.Prop{Var: 0, Name: "lines", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "files", Expr: plan.Prop{Var: 0, Name: "files", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "symbols", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Type: value.Type{Kind: value.I64}},
-		},
-		Grouped: true,
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "lines", Type: value.Type{Kind: value.I32}}, Desc: true},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: 25,
+var heaviestPackagesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "heaviest_packages",
+		Exposed:     true,
+		Description: "List the packages of the module by their number of lines, with how many symbols each declares.",
+		File:        "queries/code/packages.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Edge, Type: "Holds", From: "Package", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Package", Property: "lines", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Package", Property: "files", Value: value.Type{Kind: value.I32}},
+	Tool: tool.Descriptor{
+		Name:         "heaviest_packages",
+		Title:        "Heaviest packages",
+		Description:  "List the packages of the module by their number of lines, with how many symbols each declares.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\x11heaviest_packages\x00\x01\x03\x00\x01p\x00\x00\aPackage\x00\x01s\x00\x00\x06Symbol\x03\x01\x00\x02\x00\x02\x00\x05Holds\x01\x00\x02\x02\x05\x00\x04path\x03\x00\a\b\b\x00\x00\x05" +
+		"lines\x03\x00\b\x18\x18\x00\x00\x05files\x03\x00\t\x18\x18\x00\x00\asymbols\b\x00\x06\x02 \x00\x01\x02\x03\x00\b\x18\x01\x03\x00\x022\x00\a\x00\x03\x00\x00\x00\v\v\x00\x02\x06\v\x00\x03\x05\x00\x00\x05\v\x00\v\v\x00\x00\x03\a\b\v\v" +
+		"\x00\x00\x03\b\x18\v\v\x00\x00\x03\t\x18\v\v\x00",
 }
 
 // IndirectModulesParams are the parameters of the query indirect_modules in queries/code/packages.gq.
@@ -518,108 +211,32 @@ type IndirectModulesRow struct {
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
 // List the modules that are required only indirectly: no package of the module imports them.
-func IndirectModules(ctx context.Context, g engine.Graph, p IndirectModulesParams, at engine.Target) ([]IndirectModulesRow, error) {
-	return read(ctx, g, indirectModulesPlan, p.args(), at, (*IndirectModulesRow).scan)
-}
-
-func (*IndirectModulesParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*IndirectModulesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *IndirectModulesRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Version = &v
-	}
+func IndirectModules(ctx context.Context, g engine.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
+	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // indirectModulesTool serves the query indirect_modules in queries/code/packages.gq as a tool.
-type indirectModulesTool struct{}
-
-func (indirectModulesTool) Descriptor() *tool.Descriptor {
-	return indirectModulesDescriptor
-}
-
-func (t indirectModulesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t indirectModulesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (indirectModulesTool) Info() *tool.QueryInfo {
-	return indirectModulesInfo
-}
-
-func (indirectModulesTool) Plan() *plan.Query {
-	return indirectModulesPlan
-}
-
-func (indirectModulesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p IndirectModulesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var indirectModulesDescriptor = &tool.Descriptor{
-	Name:         "indirect_modules",
-	Title:        "Indirect modules",
-	Description:  "List the modules that are required only indirectly: no package of the module imports them.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","version"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var indirectModulesInfo = &tool.QueryInfo{
-	Name:        "indirect_modules",
-	Exposed:     true,
-	Description: "List the modules that are required only indirectly: no package of the module imports them.",
-	File:        "queries/code/packages.gq",
-}
-
-var indirectModulesPlan = &plan.Query{
-	Name: "indirect_modules",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "m", Entity: plan.Node, Type: "Module"},
-			{Name: "r", Entity: plan.Edge, Type: "Requires"},
-			{Name: "d", Entity: plan.Node, Type: "Module"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "main", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 2, Edge: "Requires", EdgeVar: 1, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "indirect", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "version", Expr: plan.Prop{Var: 2, Name: "version", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{2, 0, 1},
-		Limit: 1000,
+var indirectModulesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "indirect_modules",
+		Exposed:     true,
+		Description: "List the modules that are required only indirectly: no package of the module imports them.",
+		File:        "queries/code/packages.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Module"},
-		{Entity: plan.Edge, Type: "Requires", From: "Module", To: "Module"},
-		{Entity: plan.Node, Type: "Module", Property: "main", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Edge, Type: "Requires", Property: "indirect", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Module", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Module", Property: "version", Value: value.Type{Kind: value.String, Nullable: true}},
+	Tool: tool.Descriptor{
+		Name:         "indirect_modules",
+		Title:        "Indirect modules",
+		Description:  "List the modules that are required only indirectly: no package of the module imports them.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","version"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\x10indirect_modules\x00\x01\x04\x00\x01m\x00\x00\x06Module\x00\x01r\x02\x00\bRequires\x00\x01d\x00\x03\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01\x04\x00\x01\x01\x02\x00\x04\x05\x02\x00\x02" +
+		"\x02\x03\x01\x00\x03\x02\x00\bindirect\x10\x01\x04\x00\x01\x01\x03\x00\x04path\x03\x04\t\b\b\x00\x00\aversion\x03\x04\n\t\t\x00\x00\x02\x03\x04\t\b\x00\x04\x04\x00\x02\xd0\x0f\x00\a\x00\x03\x00\x00\x00\v\v\x00\x02\x05\v\x00\x03\x03\x00" +
+		"\x00\x03\a\x10\v\v\x00\x02\x05\b\x10\v\v\x00\x00\x03\t\b\v\v\x00\x00\x03\n\t\v\v\x00",
 }
 
 // ModuleUseParams are the parameters of the query module_use in queries/code/packages.gq.
@@ -637,113 +254,31 @@ type ModuleUseRow struct {
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
 // List the modules that the module requires directly, with how many of their packages it imports.
-func ModuleUse(ctx context.Context, g engine.Graph, p ModuleUseParams, at engine.Target) ([]ModuleUseRow, error) {
-	return read(ctx, g, moduleUsePlan, p.args(), at, (*ModuleUseRow).scan)
-}
-
-func (*ModuleUseParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*ModuleUseParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *ModuleUseRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Version = &v
-	}
-	r.Packages = value.BigInt(b.Columns[2].Ints[i])
+func ModuleUse(ctx context.Context, g engine.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
+	err = moduleUseTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // moduleUseTool serves the query module_use in queries/code/packages.gq as a tool.
-type moduleUseTool struct{}
-
-func (moduleUseTool) Descriptor() *tool.Descriptor {
-	return moduleUseDescriptor
-}
-
-func (t moduleUseTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t moduleUseTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (moduleUseTool) Info() *tool.QueryInfo {
-	return moduleUseInfo
-}
-
-func (moduleUseTool) Plan() *plan.Query {
-	return moduleUsePlan
-}
-
-func (moduleUseTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ModuleUseParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var moduleUseDescriptor = &tool.Descriptor{
-	Name:         "module_use",
-	Title:        "Module use",
-	Description:  "List the modules that the module requires directly, with how many of their packages it imports.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]},"packages":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","version","packages"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var moduleUseInfo = &tool.QueryInfo{
-	Name:        "module_use",
-	Exposed:     true,
-	Description: "List the modules that the module requires directly, with how many of their packages it imports.",
-	File:        "queries/code/packages.gq",
-}
-
-var moduleUsePlan = &plan.Query{
-	Name: "module_use",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "m", Entity: plan.Node, Type: "Module"},
-			{Name: "r", Entity: plan.Edge, Type: "Requires"},
-			{Name: "d", Entity: plan.Node, Type: "Module"},
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "main", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 2, Edge: "Requires", EdgeVar: 1, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "indirect", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(false)}, Unless: plan.NoParam}},
-			plan.Traverse{From: 2, To: 3, Edge: "Provides", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "version", Expr: plan.Prop{Var: 2, Name: "version", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "packages", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 3}}, Type: value.Type{Kind: value.I64}},
-		},
-		Grouped: true,
-		Order: []plan.Order{
-			{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 3}}, Desc: true},
-		},
-		Ties:  []plan.VarID{2, 0, 3, 1},
-		Limit: 1000,
+var moduleUseTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "module_use",
+		Exposed:     true,
+		Description: "List the modules that the module requires directly, with how many of their packages it imports.",
+		File:        "queries/code/packages.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Module"},
-		{Entity: plan.Edge, Type: "Requires", From: "Module", To: "Module"},
-		{Entity: plan.Edge, Type: "Provides", From: "Module", To: "Package"},
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Node, Type: "Module", Property: "main", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Edge, Type: "Requires", Property: "indirect", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Module", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Module", Property: "version", Value: value.Type{Kind: value.String, Nullable: true}},
+	Tool: tool.Descriptor{
+		Name:         "module_use",
+		Title:        "Module use",
+		Description:  "List the modules that the module requires directly, with how many of their packages it imports.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]},"packages":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","version","packages"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\nmodule_use\x00\x01\x05\x00\x01m\x00\x00\x06Module\x00\x01r\x02\x00\bRequires\x00\x01d\x00\x03\x00\x01p\x00\x00\aPackage\x06\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01\x04\x00\x01\x01" +
+		"\x02\x00\x04\x05\x02\x00\x02\x02\x03\x01\x00\x03\x02\x00\bindirect\x10\x01\x04\x00\x00\x01\x02\x04\x06\x00\bProvides\x01\x00\x02\x02\x04\x00\x04path\x03\x04\f\b\b\x00\x00\aversion\x03\x04\r\t\t\x00\x00\bpack" +
+		"ages\b\x00\x06\x06 \x00\x01\x02\b\x00\x06\x06\x01\x05\x04\x00\x06\x02\xd0\x0f\x00\t\x00\x03\x00\x00\x00\x0f\x0f\x00\x02\x05\x0f\x00\x03\x03\x00\x02\v\x0f\x00\x03\b\x00\x00\b\x0f\x00\x0f\x0f\x00\x00\x03\t\x10\x0f\x0f\x00\x02\x05\n\x10\x0f\x0f\x00\x00\x03\f\b\x0f\x0f\x00\x00\x03\r\t" +
+		"\x0f\x0f\x00",
 }

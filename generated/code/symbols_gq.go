@@ -5,11 +5,9 @@ package code
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"strings"
 )
 
 // FindSymbolsParams are the parameters of the query find_symbols in queries/code/symbols.gq.
@@ -36,130 +34,35 @@ type FindSymbolsRow struct {
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
 // Find functions, methods, types, interfaces, constants and variables by the words in their names.
-func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) ([]FindSymbolsRow, error) {
-	return read(ctx, g, findSymbolsPlan, p.args(), at, (*FindSymbolsRow).scan)
-}
-
-func (p *FindSymbolsParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Words)
-	return args
-}
-
-func (p *FindSymbolsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Words = o.String("words")
-	return o.Done()
-}
-
-func (r *FindSymbolsRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[1].Strings[i]))
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Doc = &v
-	}
-	r.File = strings.Clone(b.Columns[4].Strings[i])
-	r.Line = int32(b.Columns[5].Ints[i])
+func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
+	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // findSymbolsTool serves the query find_symbols in queries/code/symbols.gq as a tool.
-type findSymbolsTool struct{}
-
-func (findSymbolsTool) Descriptor() *tool.Descriptor {
-	return findSymbolsDescriptor
-}
-
-func (t findSymbolsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t findSymbolsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (findSymbolsTool) Info() *tool.QueryInfo {
-	return findSymbolsInfo
-}
-
-func (findSymbolsTool) Plan() *plan.Query {
-	return findSymbolsPlan
-}
-
-func (findSymbolsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p FindSymbolsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var findSymbolsDescriptor = &tool.Descriptor{
-	Name:         "find_symbols",
-	Title:        "Find symbols by words",
-	Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol matches when it has any of them."}},"additionalProperties":false,"type":"object","required":["words"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var findSymbolsInfo = &tool.QueryInfo{
-	Name:        "find_symbols",
-	Exposed:     true,
-	Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names.",
-	Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-	ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol matches when it has any of them."},
-	File:        "queries/code/symbols.gq",
-}
-
-var findSymbolsPlan = &plan.Query{
-	Name: "find_symbols",
-	Params: []plan.Param{
-		{Name: "words", Type: value.Type{Kind: value.String}},
+var findSymbolsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "find_symbols",
+		Exposed:     true,
+		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names.",
+		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
+		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol matches when it has any of them."},
+		File:        "queries/code/symbols.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.TextMatch{Kind: plan.Search, Prop: plan.Prop{Var: 0, Name: "words", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}},
-			plan.Traverse{From: 1, To: 0, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "kind", Expr: plan.Prop{Var: 0, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "signature", Expr: plan.Prop{Var: 0, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "doc", Expr: plan.Prop{Var: 0, Name: "doc", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "file", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 0, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "exported", Type: value.Type{Kind: value.Bool}}, Desc: true},
-			{Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 50,
+	Tool: tool.Descriptor{
+		Name:         "find_symbols",
+		Title:        "Find symbols by words",
+		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol matches when it has any of them."}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "words", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Symbol", Property: "doc", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Symbol", Property: "exported", Value: value.Type{Kind: value.Bool}},
-	},
+	Encoded: "" +
+		"\x01\x00\ffind_symbols\x02\x00\x05words\b\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x04\x01\x00\x03\x02\x00\x00\x02\b\x02\x00\x00\x02\x02\x00\x00\bDeclares\x01\x00\x02\x02\a\x00\x04" +
+		"path\x03\x00\b\b\b\x00\x00\x04kind\x03\x00\t\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\n\v\f\r\x0e\x0f\x00\x00\tsigna" +
+		"ture\x03\x00\x10\t\t\x00\x00\x03doc\x03\x00\x11\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x03\x03\x00\x00\bexported\x10\x01\x03\x00\b\b\x00\x03\x02\x00d\x00\f\x00\x04\x00\x00\x00\x15\x15\x00" +
+		"\x02\a\x15\x00\x06\x04\x00\x00\x06\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\b\b\x15\x15\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x15\x15\x00\x00\x04\x10\t\x15\x15\x00\x00\x04\x11\t\x15\x15\x00\x00\x06\b\b\x15\x15\x00\x00\x04\x13\x18\x15\x15\x00\x00\x04\x14\x10\x15\x15\x00",
 }
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
@@ -192,137 +95,36 @@ type GetSymbolRow struct {
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
 // Show one symbol with its file, line, signature and doc comment.
-func GetSymbol(ctx context.Context, g engine.Graph, p GetSymbolParams, at engine.Target) ([]GetSymbolRow, error) {
-	return read(ctx, g, getSymbolPlan, p.args(), at, (*GetSymbolRow).scan)
-}
-
-func (p *GetSymbolParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Path)
-	return args
-}
-
-func (p *GetSymbolParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Path = o.String("path")
-	return o.Done()
-}
-
-func (r *GetSymbolRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Name = strings.Clone(b.Columns[1].Strings[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[2].Strings[i]))
-	r.Exported = b.Columns[3].Ints[i] != 0
-	if c := &b.Columns[4]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
-	if c := &b.Columns[5]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Doc = &v
-	}
-	r.Package = strings.Clone(b.Columns[6].Strings[i])
-	r.File = strings.Clone(b.Columns[7].Strings[i])
-	r.Line = int32(b.Columns[8].Ints[i])
+func GetSymbol(ctx context.Context, g engine.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
+	err = getSymbolTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // getSymbolTool serves the query get_symbol in queries/code/symbols.gq as a tool.
-type getSymbolTool struct{}
-
-func (getSymbolTool) Descriptor() *tool.Descriptor {
-	return getSymbolDescriptor
-}
-
-func (t getSymbolTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t getSymbolTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (getSymbolTool) Info() *tool.QueryInfo {
-	return getSymbolInfo
-}
-
-func (getSymbolTool) Plan() *plan.Query {
-	return getSymbolPlan
-}
-
-func (getSymbolTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p GetSymbolParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var getSymbolDescriptor = &tool.Descriptor{
-	Name:         "get_symbol",
-	Title:        "Get symbol",
-	Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method."}},"additionalProperties":false,"type":"object","required":["path"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var getSymbolInfo = &tool.QueryInfo{
-	Name:        "get_symbol",
-	Exposed:     true,
-	Description: "Show one symbol with its file, line, signature and doc comment.",
-	Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-	ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method."},
-	File:        "queries/code/symbols.gq",
-}
-
-var getSymbolPlan = &plan.Query{
-	Name: "get_symbol",
-	Params: []plan.Param{
-		{Name: "path", Type: value.Type{Kind: value.String}},
+var getSymbolTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "get_symbol",
+		Exposed:     true,
+		Description: "Show one symbol with its file, line, signature and doc comment.",
+		Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
+		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method."},
+		File:        "queries/code/symbols.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-			plan.Traverse{From: 2, To: 0, Edge: "Holds", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "name", Expr: plan.Prop{Var: 0, Name: "name", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "kind", Expr: plan.Prop{Var: 0, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "exported", Expr: plan.Prop{Var: 0, Name: "exported", Type: value.Type{Kind: value.Bool}}, Type: value.Type{Kind: value.Bool}},
-			{Name: "signature", Expr: plan.Prop{Var: 0, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "doc", Expr: plan.Prop{Var: 0, Name: "doc", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "package", Expr: plan.Prop{Var: 2, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "file", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 0, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Ties:  []plan.VarID{1, 2, 0},
-		Limit: 1,
+	Tool: tool.Descriptor{
+		Name:         "get_symbol",
+		Title:        "Get symbol",
+		Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Edge, Type: "Holds", From: "Package", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "name", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "exported", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Symbol", Property: "doc", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\nget_symbol\x02\x00\x04path\b\x01\x04\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x00\x01p\x00\x00\aPackage\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02\x00\x00\bDecl" +
+		"ares\x01\x00\x02\x02\x02\x04\x00\x00\x05Holds\x01\x00\x02\x02\n\x02\x03\x00\x02\b\b\x00\x00\x04name\x03\x00\v\b\b\x00\x00\x04kind\x03\x00\f\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinter" +
+		"face\x00\x05const\x00\x03var\f\a\r\x0e\x0f\x10\x11\x12\x00\x00\bexported\x03\x00\x13\x10\x10\x00\x00\tsignature\x03\x00\x14\t\t\x00\x00\x03doc\x03\x00\x15\t\t\x00\x00\apackage\x03\x04" +
+		"\x02\b\b\x00\x00\x04file\x03\x02\x02\b\b\x00\x00\x04line\x03\x00\x18\x18\x18\x00\x00\x00\x04\x02\x04\x00\x02\x00\x0f\x00\x04\x00\x00\x00\x19\x19\x00\x02\t\x19\x00\x06\x04\x00\x02\n\x19\x00\b\x04\x00\x00\x06\x19\x00\x19\x19\x00\x00\b\x19\x00\x19\x19\x00\x00\x04\x02\b\x19\x19\x00" +
+		"\x00\x04\v\b\x19\x19\x00\x00\x04\f\f\a\r\x0e\x0f\x10\x11\x12\x19\x19\x00\x00\x04\x13\x10\x19\x19\x00\x00\x04\x14\t\x19\x19\x00\x00\x04\x15\t\x19\x19\x00\x00\b\x02\b\x19\x19\x00\x00\x06\x02\b\x19\x19\x00\x00\x04\x18\x18\x19\x19\x00",
 }
 
 // NamedParams are the parameters of the query named in queries/code/symbols.gq.
@@ -347,121 +149,34 @@ type NamedRow struct {
 // Named runs the query named in queries/code/symbols.gq.
 //
 // List every symbol with exactly this name, in whatever package or type it is declared.
-func Named(ctx context.Context, g engine.Graph, p NamedParams, at engine.Target) ([]NamedRow, error) {
-	return read(ctx, g, namedPlan, p.args(), at, (*NamedRow).scan)
-}
-
-func (p *NamedParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Name)
-	return args
-}
-
-func (p *NamedParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Name = o.String("name")
-	return o.Done()
-}
-
-func (r *NamedRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[1].Strings[i]))
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
-	r.File = strings.Clone(b.Columns[3].Strings[i])
-	r.Line = int32(b.Columns[4].Ints[i])
+func Named(ctx context.Context, g engine.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
+	err = namedTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // namedTool serves the query named in queries/code/symbols.gq as a tool.
-type namedTool struct{}
-
-func (namedTool) Descriptor() *tool.Descriptor {
-	return namedDescriptor
-}
-
-func (t namedTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t namedTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (namedTool) Info() *tool.QueryInfo {
-	return namedInfo
-}
-
-func (namedTool) Plan() *plan.Query {
-	return namedPlan
-}
-
-func (namedTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p NamedParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var namedDescriptor = &tool.Descriptor{
-	Name:         "named",
-	Title:        "Named",
-	Description:  "List every symbol with exactly this name, in whatever package or type it is declared.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"name":{"type":"string","description":"The exact name, such as Open; case matters."}},"additionalProperties":false,"type":"object","required":["name"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","file","line"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var namedInfo = &tool.QueryInfo{
-	Name:        "named",
-	Exposed:     true,
-	Description: "List every symbol with exactly this name, in whatever package or type it is declared.",
-	ParamDocs:   []string{"The exact name, such as Open; case matters."},
-	File:        "queries/code/symbols.gq",
-}
-
-var namedPlan = &plan.Query{
-	Name: "named",
-	Params: []plan.Param{
-		{Name: "name", Type: value.Type{Kind: value.String}},
+var namedTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "named",
+		Exposed:     true,
+		Description: "List every symbol with exactly this name, in whatever package or type it is declared.",
+		ParamDocs:   []string{"The exact name, such as Open; case matters."},
+		File:        "queries/code/symbols.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-			{Name: "f", Entity: plan.Node, Type: "File"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "name", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 1, To: 0, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "kind", Expr: plan.Prop{Var: 0, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "signature", Expr: plan.Prop{Var: 0, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "file", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "line", Expr: plan.Prop{Var: 0, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{1, 0},
-		Limit: 200,
+	Tool: tool.Descriptor{
+		Name:         "named",
+		Title:        "Named",
+		Description:  "List every symbol with exactly this name, in whatever package or type it is declared.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"name":{"type":"string","description":"The exact name, such as Open; case matters."}},"additionalProperties":false,"type":"object","required":["name"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Node, Type: "Symbol", Property: "name", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-	},
+	Encoded: "" +
+		"\x01\x00\x05named\x02\x00\x04name\b\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02\x00\x00\bDeclares\x01\x00\x02\x02\x06\x00\x04path\x03\x00\b" +
+		"\b\b\x00\x00\x04kind\x03\x00\t\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\n\v\f\r\x0e\x0f\x00\x00\tsignature\x03\x00\x10" +
+		"\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x12\x18\x18\x00\x00\x02\x03\x00\b\b\x00\x03\x02\x00\x90\x03\x00\n\x00\x04\x00\x00\x00\x13\x13\x00\x02\a\x13\x00\x06\x04\x00\x00\x06\x13\x00\x13\x13\x00\x00\x04\x02\b\x13\x13\x00\x00\x04\b\b\x13\x13\x00\x00\x04\t" +
+		"\f\a\n\v\f\r\x0e\x0f\x13\x13\x00\x00\x04\x10\t\x13\x13\x00\x00\x06\b\b\x13\x13\x00\x00\x04\x12\x18\x13\x13\x00",
 }
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
@@ -484,118 +199,34 @@ type SymbolsInFileRow struct {
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
 // List what a file declares, in the order of its lines.
-func SymbolsInFile(ctx context.Context, g engine.Graph, p SymbolsInFileParams, at engine.Target) ([]SymbolsInFileRow, error) {
-	return read(ctx, g, symbolsInFilePlan, p.args(), at, (*SymbolsInFileRow).scan)
-}
-
-func (p *SymbolsInFileParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.File)
-	return args
-}
-
-func (p *SymbolsInFileParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.File = o.String("file")
-	return o.Done()
-}
-
-func (r *SymbolsInFileRow) scan(b *engine.Batch, i int) {
-	r.Line = int32(b.Columns[0].Ints[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[1].Strings[i]))
-	r.Path = strings.Clone(b.Columns[2].Strings[i])
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
+func SymbolsInFile(ctx context.Context, g engine.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
+	err = symbolsInFileTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // symbolsInFileTool serves the query symbols_in_file in queries/code/symbols.gq as a tool.
-type symbolsInFileTool struct{}
-
-func (symbolsInFileTool) Descriptor() *tool.Descriptor {
-	return symbolsInFileDescriptor
-}
-
-func (t symbolsInFileTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t symbolsInFileTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (symbolsInFileTool) Info() *tool.QueryInfo {
-	return symbolsInFileInfo
-}
-
-func (symbolsInFileTool) Plan() *plan.Query {
-	return symbolsInFilePlan
-}
-
-func (symbolsInFileTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p SymbolsInFileParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var symbolsInFileDescriptor = &tool.Descriptor{
-	Name:         "symbols_in_file",
-	Title:        "Symbols in file",
-	Description:  "List what a file declares, in the order of its lines.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes."}},"additionalProperties":false,"type":"object","required":["file"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var symbolsInFileInfo = &tool.QueryInfo{
-	Name:        "symbols_in_file",
-	Exposed:     true,
-	Description: "List what a file declares, in the order of its lines.",
-	ParamDocs:   []string{"The file's path relative to the module's root, with slashes."},
-	File:        "queries/code/symbols.gq",
-}
-
-var symbolsInFilePlan = &plan.Query{
-	Name: "symbols_in_file",
-	Params: []plan.Param{
-		{Name: "file", Type: value.Type{Kind: value.String}},
+var symbolsInFileTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "symbols_in_file",
+		Exposed:     true,
+		Description: "List what a file declares, in the order of its lines.",
+		ParamDocs:   []string{"The file's path relative to the module's root, with slashes."},
+		File:        "queries/code/symbols.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "f", Entity: plan.Node, Type: "File"},
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Declares", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "line", Expr: plan.Prop{Var: 1, Name: "line", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "kind", Expr: plan.Prop{Var: 1, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "signature", Expr: plan.Prop{Var: 1, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "line", Type: value.Type{Kind: value.I32}}},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "symbols_in_file",
+		Title:        "Symbols in file",
+		Description:  "List what a file declares, in the order of its lines.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "File"},
-		{Entity: plan.Edge, Type: "Declares", From: "File", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Node, Type: "File", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "line", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\x0fsymbols_in_file\x02\x00\x04file\b\x01\x03\x00\x01f\x00\x00\x04File\x00\x01s\x00\x00\x06Symbol\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\bDeclare" +
+		"s\x01\x00\x02\x02\x05\x00\x04line\x03\x02\t\x18\x18\x00\x00\x04kind\x03\x02\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\v\f\r\x0e\x0f\x10" +
+		"\x00\a\x03\x02\a\b\b\x00\x00\tsignature\x03\x02\x11\t\t\x00\x00\x02\x03\x02\t\x18\x00\x03\x00\x02\xd0\x0f\x00\t\x00\x04\x00\x00\x00\x12\x12\x00\x02\b\x12\x00\x04\x06\x00\x00\x06\x12\x00\x12\x12\x00\x00\x04\a\b\x12\x12\x00\x00\x06\t\x18\x12\x12\x00\x00\x06\n\f\a" +
+		"\v\f\r\x0e\x0f\x10\x12\x12\x00\x00\x06\a\b\x12\x12\x00\x00\x06\x11\t\x12\x12\x00",
 }
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
@@ -618,121 +249,32 @@ type PublicAPIRow struct {
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
 // List the exported symbols of a package with their signatures and doc comments: its public interface.
-func PublicAPI(ctx context.Context, g engine.Graph, p PublicAPIParams, at engine.Target) ([]PublicAPIRow, error) {
-	return read(ctx, g, publicAPIPlan, p.args(), at, (*PublicAPIRow).scan)
-}
-
-func (p *PublicAPIParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Package)
-	return args
-}
-
-func (p *PublicAPIParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Package = o.String("package")
-	return o.Done()
-}
-
-func (r *PublicAPIRow) scan(b *engine.Batch, i int) {
-	r.Path = strings.Clone(b.Columns[0].Strings[i])
-	r.Kind = SymbolKind(strings.Clone(b.Columns[1].Strings[i]))
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Signature = &v
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Doc = &v
-	}
+func PublicAPI(ctx context.Context, g engine.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
+	err = publicAPITool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // publicAPITool serves the query public_api in queries/code/symbols.gq as a tool.
-type publicAPITool struct{}
-
-func (publicAPITool) Descriptor() *tool.Descriptor {
-	return publicAPIDescriptor
-}
-
-func (t publicAPITool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t publicAPITool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (publicAPITool) Info() *tool.QueryInfo {
-	return publicAPIInfo
-}
-
-func (publicAPITool) Plan() *plan.Query {
-	return publicAPIPlan
-}
-
-func (publicAPITool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p PublicAPIParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var publicAPIDescriptor = &tool.Descriptor{
-	Name:         "public_api",
-	Title:        "Public API",
-	Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var publicAPIInfo = &tool.QueryInfo{
-	Name:        "public_api",
-	Exposed:     true,
-	Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-	ParamDocs:   []string{"The import path of the package."},
-	File:        "queries/code/symbols.gq",
-}
-
-var publicAPIPlan = &plan.Query{
-	Name: "public_api",
-	Params: []plan.Param{
-		{Name: "package", Type: value.Type{Kind: value.String}},
+var publicAPITool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "public_api",
+		Exposed:     true,
+		Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
+		ParamDocs:   []string{"The import path of the package."},
+		File:        "queries/code/symbols.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Package"},
-			{Name: "s", Entity: plan.Node, Type: "Symbol"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "path", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Holds", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "exported", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "path", Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "kind", Expr: plan.Prop{Var: 1, Name: "kind", Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}}, Type: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-			{Name: "signature", Expr: plan.Prop{Var: 1, Name: "signature", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "doc", Expr: plan.Prop{Var: 1, Name: "doc", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 1, Name: "path", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: 1000,
+	Tool: tool.Descriptor{
+		Name:         "public_api",
+		Title:        "Public API",
+		Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Package"},
-		{Entity: plan.Edge, Type: "Holds", From: "Package", To: "Symbol"},
-		{Entity: plan.Node, Type: "Symbol"},
-		{Entity: plan.Node, Type: "Package", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "exported", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Symbol", Property: "path", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Symbol", Property: "kind", Value: value.Type{Kind: value.String, Enum: []string{"func", "method", "type", "interface", "const", "var"}}},
-		{Entity: plan.Node, Type: "Symbol", Property: "signature", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Symbol", Property: "doc", Value: value.Type{Kind: value.String, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\npublic_api\x02\x00\apackage\b\x01\x03\x00\x01p\x00\x00\aPackage\x00\x01s\x00\x00\x06Symbol\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\x05Holds\x01" +
+		"\x00\x02\x02\x03\x01\x00\x03\x02\x00\bexported\x10\x01\x04\x00\x01\x01\x05\a\x03\x02\a\b\b\x00\x00\x04kind\x03\x02\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05cons" +
+		"t\x00\x03var\f\a\v\f\r\x0e\x0f\x10\x00\x00\tsignature\x03\x02\x11\t\t\x00\x00\x03doc\x03\x02\x12\t\t\x00\x00\x02\x03\x02\a\b\x00\x03\x00\x02\xd0\x0f\x00\n\x00\x04\x00\x00\x00\x13\x13\x00\x02\b\x13\x00\x04\x06\x00\x00\x06\x13\x00\x13\x13\x00\x00" +
+		"\x04\a\b\x13\x13\x00\x00\x06\t\x10\x13\x13\x00\x00\x06\a\b\x13\x13\x00\x00\x06\n\f\a\v\f\r\x0e\x0f\x10\x13\x13\x00\x00\x06\x11\t\x13\x13\x00\x00\x06\x12\t\x13\x13\x00",
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -338,7 +339,7 @@ func (m *model) editProp(r *rand.Rand, t *modelType, i int) {
 func buildModel(t *testing.T, m *model) *catalog.Schema {
 	t.Helper()
 	tree, faults := syntax.ParseSchema("x.pg", m.String())
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	if faults != nil || more != nil {
 		t.Fatalf("%v%v\n%s", faults, more, m)
 	}

@@ -106,7 +106,7 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 		if end.s == nil {
 			continue
 		}
-		v, ok := parseNumber(*end.s, kind)
+		v, ok := value.ParseNumber(*end.s, kind)
 		if !ok {
 			return fmt.Errorf("range of %s: %q is no %s", j.Property, *end.s, j.Kind)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
@@ -20,7 +21,7 @@ func build(t *testing.T, text string) *catalog.Schema {
 	if faults != nil {
 		t.Fatal(faults)
 	}
-	s, faults := catalog.Build(tree)
+	s, faults := resolve.Schema(tree)
 	if faults != nil {
 		t.Fatal(faults)
 	}

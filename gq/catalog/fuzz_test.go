@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -37,7 +38,7 @@ func FuzzBuild(f *testing.F) {
 		var schemas []*catalog.Schema
 		for _, text := range []string{a, b} {
 			tree, faults := syntax.ParseSchema("x", text)
-			s, more := catalog.Build(tree)
+			s, more := resolve.Schema(tree)
 			for _, d := range more {
 				if at := d.Span; at.Start.Offset > at.End.Offset || at.End.Offset > len(text) {
 					t.Errorf("span %v to %v in %d bytes", at, at.End, len(text))

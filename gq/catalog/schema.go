@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Schema is a resolved schema. It is immutable once built; make one with Build or
-// Decode, which index the names.
+// Schema is a resolved schema. It is immutable once its names are indexed, as those of
+// package resolve and of [Decode] are.
 type Schema struct {
 	Interfaces []*Interface `json:"interfaces,omitempty"` // in source order, like Nodes and Edges
 	Nodes      []*Node      `json:"nodes"`
@@ -117,20 +117,25 @@ func (e *Edge) Property(name string) *Property { return e.byName[name] }
 // IsKey reports whether the property called name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
 
-// Index makes the name tables of a schema whose lists are complete. Build and
-// Decode call it; names must be unique.
+// Index makes the name tables of a schema whose lists are complete. Names must be unique.
 func (s *Schema) Index() {
 	s.nodes = make(map[string]*Node, len(s.Nodes))
 	for _, n := range s.Nodes {
 		s.nodes[n.Name] = n
-		n.byName = byName(n.Properties)
+		n.IndexProperties()
 	}
 	s.edges = make(map[string]*Edge, len(s.Edges))
 	for _, e := range s.Edges {
 		s.edges[strings.ToLower(e.Name)] = e
-		e.byName = byName(e.Properties)
+		e.IndexProperties()
 	}
 }
+
+// IndexProperties makes the table that [Node.Property] reads.
+func (n *Node) IndexProperties() { n.byName = byName(n.Properties) }
+
+// IndexProperties makes the table that [Edge.Property] reads.
+func (e *Edge) IndexProperties() { e.byName = byName(e.Properties) }
 
 func byName(props []*Property) map[string]*Property {
 	m := make(map[string]*Property, len(props))

@@ -9,7 +9,7 @@ import (
 )
 
 // verify checks what the users of a schema rely on: no hole in a list, names that are
-// unique, and names in constraints and endpoints that exist. What Build made passes;
+// unique, and names in constraints and endpoints that exist. What package resolve made passes;
 // damaged bytes need not.
 func (s *Schema) verify() error {
 	nodes, edges := map[string]bool{}, map[string]bool{}

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -19,7 +19,7 @@ func FuzzCheck(f *testing.F) {
 		f.Fatal(err)
 	}
 	tree, faults := syntax.ParseSchema("graph.pg", string(b))
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	if faults != nil || more != nil {
 		f.Fatal(faults, more)
 	}

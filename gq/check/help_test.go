@@ -3,7 +3,7 @@ package check
 import (
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -11,7 +11,7 @@ import (
 // says what to write.
 func TestForeignNames(t *testing.T) {
 	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	if faults != nil || more != nil {
 		t.Fatal(faults, more)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -38,7 +38,7 @@ func match(clauses, ret string) string {
 // TestLinear: the steps of the checker grow with its input, and no faster.
 func TestLinear(t *testing.T) {
 	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	if faults != nil || more != nil {
 		t.Fatal(faults, more)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
@@ -113,7 +114,7 @@ edge WorksAt: Person -> Company
 // madeUp returns the schema of madeUpSource.
 var madeUp = sync.OnceValue(func() *catalog.Schema {
 	tree, faults := syntax.ParseSchema("example.pg", madeUpSource)
-	s, more := catalog.Build(tree)
+	s, more := resolve.Schema(tree)
 	if err := append(faults, more...).Err(); err != nil {
 		panic(err) // the text is a constant, which a test compiles
 	}

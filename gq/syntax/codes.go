@@ -15,7 +15,6 @@ const (
 	NumberTooLarge diag.Code = "P9"
 	UnknownScalar  diag.Code = "P10"
 	UnknownCall    diag.Code = "P11"
-	NoParser       diag.Code = "P12"
 )
 
 // Codes documents the parse codes. An example is a .gq text, or a .pg text when it
@@ -43,17 +42,6 @@ var Codes = []diag.Entry{
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
 	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are count, sum, avg, min, max, search, match_text, fuzzy, bm25, nearest, rrf, now, date and datetime.",
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
-	{Code: NoParser, Title: "no parser in this build", Explanation: "The program was built with the tag gq_noparse, which proves that it needs no source text at run time. There every text yields it.",
-		Example: "query q() { match { $p: Person } return { $p } }"},
-}
-
-// NoParserFault is what a build without a parser reports of a file.
-func NoParserFault(file string) diag.Diagnostic {
-	start := diag.Pos{Line: 1, Column: 1}
-	return diag.Diagnostic{
-		Code: NoParser, Message: "this build has no parser", Help: "build without the tag gq_noparse",
-		Span: diag.Span{File: file, Start: start, End: start},
-	}
 }
 
 func deepExample() string {

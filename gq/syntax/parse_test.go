@@ -1,5 +1,3 @@
-//go:build !gq_noparse
-
 package syntax
 
 import (

@@ -33,9 +33,9 @@ type Options struct {
 const (
 	defaultMaxBody = 32 << 20
 
-	// The cursors of the SDK's lists name the last entry before filtering, which would
-	// tell of entries that the caller may not see: every list is one page.
-	pageSize = 1000
+	// Every list is one page. The cursors of the SDK's lists name the last entry before
+	// filtering, which may be one that the caller may not see.
+	pageSize = 1 << 30
 
 	// maxBatch is how many messages one body may hold, where the protocol has batches:
 	// each may ask for an answer as large as the limits of a result allow.

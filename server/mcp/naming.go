@@ -11,27 +11,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// naming finds the names of tools in what is written for clients, so that a caller
-// reads of no tool that it may not see. The unit that is left out is the sentence.
+// naming finds the names of tools in texts for clients, so that a caller reads of no tool
+// that it may not see. The unit that is left out is the sentence.
 type naming struct {
-	names    []string
-	any      *regexp.Regexp      // one of the names
+	ordinary map[string]bool     // by each name, whether it could be a word of a text
+	longest  int                 // bytes of the longest name
 	mentions map[string][]string // other tools that a tool's texts name, by the tool's name
 }
 
 func newNaming(tools []*tool.Descriptor) *naming {
-	n := &naming{mentions: map[string][]string{}}
-	var alternatives []string
+	n := &naming{ordinary: make(map[string]bool, len(tools)), mentions: map[string][]string{}}
 	for _, d := range tools {
-		n.names = append(n.names, d.Name)
-		pattern := `\b` + regexp.QuoteMeta(d.Name) + `\b`
-		if !distinctive.MatchString(d.Name) {
-			// An ordinary word, such as callers, is a name where it is set off as one.
-			pattern = "[`\"]" + regexp.QuoteMeta(d.Name) + "[`\"]"
-		}
-		alternatives = append(alternatives, pattern)
+		n.ordinary[d.Name] = strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz") == ""
+		n.longest = max(n.longest, len(d.Name))
 	}
-	n.any = regexp.MustCompile(strings.Join(alternatives, "|"))
 	for _, d := range tools {
 		for _, name := range n.in(d.Description + " " + string(d.InputSchema)) {
 			if name != d.Name {
@@ -42,31 +35,80 @@ func newNaming(tools []*tool.Descriptor) *naming {
 	return n
 }
 
-// distinctive matches the names that are no ordinary word.
-var distinctive = regexp.MustCompile(`[^a-z]`)
-
 // in lists the tools that a text names. A text that quotes JSON has its quotes escaped.
 func (n *naming) in(text string) []string {
-	if len(n.names) == 0 {
-		return nil
-	}
+	text = strings.ReplaceAll(text, `\"`, `"`)
 	var found []string
-	for _, m := range n.any.FindAllString(strings.ReplaceAll(text, `\"`, `"`), -1) {
-		found = append(found, strings.Trim(m, "`\""))
+	for start := 0; start < len(text); {
+		end := start
+		for end < len(text) && (isWord(text[end]) || text[end] == '-') {
+			end++
+		}
+		if end > start {
+			found = n.run(found, text, start, end)
+		}
+		start = end + 1
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// hides reports whether one of the names is not among the tools that are seen.
-func hides(names []string, seen []*tool.Descriptor) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(seen, func(d *tool.Descriptor) bool { return d.Name == name })
-	})
+// run adds the names in text[start:end], which are letters, digits, _ and -. A name starts
+// and ends where a word does: get_user is named in get_user-by-id, and not in get_users.
+func (n *naming) run(found []string, text string, start, end int) []string {
+	for i := start; i < end; i++ {
+		if !boundary(text, i) {
+			continue
+		}
+		for j := i + 1; j <= min(end, i+n.longest); j++ {
+			if !boundary(text, j) {
+				continue
+			}
+			name := text[i:j]
+			ordinary, ok := n.ordinary[name]
+			if !ok {
+				continue
+			}
+			// An ordinary word, such as callers, is a name where it stands in quotes.
+			if !ordinary || quoted(text, i-1) && quoted(text, j) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
 }
 
-// tool returns a tool as a caller who sees the given tools may read it.
-func (n *naming) tool(t *mcp.Tool, seen []*tool.Descriptor) *mcp.Tool {
+// boundary reports whether a word starts or ends before the byte at i.
+func boundary(text string, i int) bool {
+	return (i > 0 && isWord(text[i-1])) != (i < len(text) && isWord(text[i]))
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+func quoted(text string, i int) bool {
+	return i >= 0 && i < len(text) && (text[i] == '`' || text[i] == '"')
+}
+
+// nameSet is the names of the tools that a caller sees.
+type nameSet map[string]bool
+
+func namesOf(seen []*tool.Descriptor) nameSet {
+	set := make(nameSet, len(seen))
+	for _, d := range seen {
+		set[d.Name] = true
+	}
+	return set
+}
+
+// hides reports whether one of the names is not among the tools that are seen.
+func hides(names []string, seen nameSet) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return !seen[name] })
+}
+
+// tool returns a tool for a caller who sees the given tools.
+func (n *naming) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
 	if !hides(n.mentions[t.Name], seen) {
 		return t
 	}
@@ -93,7 +135,7 @@ var described = regexp.MustCompile(`"description":"(?:[^"\\]|\\.)*"`)
 
 // text leaves out the sentences that name a tool which is not among those seen. Of a
 // text that would be left empty it keeps the clauses that name none.
-func (n *naming) text(s string, seen []*tool.Descriptor) string {
+func (n *naming) text(s string, seen nameSet) string {
 	if !hides(n.in(s), seen) {
 		return s
 	}
@@ -114,7 +156,7 @@ var (
 
 // without leaves out the parts of a text, each up to an end with its blanks, that name
 // a tool which is not among those seen.
-func (n *naming) without(s string, end *regexp.Regexp, seen []*tool.Descriptor) string {
+func (n *naming) without(s string, end *regexp.Regexp, seen nameSet) string {
 	var kept strings.Builder
 	for s != "" {
 		part := s

@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,7 +30,7 @@ func TestNaming(t *testing.T) {
 			`{"type":"object","properties":{"query":{"type":"string","description":"The text."}}}`},
 		{"no query", []*tool.Descriptor{read, write}, "Reads. To write, use graph_mutate.\n\nDone.", string(read.InputSchema)},
 	} {
-		got := n.tool(served, tt.seen)
+		got := n.tool(served, namesOf(tt.seen))
 		if got.Description != tt.description || string(got.InputSchema.(json.RawMessage)) != tt.schema {
 			t.Errorf("%s: %q %s", tt.name, got.Description, got.InputSchema)
 		}
@@ -37,5 +40,48 @@ func TestNaming(t *testing.T) {
 	}
 	if got := n.text("The callers are many.", nil); got != "The callers are many." {
 		t.Errorf("an ordinary word is taken for a name: %q", got)
+	}
+}
+
+func TestNamesInText(t *testing.T) {
+	var tools []*tool.Descriptor
+	for _, name := range []string{"get_user", "callers", "by-id", "user-by", "getX", "v2", "-odd-"} {
+		tools = append(tools, &tool.Descriptor{Name: name})
+	}
+	n := newNaming(tools)
+	for text, want := range map[string][]string{
+		"":                                      nil,
+		"get_user":                              {"get_user"},
+		"get_user, get_user.":                   {"get_user"},
+		"get_users and forget_user":             nil,
+		"get_user-by-id":                        {"by-id", "get_user"},
+		"the user-by-id":                        {"by-id", "user-by"},
+		"callers of `callers`":                  {"callers"},
+		"the callers":                           nil,
+		`{"tool":\"callers\"}`:                  {"callers"},
+		"`callers of v2":                        {"v2"},
+		"égetXé v2":                             {"getX", "v2"},
+		"x-odd-y":                               {"-odd-"},
+		"-odd-":                                 nil,
+		strings.Repeat("get-", 100) + "getX":    {"getX"},
+		"run `get_user`; GETX and get-X differ": {"get_user"},
+	} {
+		if got := n.in(text); !slices.Equal(got, want) {
+			t.Errorf("%q names %q, wanted %q", text, got, want)
+		}
+	}
+}
+
+// BenchmarkNaming reads the texts of a thousand tools, as the start of a server does.
+func BenchmarkNaming(b *testing.B) {
+	var tools []*tool.Descriptor
+	for i := range 1000 {
+		tools = append(tools, &tool.Descriptor{
+			Name: fmt.Sprintf("get_thing_%d", i), Description: strings.Repeat("Get a thing by its name; see also get_thing_7. ", 8),
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"params":{"type":"object","properties":{"name":{"type":"string"}}},"branch":{"type":"string"}}}`),
+		})
+	}
+	for b.Loop() {
+		newNaming(tools)
 	}
 }

@@ -227,9 +227,10 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 		if err != nil {
 			return err
 		}
+		names := namesOf(seen)
 		list.Tools = make([]*mcp.Tool, len(seen), len(seen)+len(s.opts.Tools))
 		for i, d := range seen {
-			list.Tools[i] = s.naming.tool(s.tools[d], seen)
+			list.Tools[i] = s.naming.tool(s.tools[d], names)
 		}
 		for i := range s.opts.Tools {
 			if t := &s.opts.Tools[i]; s.granted(ctx, t.Gates) {
@@ -241,13 +242,13 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 		if err != nil {
 			return err
 		}
-		list.Instructions = s.naming.text(list.Instructions, seen)
+		list.Instructions = s.naming.text(list.Instructions, namesOf(seen))
 	case *mcp.DiscoverResult:
 		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
 		if err != nil {
 			return err
 		}
-		list.Instructions = s.naming.text(list.Instructions, seen)
+		list.Instructions = s.naming.text(list.Instructions, namesOf(seen))
 	case *mcp.ListResourcesResult:
 		list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return !s.granted(ctx, s.resources[r.URI].Gates) })
 	case *mcp.ListResourceTemplatesResult:

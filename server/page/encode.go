@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
 // format is the first byte of the plain text of a token, which then has
@@ -21,12 +23,12 @@ const format = 1
 
 const flagSnapshot = 1
 
-func (p *Place) append(b []byte) []byte {
+func encode(p *place.Place) []byte {
 	flags := byte(0)
 	if p.Snapshot {
 		flags |= flagSnapshot
 	}
-	b = append(b, format, flags)
+	b := []byte{format, flags}
 	for _, s := range []string{p.Graph, p.Actor, p.Branch, p.Commit} {
 		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 	}
@@ -35,11 +37,11 @@ func (p *Place) append(b []byte) []byte {
 	return binary.AppendUvarint(b, uint64(p.Row))
 }
 
-func decode(b []byte) (*Place, bool) {
+func decode(b []byte) (*place.Place, bool) {
 	if len(b) < 2 || b[0] != format || b[1] > flagSnapshot {
 		return nil, false
 	}
-	p := &Place{Snapshot: b[1]&flagSnapshot != 0}
+	p := &place.Place{Snapshot: b[1]&flagSnapshot != 0}
 	b = b[2:]
 	for _, s := range []*string{&p.Graph, &p.Actor, &p.Branch, &p.Commit} {
 		n, size := binary.Uvarint(b)

@@ -7,30 +7,11 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"time"
 
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"github.com/omnigraph-go/omnigraph/server/place"
 )
-
-// Place is where a reader stands in the rows of a read, and what has to be the same for
-// the rows behind it to be those that follow.
-type Place struct {
-	Graph  string // the graph's id
-	Actor  string // the id of who read the rows before
-	Branch string // that was asked for; empty when Snapshot is set
-	// Snapshot says that the reader asked for the commit, not for a branch.
-	Snapshot bool
-	Commit   string    // that the rows are of
-	Now      time.Time // of now() in the read, in microseconds
-	Plan     Digest
-	Args     Digest
-	Row      int64 // rows before the place
-}
-
-// Invalid says that a token cannot be opened.
-type Invalid struct{ Reason string }
-
-func (e *Invalid) Error() string { return "the page token " + e.Reason }
 
 // KeySize is the length of a key in bytes.
 const KeySize = chacha20poly1305.KeySize
@@ -53,15 +34,15 @@ func NewSealer(key []byte) (*Sealer, error) {
 const maxToken = 4096
 
 // Seal returns the token of a place: letters, digits, - and _.
-func (s *Sealer) Seal(p *Place) string {
+func (s *Sealer) Seal(p *place.Place) string {
 	b := make([]byte, chacha20poly1305.NonceSizeX, 256)
 	rand.Read(b) // does not fail
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(b, b, p.append(nil), nil))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(b, b, encode(p), nil))
 }
 
-// Open returns the place of a token. The error is an *Invalid.
-func (s *Sealer) Open(token string) (*Place, error) {
-	damaged := &Invalid{Reason: "is damaged, or none of this server's"}
+// Open returns the place of a token. The error is a *[place.Invalid].
+func (s *Sealer) Open(token string) (*place.Place, error) {
+	damaged := &place.Invalid{Reason: "is damaged, or none of this server's"}
 	if len(token) > maxToken {
 		return nil, damaged
 	}
@@ -75,7 +56,7 @@ func (s *Sealer) Open(token string) (*Place, error) {
 	}
 	p, ok := decode(plain)
 	if !ok {
-		return nil, &Invalid{Reason: "was made by another version of the server"}
+		return nil, &place.Invalid{Reason: "was made by another version of the server"}
 	}
 	return p, nil
 }

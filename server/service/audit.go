@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/place"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -90,7 +90,7 @@ func arguments(call tool.Call) [][]byte {
 	case interface{ LogArguments() [][]byte }: // of other packages
 		return c.LogArguments()
 	case *tool.StoredCall:
-		d := page.ArgsDigest(c.Args)
+		d := place.ArgsDigest(c.Args)
 		return [][]byte{d[:]}
 	case *AdHoc:
 		params := jsontext.Value(bytes.Clone(c.Params))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
 // Knobs say how a query is run, beside its parameters and its branch.
@@ -108,7 +108,7 @@ func (k *Knobs) Write(env *Env, branch string) engine.WriteOptions {
 type Reading struct {
 	Asked engine.Target // what the caller named, for the answer
 	At    engine.Target // what is read
-	place *page.Place   // of a page that is not the first
+	place *place.Place  // of a page that is not the first
 }
 
 // Reading returns what a read on a branch, main when it is empty, is to be run on: of a
@@ -148,9 +148,9 @@ func (r *Reading) Run(ctx context.Context, env *Env, q *plan.Query, args engine.
 	out := &ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
 	if r.place != nil {
 		switch {
-		case r.place.Plan != page.PlanDigest(q):
+		case r.place.Plan != place.PlanDigest(q):
 			return nil, badToken("is of another query, or of another version of this one")
-		case r.place.Args != page.ArgsDigest(args):
+		case r.place.Args != place.ArgsDigest(args):
 			return nil, badToken("is of a call with other parameters")
 		}
 		out.Row = r.place.Row
@@ -177,12 +177,12 @@ func (r *Reading) Lost(err error) error {
 }
 
 // open opens a page token of this graph's and this caller's.
-func (e *Env) open(token string) (*page.Place, error) {
+func (e *Env) open(token string) (*place.Place, error) {
 	if e.Pages == nil {
 		return nil, badToken("cannot be opened here")
 	}
 	p, err := e.Pages.Open(token)
-	var invalid *page.Invalid
+	var invalid *place.Invalid
 	switch {
 	case errors.As(err, &invalid):
 		return nil, badToken(invalid.Reason)
@@ -202,9 +202,9 @@ func (e *Env) Next(r *ReadOutcome, n int) string {
 	if e.Pages == nil {
 		return ""
 	}
-	p := &page.Place{
+	p := &place.Place{
 		Graph: e.GraphID, Actor: e.Actor, Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
-		Now: r.Now, Plan: page.PlanDigest(r.Plan), Args: page.ArgsDigest(r.Args), Row: r.Row + int64(n),
+		Now: r.Now, Plan: place.PlanDigest(r.Plan), Args: place.ArgsDigest(r.Args), Row: r.Row + int64(n),
 	}
 	return e.Pages.Seal(p)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
 // Action is what a policy allows or denies.
@@ -95,9 +95,17 @@ type Env struct {
 	Graph engine.Graph
 	Actor string // recorded in commits
 
-	GraphID string       // as in page tokens
-	Now     time.Time    // of now() in reads, see [Instant]; zero for the engine's clock
-	Pages   *page.Sealer // nil where there are no page tokens
+	GraphID string    // as in page tokens
+	Now     time.Time // of now() in reads, see [Instant]; zero for the engine's clock
+	Pages   Pages     // nil where there are no page tokens
+}
+
+// Pages makes and opens page tokens.
+type Pages interface {
+	Seal(*place.Place) string
+
+	// Open returns the place of a token. The error is a *[place.Invalid].
+	Open(token string) (*place.Place, error)
 }
 
 // Outcome is what a call yields: exactly one field is set, Commit aside.

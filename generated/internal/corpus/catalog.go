@@ -4,70 +4,56 @@
 package corpus
 
 import (
-	"context"
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Catalog returns the stored queries of the graph as tools, in source order.
 func Catalog() *tool.Catalog {
 	return &tool.Catalog{
-		Graph: "corpus",
-		Queries: []tool.StoredQuery{
-			byScalarsTool{},
-			byOptionalScalarsTool{},
-			wholeNodesTool{},
-			walkTool{},
-			edgesTool{},
-			groupsTool{},
-			findTextTool{},
-			nearTool{},
-			notThereTool{},
-			listsTool{},
-			edgeEndsTool{},
-			hitsTool{},
-			bestTool{},
-			putPersonTool{},
-			putSeenPersonTool{},
-			addSampleTool{},
-			introduceTool{},
-			ageAllTool{},
-			removePersonTool{},
-			partTool{},
-			adoptTool{},
-			setListsTool{},
-			setOptionalTool{},
-			ownTool{},
-		},
+		Graph:        "corpus",
+		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:76e5bb34a2af01ea22b99a6d9993a1fe734ecb689dc049ae82b5afaf749a541b",
 		SourceDigest: "sha256:c97d7dc72b4ee44bca12bde8a917a71a9fd806acacb4255b1a024962abcea1eb",
 	}
 }
 
-// read runs a query and keeps its rows, copied out of the engine's memory.
-func read[R any](ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target, scan func(*R, *engine.Batch, int)) (rows []R, err error) {
-	res, err := g.Query(ctx, q, args, at)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closing := res.Close(); err == nil {
-			err = closing
-		}
-	}()
-	for {
-		b, err := res.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			return rows, nil
-		}
-		for i := range b.Len {
-			var r R
-			scan(&r, b, i)
-			rows = append(rows, r)
-		}
-	}
+var queries = []tool.StoredQuery{
+	&byScalarsTool,
+	&byOptionalScalarsTool,
+	&wholeNodesTool,
+	&walkTool,
+	&edgesTool,
+	&groupsTool,
+	&findTextTool,
+	&nearTool,
+	&notThereTool,
+	&listsTool,
+	&edgeEndsTool,
+	&hitsTool,
+	&bestTool,
+	&putPersonTool,
+	&putSeenPersonTool,
+	&addSampleTool,
+	&introduceTool,
+	&ageAllTool,
+	&removePersonTool,
+	&partTool,
+	&adoptTool,
+	&setListsTool,
+	&setOptionalTool,
+	&ownTool,
 }
+
+// What the schemas have in common, around those of the parameters and the rows.
+const (
+	inputHead         = `{"properties":{"params":`
+	readTail          = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`
+	readTailOptional  = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`
+	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
+	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
+	writeTail         = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`
+	writeTailOptional = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":[]}`
+	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`
+)

@@ -12,8 +12,6 @@ const (
 	PersonStatusGone    PersonStatus = "gone"
 )
 
-var personStatusValues = []string{"active", "on-leave", "gone"}
-
 // PersonMood is a value of the property mood of the node type Person.
 type PersonMood string
 
@@ -23,8 +21,6 @@ const (
 	PersonMoodBad  PersonMood = "bad"
 )
 
-var personMoodValues = []string{"good", "bad"}
-
 // KnowsHow is a value of the property how of the edge type Knows.
 type KnowsHow string
 
@@ -33,5 +29,3 @@ const (
 	KnowsHowWork   KnowsHow = "work"
 	KnowsHowSchool KnowsHow = "school"
 )
-
-var knowsHowValues = []string{"work", "school"}

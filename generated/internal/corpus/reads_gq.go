@@ -5,12 +5,10 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"slices"
-	"strings"
 )
 
 // ByScalarsParams are the parameters of the query by_scalars in codegen/testdata/corpus/reads.gq.
@@ -58,255 +56,41 @@ type ByScalarsRow struct {
 //
 // Find samples by every scalar.
 // It takes two lines to say so: `text` and */ more.
-func ByScalars(ctx context.Context, g engine.Graph, p ByScalarsParams, at engine.Target) ([]ByScalarsRow, error) {
-	return read(ctx, g, byScalarsPlan, p.args(), at, (*ByScalarsRow).scan)
-}
-
-func (p *ByScalarsParams) args() engine.Args {
-	args := make(engine.Args, 10)
-	args[0] = value.OfString(p.Text)
-	args[1] = value.OfBool(p.Flag)
-	args[2] = value.OfI32(p.Small)
-	args[3] = value.OfI64(int64(p.Big))
-	args[4] = value.OfU32(p.Count)
-	args[5] = value.OfU64(uint64(p.Wide))
-	args[6] = value.OfF32(p.Single)
-	args[7] = value.OfF64(p.Double)
-	args[8] = value.OfDate(p.Day)
-	args[9] = value.OfDateTime(p.Instant)
-	return args
-}
-
-func (p *ByScalarsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Text = o.String("text")
-	p.Flag = o.Bool("flag")
-	p.Small = o.I32("small")
-	p.Big = o.I64("big")
-	p.Count = o.U32("count")
-	p.Wide = o.U64("wide")
-	p.Single = o.F32("single")
-	p.Double = o.F64("double")
-	p.Day = o.Date("day")
-	p.Instant = o.DateTime("instant")
-	return o.Done()
-}
-
-func (r *ByScalarsRow) scan(b *engine.Batch, i int) {
-	r.SText = strings.Clone(b.Columns[0].Strings[i])
-	r.SFlag = b.Columns[1].Ints[i] != 0
-	r.SSmall = int32(b.Columns[2].Ints[i])
-	r.SBig = value.BigInt(b.Columns[3].Ints[i])
-	r.SCount = uint32(b.Columns[4].Ints[i])
-	r.SWide = value.BigUint(b.Columns[5].Ints[i])
-	r.SSingle = float32(b.Columns[6].Floats[i])
-	r.SDouble = b.Columns[7].Floats[i]
-	r.SDay = value.DateValue(b.Columns[8].Ints[i])
-	r.SInstant = value.DateTimeValue(b.Columns[9].Ints[i])
-	r.SVec = [3]float32(b.Columns[10].Vectors[i])
-	{
-		elems := b.Columns[11].Lists[i].Elems()
-		r.STexts = make([]string, len(elems))
-		for j, e := range elems {
-			r.STexts[j] = strings.Clone(e.Str())
-		}
-	}
-	{
-		elems := b.Columns[12].Lists[i].Elems()
-		r.SFlags = make([]bool, len(elems))
-		for j, e := range elems {
-			r.SFlags[j] = e.Bool()
-		}
-	}
-	{
-		elems := b.Columns[13].Lists[i].Elems()
-		r.SSmalls = make([]int32, len(elems))
-		for j, e := range elems {
-			r.SSmalls[j] = int32(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[14].Lists[i].Elems()
-		r.SBigs = make([]value.BigInt, len(elems))
-		for j, e := range elems {
-			r.SBigs[j] = value.BigInt(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[15].Lists[i].Elems()
-		r.SCounts = make([]uint32, len(elems))
-		for j, e := range elems {
-			r.SCounts[j] = uint32(e.Uint())
-		}
-	}
-	{
-		elems := b.Columns[16].Lists[i].Elems()
-		r.SWides = make([]value.BigUint, len(elems))
-		for j, e := range elems {
-			r.SWides[j] = value.BigUint(e.Uint())
-		}
-	}
-	{
-		elems := b.Columns[17].Lists[i].Elems()
-		r.SSingles = make([]float32, len(elems))
-		for j, e := range elems {
-			r.SSingles[j] = float32(e.Float())
-		}
-	}
-	{
-		elems := b.Columns[18].Lists[i].Elems()
-		r.SDoubles = make([]float64, len(elems))
-		for j, e := range elems {
-			r.SDoubles[j] = e.Float()
-		}
-	}
-	{
-		elems := b.Columns[19].Lists[i].Elems()
-		r.SDays = make([]value.DateValue, len(elems))
-		for j, e := range elems {
-			r.SDays[j] = value.DateValue(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[20].Lists[i].Elems()
-		r.SInstants = make([]value.DateTimeValue, len(elems))
-		for j, e := range elems {
-			r.SInstants[j] = value.DateTimeValue(e.Int())
-		}
-	}
+func ByScalars(ctx context.Context, g engine.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
+	err = byScalarsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // byScalarsTool serves the query by_scalars in codegen/testdata/corpus/reads.gq as a tool.
-type byScalarsTool struct{}
-
-func (byScalarsTool) Descriptor() *tool.Descriptor {
-	return byScalarsDescriptor
-}
-
-func (t byScalarsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t byScalarsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (byScalarsTool) Info() *tool.QueryInfo {
-	return byScalarsInfo
-}
-
-func (byScalarsTool) Plan() *plan.Query {
-	return byScalarsPlan
-}
-
-func (byScalarsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ByScalarsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var byScalarsDescriptor = &tool.Descriptor{
-	Name:         "by_scalars",
-	Title:        "By scalars",
-	Description:  "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.\n\nUse it in tests.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string","description":"What it says."},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number"},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"s.text":{"type":"string"},"s.flag":{"type":"boolean"},"s.small":{"type":"integer"},"s.big":{"type":["integer","string"]},"s.count":{"type":"integer"},"s.wide":{"type":["integer","string"]},"s.single":{"type":["number","string"]},"s.double":{"type":["number","string"]},"s.day":{"type":"string","format":"date"},"s.instant":{"type":"string","format":"date-time"},"s.vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"s.texts":{"items":{"type":"string"},"type":"array"},"s.flags":{"items":{"type":"boolean"},"type":"array"},"s.smalls":{"items":{"type":"integer"},"type":"array"},"s.bigs":{"items":{"type":["integer","string"]},"type":"array"},"s.counts":{"items":{"type":"integer"},"type":"array"},"s.wides":{"items":{"type":["integer","string"]},"type":"array"},"s.singles":{"items":{"type":["number","string"]},"type":"array"},"s.doubles":{"items":{"type":["number","string"]},"type":"array"},"s.days":{"items":{"type":"string","format":"date"},"type":"array"},"s.instants":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["s.text","s.flag","s.small","s.big","s.count","s.wide","s.single","s.double","s.day","s.instant","s.vec","s.texts","s.flags","s.smalls","s.bigs","s.counts","s.wides","s.singles","s.doubles","s.days","s.instants"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var byScalarsInfo = &tool.QueryInfo{
-	Name:        "by_scalars",
-	Exposed:     true,
-	Description: "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.",
-	Instruction: "Use it in tests.",
-	ParamDocs:   []string{"What it says.", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
-	File:        "codegen/testdata/corpus/reads.gq",
-}
-
-var byScalarsPlan = &plan.Query{
-	Name: "by_scalars",
-	Params: []plan.Param{
-		{Name: "text", Type: value.Type{Kind: value.String}},
-		{Name: "flag", Type: value.Type{Kind: value.Bool}},
-		{Name: "small", Type: value.Type{Kind: value.I32}},
-		{Name: "big", Type: value.Type{Kind: value.I64}},
-		{Name: "count", Type: value.Type{Kind: value.U32}},
-		{Name: "wide", Type: value.Type{Kind: value.U64}},
-		{Name: "single", Type: value.Type{Kind: value.F32}},
-		{Name: "double", Type: value.Type{Kind: value.F64}},
-		{Name: "day", Type: value.Type{Kind: value.Date}},
-		{Name: "instant", Type: value.Type{Kind: value.DateTime}},
+var byScalarsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "by_scalars",
+		Exposed:     true,
+		Description: "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.",
+		Instruction: "Use it in tests.",
+		ParamDocs:   []string{"What it says.", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
+		File:        "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "flag", Type: value.Type{Kind: value.Bool}}, Right: plan.ParamRef{Index: 1}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "small", Type: value.Type{Kind: value.I32}}, Right: plan.ParamRef{Index: 2}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "big", Type: value.Type{Kind: value.I64}}, Right: plan.ParamRef{Index: 3}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "count", Type: value.Type{Kind: value.U32}}, Right: plan.ParamRef{Index: 4}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "wide", Type: value.Type{Kind: value.U64}}, Right: plan.ParamRef{Index: 5}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "single", Type: value.Type{Kind: value.F32}}, Right: plan.ParamRef{Index: 6}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Ge, Left: plan.Prop{Var: 0, Name: "double", Type: value.Type{Kind: value.F64}}, Right: plan.ParamRef{Index: 7}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Lt, Left: plan.Prop{Var: 0, Name: "day", Type: value.Type{Kind: value.Date}}, Right: plan.ParamRef{Index: 8}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Ne, Left: plan.Prop{Var: 0, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Right: plan.ParamRef{Index: 9}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "s.text", Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "s.flag", Expr: plan.Prop{Var: 0, Name: "flag", Type: value.Type{Kind: value.Bool}}, Type: value.Type{Kind: value.Bool}},
-			{Name: "s.small", Expr: plan.Prop{Var: 0, Name: "small", Type: value.Type{Kind: value.I32}}, Type: value.Type{Kind: value.I32}},
-			{Name: "s.big", Expr: plan.Prop{Var: 0, Name: "big", Type: value.Type{Kind: value.I64}}, Type: value.Type{Kind: value.I64}},
-			{Name: "s.count", Expr: plan.Prop{Var: 0, Name: "count", Type: value.Type{Kind: value.U32}}, Type: value.Type{Kind: value.U32}},
-			{Name: "s.wide", Expr: plan.Prop{Var: 0, Name: "wide", Type: value.Type{Kind: value.U64}}, Type: value.Type{Kind: value.U64}},
-			{Name: "s.single", Expr: plan.Prop{Var: 0, Name: "single", Type: value.Type{Kind: value.F32}}, Type: value.Type{Kind: value.F32}},
-			{Name: "s.double", Expr: plan.Prop{Var: 0, Name: "double", Type: value.Type{Kind: value.F64}}, Type: value.Type{Kind: value.F64}},
-			{Name: "s.day", Expr: plan.Prop{Var: 0, Name: "day", Type: value.Type{Kind: value.Date}}, Type: value.Type{Kind: value.Date}},
-			{Name: "s.instant", Expr: plan.Prop{Var: 0, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Type: value.Type{Kind: value.DateTime}},
-			{Name: "s.vec", Expr: plan.Prop{Var: 0, Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}}, Type: value.Type{Kind: value.Vector, Dim: 3}},
-			{Name: "s.texts", Expr: plan.Prop{Var: 0, Name: "texts", Type: value.Type{Kind: value.String, List: true}}, Type: value.Type{Kind: value.String, List: true}},
-			{Name: "s.flags", Expr: plan.Prop{Var: 0, Name: "flags", Type: value.Type{Kind: value.Bool, List: true}}, Type: value.Type{Kind: value.Bool, List: true}},
-			{Name: "s.smalls", Expr: plan.Prop{Var: 0, Name: "smalls", Type: value.Type{Kind: value.I32, List: true}}, Type: value.Type{Kind: value.I32, List: true}},
-			{Name: "s.bigs", Expr: plan.Prop{Var: 0, Name: "bigs", Type: value.Type{Kind: value.I64, List: true}}, Type: value.Type{Kind: value.I64, List: true}},
-			{Name: "s.counts", Expr: plan.Prop{Var: 0, Name: "counts", Type: value.Type{Kind: value.U32, List: true}}, Type: value.Type{Kind: value.U32, List: true}},
-			{Name: "s.wides", Expr: plan.Prop{Var: 0, Name: "wides", Type: value.Type{Kind: value.U64, List: true}}, Type: value.Type{Kind: value.U64, List: true}},
-			{Name: "s.singles", Expr: plan.Prop{Var: 0, Name: "singles", Type: value.Type{Kind: value.F32, List: true}}, Type: value.Type{Kind: value.F32, List: true}},
-			{Name: "s.doubles", Expr: plan.Prop{Var: 0, Name: "doubles", Type: value.Type{Kind: value.F64, List: true}}, Type: value.Type{Kind: value.F64, List: true}},
-			{Name: "s.days", Expr: plan.Prop{Var: 0, Name: "days", Type: value.Type{Kind: value.Date, List: true}}, Type: value.Type{Kind: value.Date, List: true}},
-			{Name: "s.instants", Expr: plan.Prop{Var: 0, Name: "instants", Type: value.Type{Kind: value.DateTime, List: true}}, Type: value.Type{Kind: value.DateTime, List: true}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "by_scalars",
+		Title:        "By scalars",
+		Description:  "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.\n\nUse it in tests.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string","description":"What it says."},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number"},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.text":{"type":"string"},"s.flag":{"type":"boolean"},"s.small":{"type":"integer"},"s.big":{"type":["integer","string"]},"s.count":{"type":"integer"},"s.wide":{"type":["integer","string"]},"s.single":{"type":["number","string"]},"s.double":{"type":["number","string"]},"s.day":{"type":"string","format":"date"},"s.instant":{"type":"string","format":"date-time"},"s.vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"s.texts":{"items":{"type":"string"},"type":"array"},"s.flags":{"items":{"type":"boolean"},"type":"array"},"s.smalls":{"items":{"type":"integer"},"type":"array"},"s.bigs":{"items":{"type":["integer","string"]},"type":"array"},"s.counts":{"items":{"type":"integer"},"type":"array"},"s.wides":{"items":{"type":["integer","string"]},"type":"array"},"s.singles":{"items":{"type":["number","string"]},"type":"array"},"s.doubles":{"items":{"type":["number","string"]},"type":"array"},"s.days":{"items":{"type":"string","format":"date"},"type":"array"},"s.instants":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["s.text","s.flag","s.small","s.big","s.count","s.wide","s.single","s.double","s.day","s.instant","s.vec","s.texts","s.flags","s.smalls","s.bigs","s.counts","s.wides","s.singles","s.doubles","s.days","s.instants"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Sample", Property: "small", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Sample", Property: "big", Value: value.Type{Kind: value.I64}},
-		{Entity: plan.Node, Type: "Sample", Property: "count", Value: value.Type{Kind: value.U32}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide", Value: value.Type{Kind: value.U64}},
-		{Entity: plan.Node, Type: "Sample", Property: "single", Value: value.Type{Kind: value.F32}},
-		{Entity: plan.Node, Type: "Sample", Property: "double", Value: value.Type{Kind: value.F64}},
-		{Entity: plan.Node, Type: "Sample", Property: "day", Value: value.Type{Kind: value.Date}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
-		{Entity: plan.Node, Type: "Sample", Property: "vec", Value: value.Type{Kind: value.Vector, Dim: 3}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flags", Value: value.Type{Kind: value.Bool, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls", Value: value.Type{Kind: value.I32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs", Value: value.Type{Kind: value.I64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "counts", Value: value.Type{Kind: value.U32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wides", Value: value.Type{Kind: value.U64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "singles", Value: value.Type{Kind: value.F32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles", Value: value.Type{Kind: value.F64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "days", Value: value.Type{Kind: value.Date, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instants", Value: value.Type{Kind: value.DateTime, List: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\nby_scalars\v\x00\x04text\b\x00\x04flag\x10\x00\x05small\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03day" +
+		"H\x00\ainstantP\x01\x02\x00\x01s\x00\x00\x06Sample\f\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x03\x01\x00\x03\x00\x03\x10\x02\x02\x01\x03\x01\x00\x03\x00\x04\x18\x02\x04\x01\x03\x01\x00\x03\x00\x05 \x02\x06\x01\x03\x01\x00\x03\x00\x06(\x02\b\x01\x03\x01" +
+		"\x00\x03\x00\a0\x02\n\x01\x03\x01\x00\x03\x00\b8\x02\f\x01\x03\x01\n\x03\x00\t@\x02\x0e\x01\x03\x01\x04\x03\x00\nH\x02\x10\x01\x03\x01\x02\x03\x00\vP\x02\x12\x01\x16\x00\x06s.text\x03\x00\x02\b\b\x00\x00\x06s.flag\x03\x00\x03\x10\x10\x00\x00\as" +
+		".small\x03\x00\x04\x18\x18\x00\x00\x05s.big\x03\x00\x05  \x00\x00\as.count\x03\x00\x06((\x00\x00\x06s.wide\x03\x00\a00\x00\x00\bs.single\x03\x00\b88\x00\x00\bs.double" +
+		"\x03\x00\t@@\x00\x00\x05s.day\x03\x00\nHH\x00\x00\ts.instant\x03\x00\vPP\x00\x00\x05s.vec\x03\x00\x00\x03vec`\x06`\x06\x00\x00\as.texts\x03\x00\x00\x05texts\n\n\x00\x00\as." +
+		"flags\x03\x00\x00\x05flags\x12\x12\x00\x00\bs.smalls\x03\x00\x00\x06smalls\x1a\x1a\x00\x00\x06s.bigs\x03\x00\x00\x04bigs\"\"\x00\x00\bs.counts\x03\x00\x00\x06counts*" +
+		"*\x00\x00\as.wides\x03\x00\x00\x05wides22\x00\x00\ts.singles\x03\x00\x00\asingles::\x00\x00\ts.doubles\x03\x00\x00\adoublesBB\x00\x00\x06s.day" +
+		"s\x03\x00\x00\x04daysJJ\x00\x00\ns.instants\x03\x00\x00\binstantsRR\x00\x00\x00\x02\x00\x01\x00\x17\x00\r\x00\x00\x00..\x00\x00\r\x02\b..\x00\x00\r\x03\x10..\x00\x00\r\x04\x18..\x00\x00\r\x05 ." +
+		".\x00\x00\r\x06(..\x00\x00\r\a0..\x00\x00\r\b8..\x00\x00\r\t@..\x00\x00\r\nH..\x00\x00\r\vP..\x00\x00\r\x19`\x06..\x00\x00\r\x1b\n..\x00\x00\r\x1d\x12..\x00\x00\r\x1f\x1a..\x00\x00\r!\"..\x00" +
+		"\x00\r#*..\x00\x00\r%2..\x00\x00\r':..\x00\x00\r)B..\x00\x00\r+J..\x00\x00\r-R..\x00",
 }
 
 // ByOptionalScalarsParams are the parameters of the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
@@ -342,248 +126,38 @@ type ByOptionalScalarsRow struct {
 }
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
-func ByOptionalScalars(ctx context.Context, g engine.Graph, p ByOptionalScalarsParams, at engine.Target) ([]ByOptionalScalarsRow, error) {
-	return read(ctx, g, byOptionalScalarsPlan, p.args(), at, (*ByOptionalScalarsRow).scan)
-}
-
-func (p *ByOptionalScalarsParams) args() engine.Args {
-	args := make(engine.Args, 10)
-	if p.Text != nil {
-		args[0] = value.OfString(*p.Text)
-	}
-	if p.Flag != nil {
-		args[1] = value.OfBool(*p.Flag)
-	}
-	if p.Small != nil {
-		args[2] = value.OfI32(*p.Small)
-	}
-	if p.Big != nil {
-		args[3] = value.OfI64(int64(*p.Big))
-	}
-	if p.Count != nil {
-		args[4] = value.OfU32(*p.Count)
-	}
-	if p.Wide != nil {
-		args[5] = value.OfU64(uint64(*p.Wide))
-	}
-	if p.Single != nil {
-		args[6] = value.OfF32(*p.Single)
-	}
-	if p.Double != nil {
-		args[7] = value.OfF64(*p.Double)
-	}
-	if p.Day != nil {
-		args[8] = value.OfDate(*p.Day)
-	}
-	if p.Instant != nil {
-		args[9] = value.OfDateTime(*p.Instant)
-	}
-	return args
-}
-
-func (p *ByOptionalScalarsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Text = o.OptString("text")
-	p.Flag = o.OptBool("flag")
-	p.Small = o.OptI32("small")
-	p.Big = o.OptI64("big")
-	p.Count = o.OptU32("count")
-	p.Wide = o.OptU64("wide")
-	p.Single = o.OptF32("single")
-	p.Double = o.OptF64("double")
-	p.Day = o.OptDate("day")
-	p.Instant = o.OptDateTime("instant")
-	return o.Done()
-}
-
-func (r *ByOptionalScalarsRow) scan(b *engine.Batch, i int) {
-	if c := &b.Columns[0]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.SText0 = &v
-	}
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		v := c.Ints[i] != 0
-		r.SFlag0 = &v
-	}
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := int32(c.Ints[i])
-		r.SSmall0 = &v
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := value.BigInt(c.Ints[i])
-		r.SBig0 = &v
-	}
-	if c := &b.Columns[4]; !c.IsNull(i) {
-		v := uint32(c.Ints[i])
-		r.SCount0 = &v
-	}
-	if c := &b.Columns[5]; !c.IsNull(i) {
-		v := value.BigUint(c.Ints[i])
-		r.SWide0 = &v
-	}
-	if c := &b.Columns[6]; !c.IsNull(i) {
-		v := float32(c.Floats[i])
-		r.SSingle0 = &v
-	}
-	if c := &b.Columns[7]; !c.IsNull(i) {
-		v := c.Floats[i]
-		r.SDouble0 = &v
-	}
-	if c := &b.Columns[8]; !c.IsNull(i) {
-		v := value.DateValue(c.Ints[i])
-		r.SDay0 = &v
-	}
-	if c := &b.Columns[9]; !c.IsNull(i) {
-		v := value.DateTimeValue(c.Ints[i])
-		r.SInstant0 = &v
-	}
-	if c := &b.Columns[10]; !c.IsNull(i) {
-		v := [3]float32(c.Vectors[i])
-		r.SVec0 = &v
-	}
-	if c := &b.Columns[11]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.STexts0 = make([]string, len(elems))
-		for j, e := range elems {
-			r.STexts0[j] = strings.Clone(e.Str())
-		}
-	}
-	if c := &b.Columns[12]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SDays0 = make([]value.DateValue, len(elems))
-		for j, e := range elems {
-			r.SDays0[j] = value.DateValue(e.Int())
-		}
-	}
+func ByOptionalScalars(ctx context.Context, g engine.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
+	err = byOptionalScalarsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // byOptionalScalarsTool serves the query by_optional_scalars in codegen/testdata/corpus/reads.gq as a tool.
-type byOptionalScalarsTool struct{}
-
-func (byOptionalScalarsTool) Descriptor() *tool.Descriptor {
-	return byOptionalScalarsDescriptor
-}
-
-func (t byOptionalScalarsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t byOptionalScalarsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (byOptionalScalarsTool) Info() *tool.QueryInfo {
-	return byOptionalScalarsInfo
-}
-
-func (byOptionalScalarsTool) Plan() *plan.Query {
-	return byOptionalScalarsPlan
-}
-
-func (byOptionalScalarsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ByOptionalScalarsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var byOptionalScalarsDescriptor = &tool.Descriptor{
-	Name:         "by_optional_scalars",
-	Title:        "By optional scalars",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"s.text0":{"type":["string","null"]},"s.flag0":{"type":["boolean","null"]},"s.small0":{"type":["integer","null"]},"s.big0":{"type":["integer","string","null"]},"s.count0":{"type":["integer","null"]},"s.wide0":{"type":["integer","string","null"]},"s.single0":{"type":["number","string","null"]},"s.double0":{"type":["number","string","null"]},"s.day0":{"format":"date","type":["string","null"]},"s.instant0":{"format":"date-time","type":["string","null"]},"s.vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.text0","s.flag0","s.small0","s.big0","s.count0","s.wide0","s.single0","s.double0","s.day0","s.instant0","s.vec0","s.texts0","s.days0"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var byOptionalScalarsInfo = &tool.QueryInfo{
-	Name:      "by_optional_scalars",
-	Exposed:   true,
-	ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var byOptionalScalarsPlan = &plan.Query{
-	Name: "by_optional_scalars",
-	Params: []plan.Param{
-		{Name: "text", Type: value.Type{Kind: value.String, Nullable: true}},
-		{Name: "flag", Type: value.Type{Kind: value.Bool, Nullable: true}},
-		{Name: "small", Type: value.Type{Kind: value.I32, Nullable: true}},
-		{Name: "big", Type: value.Type{Kind: value.I64, Nullable: true}},
-		{Name: "count", Type: value.Type{Kind: value.U32, Nullable: true}},
-		{Name: "wide", Type: value.Type{Kind: value.U64, Nullable: true}},
-		{Name: "single", Type: value.Type{Kind: value.F32, Nullable: true}},
-		{Name: "double", Type: value.Type{Kind: value.F64, Nullable: true}},
-		{Name: "day", Type: value.Type{Kind: value.Date, Nullable: true}},
-		{Name: "instant", Type: value.Type{Kind: value.DateTime, Nullable: true}},
+var byOptionalScalarsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "by_optional_scalars",
+		Exposed:   true,
+		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: 0}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "flag", Type: value.Type{Kind: value.Bool}}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "small", Type: value.Type{Kind: value.I32}}, Right: plan.ParamRef{Index: 2}, Unless: 2}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "big", Type: value.Type{Kind: value.I64}}, Right: plan.ParamRef{Index: 3}, Unless: 3}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "count", Type: value.Type{Kind: value.U32}}, Right: plan.ParamRef{Index: 4}, Unless: 4}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "wide", Type: value.Type{Kind: value.U64}}, Right: plan.ParamRef{Index: 5}, Unless: 5}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "single", Type: value.Type{Kind: value.F32}}, Right: plan.ParamRef{Index: 6}, Unless: 6}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "double", Type: value.Type{Kind: value.F64}}, Right: plan.ParamRef{Index: 7}, Unless: 7}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "day", Type: value.Type{Kind: value.Date}}, Right: plan.ParamRef{Index: 8}, Unless: 8}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Right: plan.ParamRef{Index: 9}, Unless: 9}},
-		},
-		Columns: []plan.Column{
-			{Name: "s.text0", Expr: plan.Prop{Var: 0, Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}}, Type: value.Type{Kind: value.String, Nullable: true}},
-			{Name: "s.flag0", Expr: plan.Prop{Var: 0, Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}}, Type: value.Type{Kind: value.Bool, Nullable: true}},
-			{Name: "s.small0", Expr: plan.Prop{Var: 0, Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}}, Type: value.Type{Kind: value.I32, Nullable: true}},
-			{Name: "s.big0", Expr: plan.Prop{Var: 0, Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}}, Type: value.Type{Kind: value.I64, Nullable: true}},
-			{Name: "s.count0", Expr: plan.Prop{Var: 0, Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}}, Type: value.Type{Kind: value.U32, Nullable: true}},
-			{Name: "s.wide0", Expr: plan.Prop{Var: 0, Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}}, Type: value.Type{Kind: value.U64, Nullable: true}},
-			{Name: "s.single0", Expr: plan.Prop{Var: 0, Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}}, Type: value.Type{Kind: value.F32, Nullable: true}},
-			{Name: "s.double0", Expr: plan.Prop{Var: 0, Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}}, Type: value.Type{Kind: value.F64, Nullable: true}},
-			{Name: "s.day0", Expr: plan.Prop{Var: 0, Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}}, Type: value.Type{Kind: value.Date, Nullable: true}},
-			{Name: "s.instant0", Expr: plan.Prop{Var: 0, Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}}, Type: value.Type{Kind: value.DateTime, Nullable: true}},
-			{Name: "s.vec0", Expr: plan.Prop{Var: 0, Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}}, Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
-			{Name: "s.texts0", Expr: plan.Prop{Var: 0, Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}}, Type: value.Type{Kind: value.String, List: true, Nullable: true}},
-			{Name: "s.days0", Expr: plan.Prop{Var: 0, Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}}, Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Desc: true},
-			{Expr: plan.ID{Var: 0}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: 10,
+	Tool: tool.Descriptor{
+		Name:         "by_optional_scalars",
+		Title:        "By optional scalars",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.text0":{"type":["string","null"]},"s.flag0":{"type":["boolean","null"]},"s.small0":{"type":["integer","null"]},"s.big0":{"type":["integer","string","null"]},"s.count0":{"type":["integer","null"]},"s.wide0":{"type":["integer","string","null"]},"s.single0":{"type":["number","string","null"]},"s.double0":{"type":["number","string","null"]},"s.day0":{"format":"date","type":["string","null"]},"s.instant0":{"format":"date-time","type":["string","null"]},"s.vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.text0","s.flag0","s.small0","s.big0","s.count0","s.wide0","s.single0","s.double0","s.day0","s.instant0","s.vec0","s.texts0","s.days0"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Sample", Property: "small", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Sample", Property: "big", Value: value.Type{Kind: value.I64}},
-		{Entity: plan.Node, Type: "Sample", Property: "count", Value: value.Type{Kind: value.U32}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide", Value: value.Type{Kind: value.U64}},
-		{Entity: plan.Node, Type: "Sample", Property: "single", Value: value.Type{Kind: value.F32}},
-		{Entity: plan.Node, Type: "Sample", Property: "double", Value: value.Type{Kind: value.F64}},
-		{Entity: plan.Node, Type: "Sample", Property: "day", Value: value.Type{Kind: value.Date}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
-		{Entity: plan.Node, Type: "Sample", Property: "text0", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag0", Value: value.Type{Kind: value.Bool, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "small0", Value: value.Type{Kind: value.I32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "big0", Value: value.Type{Kind: value.I64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "count0", Value: value.Type{Kind: value.U32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide0", Value: value.Type{Kind: value.U64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "single0", Value: value.Type{Kind: value.F32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "double0", Value: value.Type{Kind: value.F64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "day0", Value: value.Type{Kind: value.Date, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant0", Value: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\x13by_optional_scalars\v\x00\x04text\t\x00\x04flag\x11\x00\x05small\x19\x00\x03big!\x00\x05count)\x00\x04wide1\x00\x06single9\x00\x06dou" +
+		"bleA\x00\x03dayI\x00\ainstantQ\x01\x02\x00\x01s\x00\x00\x06Sample\f\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x00\x03\x01\x00\x03\x00\x03\x10\x02\x02\x02\x03\x01\x00\x03\x00\x04\x18\x02\x04\x04\x03\x01\x00\x03\x00\x05 \x02\x06\x06\x03\x01\x00" +
+		"\x03\x00\x06(\x02\b\b\x03\x01\x00\x03\x00\a0\x02\n\n\x03\x01\x00\x03\x00\b8\x02\f\f\x03\x01\x00\x03\x00\t@\x02\x0e\x0e\x03\x01\x00\x03\x00\nH\x02\x10\x10\x03\x01\x00\x03\x00\vP\x02\x12\x12\x0e\x00\as.text0\x03\x00\x00\x05text0\t\t\x00\x00" +
+		"\as.flag0\x03\x00\x00\x05flag0\x11\x11\x00\x00\bs.small0\x03\x00\x00\x06small0\x19\x19\x00\x00\x06s.big0\x03\x00\x00\x04big0!!\x00\x00\bs.count0\x03\x00\x00\x06coun" +
+		"t0))\x00\x00\as.wide0\x03\x00\x00\x05wide011\x00\x00\ts.single0\x03\x00\x00\asingle099\x00\x00\ts.double0\x03\x00\x00\adouble0AA\x00\x00\x06s." +
+		"day0\x03\x00\x00\x04day0II\x00\x00\ns.instant0\x03\x00\x00\binstant0QQ\x00\x00\x06s.vec0\x03\x00\x00\x04vec0a\x06a\x06\x00\x00\bs.texts0\x03\x00\x00\x06tex" +
+		"ts0\v\v\x00\x00\as.days0\x03\x00\x00\x05days0KK\x00\x00\x03\x03\x00\x02\b\x01\x04\x00\x00\x02\x00\x14\x00\x19\x00\r\x00\x00\x00((\x00\x00\r\x02\b((\x00\x00\r\x03\x10((\x00\x00\r\x04\x18((\x00\x00\r\x05 ((\x00\x00\r" +
+		"\x06(((\x00\x00\r\a0((\x00\x00\r\b8((\x00\x00\r\t@((\x00\x00\r\nH((\x00\x00\r\vP((\x00\x00\r\x0f\t((\x00\x00\r\x11\x11((\x00\x00\r\x13\x19((\x00\x00\r\x15!((\x00\x00\r\x17)((\x00\x00\r\x191(" +
+		"(\x00\x00\r\x1b9((\x00\x00\r\x1dA((\x00\x00\r\x1fI((\x00\x00\r!Q((\x00\x00\r#a\x06((\x00\x00\r%\v((\x00\x00\r'K((\x00",
 }
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -663,438 +237,43 @@ type WholeNodesRowSample struct {
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
-func WholeNodes(ctx context.Context, g engine.Graph, p WholeNodesParams, at engine.Target) ([]WholeNodesRow, error) {
-	return read(ctx, g, wholeNodesPlan, p.args(), at, (*WholeNodesRow).scan)
-}
-
-func (p *WholeNodesParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(string(p.Status))
-	if p.Mood != nil {
-		args[1] = value.OfString(string(*p.Mood))
-	}
-	return args
-}
-
-func (p *WholeNodesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Status = PersonStatus(o.Enum("status", personStatusValues...))
-	p.Mood = (*PersonMood)(o.OptEnum("mood", personMoodValues...))
-	return o.Done()
-}
-
-func (r *WholeNodesRow) scan(b *engine.Batch, i int) {
-	r.P.ID = strings.Clone(b.Columns[0].Fields[0].Strings[i])
-	r.P.Name = strings.Clone(b.Columns[0].Fields[1].Strings[i])
-	r.P.Slug = strings.Clone(b.Columns[0].Fields[2].Strings[i])
-	r.P.Status = PersonStatus(strings.Clone(b.Columns[0].Fields[3].Strings[i]))
-	if c := &b.Columns[0].Fields[4]; !c.IsNull(i) {
-		v := PersonMood(strings.Clone(c.Strings[i]))
-		r.P.Mood = &v
-	}
-	r.P.Age = int32(b.Columns[0].Fields[5].Ints[i])
-	if c := &b.Columns[0].Fields[6]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.P.Email = &v
-	}
-	if c := &b.Columns[0].Fields[7]; !c.IsNull(i) {
-		v := value.DateTimeValue(c.Ints[i])
-		r.P.Seen = &v
-	}
-	r.Sample.ID = strings.Clone(b.Columns[1].Fields[0].Strings[i])
-	r.Sample.Text = strings.Clone(b.Columns[1].Fields[1].Strings[i])
-	r.Sample.Flag = b.Columns[1].Fields[2].Ints[i] != 0
-	r.Sample.Small = int32(b.Columns[1].Fields[3].Ints[i])
-	r.Sample.Big = value.BigInt(b.Columns[1].Fields[4].Ints[i])
-	r.Sample.Count = uint32(b.Columns[1].Fields[5].Ints[i])
-	r.Sample.Wide = value.BigUint(b.Columns[1].Fields[6].Ints[i])
-	r.Sample.Single = float32(b.Columns[1].Fields[7].Floats[i])
-	r.Sample.Double = b.Columns[1].Fields[8].Floats[i]
-	r.Sample.Day = value.DateValue(b.Columns[1].Fields[9].Ints[i])
-	r.Sample.Instant = value.DateTimeValue(b.Columns[1].Fields[10].Ints[i])
-	r.Sample.Vec = [3]float32(b.Columns[1].Fields[11].Vectors[i])
-	{
-		elems := b.Columns[1].Fields[12].Lists[i].Elems()
-		r.Sample.Texts = make([]string, len(elems))
-		for j, e := range elems {
-			r.Sample.Texts[j] = strings.Clone(e.Str())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[13].Lists[i].Elems()
-		r.Sample.Flags = make([]bool, len(elems))
-		for j, e := range elems {
-			r.Sample.Flags[j] = e.Bool()
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[14].Lists[i].Elems()
-		r.Sample.Smalls = make([]int32, len(elems))
-		for j, e := range elems {
-			r.Sample.Smalls[j] = int32(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[15].Lists[i].Elems()
-		r.Sample.Bigs = make([]value.BigInt, len(elems))
-		for j, e := range elems {
-			r.Sample.Bigs[j] = value.BigInt(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[16].Lists[i].Elems()
-		r.Sample.Counts = make([]uint32, len(elems))
-		for j, e := range elems {
-			r.Sample.Counts[j] = uint32(e.Uint())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[17].Lists[i].Elems()
-		r.Sample.Wides = make([]value.BigUint, len(elems))
-		for j, e := range elems {
-			r.Sample.Wides[j] = value.BigUint(e.Uint())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[18].Lists[i].Elems()
-		r.Sample.Singles = make([]float32, len(elems))
-		for j, e := range elems {
-			r.Sample.Singles[j] = float32(e.Float())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[19].Lists[i].Elems()
-		r.Sample.Doubles = make([]float64, len(elems))
-		for j, e := range elems {
-			r.Sample.Doubles[j] = e.Float()
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[20].Lists[i].Elems()
-		r.Sample.Days = make([]value.DateValue, len(elems))
-		for j, e := range elems {
-			r.Sample.Days[j] = value.DateValue(e.Int())
-		}
-	}
-	{
-		elems := b.Columns[1].Fields[21].Lists[i].Elems()
-		r.Sample.Instants = make([]value.DateTimeValue, len(elems))
-		for j, e := range elems {
-			r.Sample.Instants[j] = value.DateTimeValue(e.Int())
-		}
-	}
-	if c := &b.Columns[1].Fields[22]; !c.IsNull(i) {
-		v := strings.Clone(c.Strings[i])
-		r.Sample.Text0 = &v
-	}
-	if c := &b.Columns[1].Fields[23]; !c.IsNull(i) {
-		v := c.Ints[i] != 0
-		r.Sample.Flag0 = &v
-	}
-	if c := &b.Columns[1].Fields[24]; !c.IsNull(i) {
-		v := int32(c.Ints[i])
-		r.Sample.Small0 = &v
-	}
-	if c := &b.Columns[1].Fields[25]; !c.IsNull(i) {
-		v := value.BigInt(c.Ints[i])
-		r.Sample.Big0 = &v
-	}
-	if c := &b.Columns[1].Fields[26]; !c.IsNull(i) {
-		v := uint32(c.Ints[i])
-		r.Sample.Count0 = &v
-	}
-	if c := &b.Columns[1].Fields[27]; !c.IsNull(i) {
-		v := value.BigUint(c.Ints[i])
-		r.Sample.Wide0 = &v
-	}
-	if c := &b.Columns[1].Fields[28]; !c.IsNull(i) {
-		v := float32(c.Floats[i])
-		r.Sample.Single0 = &v
-	}
-	if c := &b.Columns[1].Fields[29]; !c.IsNull(i) {
-		v := c.Floats[i]
-		r.Sample.Double0 = &v
-	}
-	if c := &b.Columns[1].Fields[30]; !c.IsNull(i) {
-		v := value.DateValue(c.Ints[i])
-		r.Sample.Day0 = &v
-	}
-	if c := &b.Columns[1].Fields[31]; !c.IsNull(i) {
-		v := value.DateTimeValue(c.Ints[i])
-		r.Sample.Instant0 = &v
-	}
-	if c := &b.Columns[1].Fields[32]; !c.IsNull(i) {
-		v := [3]float32(c.Vectors[i])
-		r.Sample.Vec0 = &v
-	}
-	if c := &b.Columns[1].Fields[33]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Texts0 = make([]string, len(elems))
-		for j, e := range elems {
-			r.Sample.Texts0[j] = strings.Clone(e.Str())
-		}
-	}
-	if c := &b.Columns[1].Fields[34]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Days0 = make([]value.DateValue, len(elems))
-		for j, e := range elems {
-			r.Sample.Days0[j] = value.DateValue(e.Int())
-		}
-	}
-	if c := &b.Columns[1].Fields[35]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Flags0 = make([]bool, len(elems))
-		for j, e := range elems {
-			r.Sample.Flags0[j] = e.Bool()
-		}
-	}
-	if c := &b.Columns[1].Fields[36]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Smalls0 = make([]int32, len(elems))
-		for j, e := range elems {
-			r.Sample.Smalls0[j] = int32(e.Int())
-		}
-	}
-	if c := &b.Columns[1].Fields[37]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Bigs0 = make([]value.BigInt, len(elems))
-		for j, e := range elems {
-			r.Sample.Bigs0[j] = value.BigInt(e.Int())
-		}
-	}
-	if c := &b.Columns[1].Fields[38]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Counts0 = make([]uint32, len(elems))
-		for j, e := range elems {
-			r.Sample.Counts0[j] = uint32(e.Uint())
-		}
-	}
-	if c := &b.Columns[1].Fields[39]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Wides0 = make([]value.BigUint, len(elems))
-		for j, e := range elems {
-			r.Sample.Wides0[j] = value.BigUint(e.Uint())
-		}
-	}
-	if c := &b.Columns[1].Fields[40]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Singles0 = make([]float32, len(elems))
-		for j, e := range elems {
-			r.Sample.Singles0[j] = float32(e.Float())
-		}
-	}
-	if c := &b.Columns[1].Fields[41]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Doubles0 = make([]float64, len(elems))
-		for j, e := range elems {
-			r.Sample.Doubles0[j] = e.Float()
-		}
-	}
-	if c := &b.Columns[1].Fields[42]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.Sample.Instants0 = make([]value.DateTimeValue, len(elems))
-		for j, e := range elems {
-			r.Sample.Instants0[j] = value.DateTimeValue(e.Int())
-		}
-	}
-	r.UserID = strings.Clone(b.Columns[2].Strings[i])
+func WholeNodes(ctx context.Context, g engine.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
+	err = wholeNodesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // wholeNodesTool serves the query whole_nodes in codegen/testdata/corpus/reads.gq as a tool.
-type wholeNodesTool struct{}
-
-func (wholeNodesTool) Descriptor() *tool.Descriptor {
-	return wholeNodesDescriptor
-}
-
-func (t wholeNodesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t wholeNodesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (wholeNodesTool) Info() *tool.QueryInfo {
-	return wholeNodesInfo
-}
-
-func (wholeNodesTool) Plan() *plan.Query {
-	return wholeNodesPlan
-}
-
-func (wholeNodesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p WholeNodesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var wholeNodesDescriptor = &tool.Descriptor{
-	Name:         "people-and-samples",
-	Title:        "People and their samples",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":["status"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var wholeNodesInfo = &tool.QueryInfo{
-	Name:      "whole_nodes",
-	Exposed:   true,
-	ParamDocs: []string{"", "How it goes."},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var wholeNodesPlan = &plan.Query{
-	Name: "whole_nodes",
-	Params: []plan.Param{
-		{Name: "status", Type: value.Type{Kind: value.String}},
-		{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true}},
+var wholeNodesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "whole_nodes",
+		Exposed:   true,
+		ParamDocs: []string{"", "How it goes."},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Person"},
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-			{Name: "_", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
-			plan.Traverse{From: 0, To: 1, Edge: "Owns", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-			plan.Not{
-				Match: []plan.Clause{
-					plan.Traverse{From: 0, To: 2, Edge: "Knows", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-				},
-			},
-		},
-		Columns: []plan.Column{
-			{
-				Name: "p",
-				Expr: plan.Whole{Var: 0},
-				Fields: []plan.Field{
-					{Name: "id", Type: value.Type{Kind: value.String}},
-					{Name: "name", Type: value.Type{Kind: value.String}},
-					{Name: "slug", Type: value.Type{Kind: value.String}},
-					{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-					{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-					{Name: "age", Type: value.Type{Kind: value.I32}},
-					{Name: "email", Type: value.Type{Kind: value.String, Nullable: true}},
-					{Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}},
-				},
-			},
-			{
-				Name: "sample",
-				Expr: plan.Whole{Var: 1},
-				Fields: []plan.Field{
-					{Name: "id", Type: value.Type{Kind: value.String}},
-					{Name: "text", Type: value.Type{Kind: value.String}},
-					{Name: "flag", Type: value.Type{Kind: value.Bool}},
-					{Name: "small", Type: value.Type{Kind: value.I32}},
-					{Name: "big", Type: value.Type{Kind: value.I64}},
-					{Name: "count", Type: value.Type{Kind: value.U32}},
-					{Name: "wide", Type: value.Type{Kind: value.U64}},
-					{Name: "single", Type: value.Type{Kind: value.F32}},
-					{Name: "double", Type: value.Type{Kind: value.F64}},
-					{Name: "day", Type: value.Type{Kind: value.Date}},
-					{Name: "instant", Type: value.Type{Kind: value.DateTime}},
-					{Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}},
-					{Name: "texts", Type: value.Type{Kind: value.String, List: true}},
-					{Name: "flags", Type: value.Type{Kind: value.Bool, List: true}},
-					{Name: "smalls", Type: value.Type{Kind: value.I32, List: true}},
-					{Name: "bigs", Type: value.Type{Kind: value.I64, List: true}},
-					{Name: "counts", Type: value.Type{Kind: value.U32, List: true}},
-					{Name: "wides", Type: value.Type{Kind: value.U64, List: true}},
-					{Name: "singles", Type: value.Type{Kind: value.F32, List: true}},
-					{Name: "doubles", Type: value.Type{Kind: value.F64, List: true}},
-					{Name: "days", Type: value.Type{Kind: value.Date, List: true}},
-					{Name: "instants", Type: value.Type{Kind: value.DateTime, List: true}},
-					{Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}},
-					{Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}},
-					{Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}},
-					{Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}},
-					{Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}},
-					{Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}},
-					{Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}},
-					{Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}},
-					{Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}},
-					{Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}},
-					{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
-					{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}},
-					{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
-					{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
-					{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
-					{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
-					{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
-					{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
-					{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
-					{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
-					{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
-				},
-			},
-			{Name: "user_id", Expr: plan.ID{Var: 0}, Type: value.Type{Kind: value.String}},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "people-and-samples",
+		Title:        "People and their samples",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":["status"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Owns", From: "Person", To: "Sample"},
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
-		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Person", Property: "email", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Sample", Property: "small", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Sample", Property: "big", Value: value.Type{Kind: value.I64}},
-		{Entity: plan.Node, Type: "Sample", Property: "count", Value: value.Type{Kind: value.U32}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide", Value: value.Type{Kind: value.U64}},
-		{Entity: plan.Node, Type: "Sample", Property: "single", Value: value.Type{Kind: value.F32}},
-		{Entity: plan.Node, Type: "Sample", Property: "double", Value: value.Type{Kind: value.F64}},
-		{Entity: plan.Node, Type: "Sample", Property: "day", Value: value.Type{Kind: value.Date}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
-		{Entity: plan.Node, Type: "Sample", Property: "vec", Value: value.Type{Kind: value.Vector, Dim: 3}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flags", Value: value.Type{Kind: value.Bool, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls", Value: value.Type{Kind: value.I32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs", Value: value.Type{Kind: value.I64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "counts", Value: value.Type{Kind: value.U32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wides", Value: value.Type{Kind: value.U64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "singles", Value: value.Type{Kind: value.F32, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles", Value: value.Type{Kind: value.F64, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "days", Value: value.Type{Kind: value.Date, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instants", Value: value.Type{Kind: value.DateTime, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "text0", Value: value.Type{Kind: value.String, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag0", Value: value.Type{Kind: value.Bool, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "small0", Value: value.Type{Kind: value.I32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "big0", Value: value.Type{Kind: value.I64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "count0", Value: value.Type{Kind: value.U32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide0", Value: value.Type{Kind: value.U64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "single0", Value: value.Type{Kind: value.F32, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "double0", Value: value.Type{Kind: value.F64, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "day0", Value: value.Type{Kind: value.Date, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant0", Value: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
-	},
+	Enums: [][]string{{"active", "on-leave", "gone"}, {"good", "bad"}},
+	Encoded: "" +
+		"\x01\x00\vwhole_nodes\x03\x00\x06status\b\x00\x04mood\t\x01\x04\x00\x01p\x00\x00\x06Person\x00\x01s\x00\x00\x06Sample\x00\x01_\x00\x05\x06\x01\x00\x03\x01\x00\x03\x00\x02\f\x04\x00\x06activ" +
+		"e\x00\bon-leave\x00\x04gone\x02\x00\x01\x03\x01\x00\x03\x00\x03\r\x03\x00\x04good\x00\x03bad\x02\x02\x02\x02\x00\x02\x00\x04Owns\x01\x00\x02\x02\x04\x02\x02\x00\x04\x00\x05Knows\x01\x00\x02\x02\x04\x04\x06\x00\x00\t\x00\x02i" +
+		"d\b\x00\x04name\b\x00\x04slug\b\x02\f\x04\t\n\v\x03\r\x03\f\r\x00\x03age\x18\x00\x05email\t\x00\x04seenQ\x00\x06sample\x06\x02\x00,\x10\b\x00\x04text\b\x00\x04flag\x10\x00\x05sm" +
+		"all\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03dayH\x00\ainstantP\x00\x03vec`\x06\x00\x05texts\n\x00\x05flag" +
+		"s\x12\x00\x06smalls\x1a\x00\x04bigs\"\x00\x06counts*\x00\x05wides2\x00\asingles:\x00\adoublesB\x00\x04daysJ\x00\binstantsR\x00\x05text0" +
+		"\t\x00\x05flag0\x11\x00\x06small0\x19\x00\x04big0!\x00\x06count0)\x00\x05wide01\x00\asingle09\x00\adouble0A\x00\x04day0I\x00\binstant0Q" +
+		"\x00\x04vec0a\x06\x00\x06texts0\v\x00\x05days0K\x00\x06flags0\x13\x00\asmalls0\x1b\x00\x05bigs0#\x00\acounts0+\x00\x06wides03\x00\bsingles" +
+		"0;\x00\bdoubles0C\x00\tinstants0S\x00\auser_id\x04\x00\b\x00\x00\x00\x03\x00\x02\x01\x006\x00\x05\x00\x00\x00BB\x00\x02\x0eB\x00\x05\a\x00\x00\aB\x00BB\x00\x00\x05\x02\f\x04\t\n\vBB\x00\x00" +
+		"\x05\x03\r\x03\f\rBB\x00\x02\x0fB\x00\x05\x05\x00\x00\x05\x11\bBB\x00\x00\x05\x12\bBB\x00\x00\x05\x13\x18BB\x00\x00\x05\x14\tBB\x00\x00\x05\x15QBB\x00\x00\a\x17\bBB\x00\x00\a\x18\x10BB\x00\x00\a\x19\x18BB\x00\x00\a\x1a BB\x00\x00" +
+		"\a\x1b(BB\x00\x00\a\x1c0BB\x00\x00\a\x1d8BB\x00\x00\a\x1e@BB\x00\x00\a\x1fHBB\x00\x00\a PBB\x00\x00\a!`\x06BB\x00\x00\a\"\nBB\x00\x00\a#\x12BB\x00\x00\a$\x1aBB\x00\x00\a%\"BB\x00\x00\a&" +
+		"*BB\x00\x00\a'2BB\x00\x00\a(:BB\x00\x00\a)BBB\x00\x00\a*JBB\x00\x00\a+RBB\x00\x00\a,\tBB\x00\x00\a-\x11BB\x00\x00\a.\x19BB\x00\x00\a/!BB\x00\x00\a0)BB\x00\x00\a11BB" +
+		"\x00\x00\a29BB\x00\x00\a3ABB\x00\x00\a4IBB\x00\x00\a5QBB\x00\x00\a6a\x06BB\x00\x00\a7\vBB\x00\x00\a8KBB\x00\x00\a9\x13BB\x00\x00\a:\x1bBB\x00\x00\a;#BB\x00\x00\a<+BB\x00\x00" +
+		"\a=3BB\x00\x00\a>;BB\x00\x00\a?CBB\x00\x00\a@SBB\x00",
 }
 
 // WalkParams are the parameters of the query walk in codegen/testdata/corpus/reads.gq.
@@ -1113,112 +292,32 @@ type WalkRow struct {
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
-func Walk(ctx context.Context, g engine.Graph, p WalkParams, at engine.Target) ([]WalkRow, error) {
-	return read(ctx, g, walkPlan, p.args(), at, (*WalkRow).scan)
-}
-
-func (p *WalkParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Slug)
-	return args
-}
-
-func (p *WalkParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	return o.Done()
-}
-
-func (r *WalkRow) scan(b *engine.Batch, i int) {
-	r.BSlug = strings.Clone(b.Columns[0].Strings[i])
-	r.Status = PersonStatus(strings.Clone(b.Columns[1].Strings[i]))
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := PersonMood(strings.Clone(c.Strings[i]))
-		r.BMood = &v
-	}
+func Walk(ctx context.Context, g engine.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
+	err = walkTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // walkTool serves the query walk in codegen/testdata/corpus/reads.gq as a tool.
-type walkTool struct{}
-
-func (walkTool) Descriptor() *tool.Descriptor {
-	return walkDescriptor
-}
-
-func (t walkTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t walkTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (walkTool) Info() *tool.QueryInfo {
-	return walkInfo
-}
-
-func (walkTool) Plan() *plan.Query {
-	return walkPlan
-}
-
-func (walkTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p WalkParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var walkDescriptor = &tool.Descriptor{
-	Name:         "walk",
-	Title:        "Walk",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"b.slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"b.mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["b.slug","status","b.mood"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var walkInfo = &tool.QueryInfo{
-	Name:      "walk",
-	ParamDocs: []string{"A short name that nobody else has."},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var walkPlan = &plan.Query{
-	Name: "walk",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
+var walkTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "walk",
+		ParamDocs: []string{"A short name that nobody else has."},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "a", Entity: plan.Node, Type: "Person"},
-			{Name: "b", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "slug", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Min: 1, Max: 3},
-			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Undirected: true, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.StartsWith, Left: plan.Prop{Var: 1, Name: "name", Type: value.Type{Kind: value.String}}, Right: plan.Lit{Value: value.OfString("A")}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Right: plan.Lit{Value: value.OfString("active")}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "b.slug", Expr: plan.Prop{Var: 1, Name: "slug", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "status", Expr: plan.Prop{Var: 1, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-			{Name: "b.mood", Expr: plan.Prop{Var: 1, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "walk",
+		Title:        "Walk",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"b.slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"b.mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["b.slug","status","b.mood"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-	},
+	Encoded: "" +
+		"\x01\x00\x04walk\x02\x00\x04slug\b\x01\x03\x00\x01a\x00\x00\x06Person\x00\x01b\x00\x04\a\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x02\x00\x05Knows\x01\x00\x02\x06\x02\x00\x02\x06\x01\x01\x02\x02\x03\x01\x0e\x03\x02\x00\x04name" +
+		"\b\x01\x02\x00\x00\x01A\x01\x03\x01\x00\x03\x02\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\n\x01\x04\x00\x06b.slug\x03\x02\x02\b\b\x00\t\x03\x02\t\f\x04\n\v\f\f\x04\n\v" +
+		"\f\x00\x00\x06b.mood\x03\x02\x00\x04mood\r\x03\x00\x04good\x00\x03bad\r\x03\x10\x11\x00\x00\x00\x03\x00\x02\x01\x00\a\x00\x04\x00\x00\x00\x12\x12\x00\x02\x06\x12\x00\x04\x04\x00\x00\x04\x02\b\x12\x12\x00\x00\x04\a\b\x12\x12\x00\x00\x04\t\f\x04\n\v" +
+		"\f\x12\x12\x00\x00\x04\x0f\r\x03\x10\x11\x12\x12\x00",
 }
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
@@ -1239,120 +338,33 @@ type EdgesRow struct {
 }
 
 // Edges runs the query edges in codegen/testdata/corpus/reads.gq.
-func Edges(ctx context.Context, g engine.Graph, p EdgesParams, at engine.Target) ([]EdgesRow, error) {
-	return read(ctx, g, edgesPlan, p.args(), at, (*EdgesRow).scan)
-}
-
-func (p *EdgesParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(string(p.How))
-	if p.Since != nil {
-		args[1] = value.OfDate(*p.Since)
-	}
-	return args
-}
-
-func (p *EdgesParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.How = KnowsHow(o.Enum("how", knowsHowValues...))
-	p.Since = o.OptDate("since")
-	return o.Done()
-}
-
-func (r *EdgesRow) scan(b *engine.Batch, i int) {
-	r.From = strings.Clone(b.Columns[0].Strings[i])
-	r.To = strings.Clone(b.Columns[1].Strings[i])
-	r.How = KnowsHow(strings.Clone(b.Columns[2].Strings[i]))
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := value.DateValue(c.Ints[i])
-		r.Since = &v
-	}
-	r.Edge = strings.Clone(b.Columns[4].Strings[i])
+func Edges(ctx context.Context, g engine.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
+	err = edgesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // edgesTool serves the query edges in codegen/testdata/corpus/reads.gq as a tool.
-type edgesTool struct{}
-
-func (edgesTool) Descriptor() *tool.Descriptor {
-	return edgesDescriptor
-}
-
-func (t edgesTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t edgesTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (edgesTool) Info() *tool.QueryInfo {
-	return edgesInfo
-}
-
-func (edgesTool) Plan() *plan.Query {
-	return edgesPlan
-}
-
-func (edgesTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p EdgesParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var edgesDescriptor = &tool.Descriptor{
-	Name:         "edges",
-	Title:        "Edges",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"how":{"type":"string","enum":["work","school"]},"since":{"type":"string","format":"date"}},"additionalProperties":false,"type":"object","required":["how"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"from":{"type":"string"},"to":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"since":{"format":"date","type":["string","null"]},"edge":{"type":"string"}},"additionalProperties":false,"type":"object","required":["from","to","how","since","edge"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var edgesInfo = &tool.QueryInfo{
-	Name:      "edges",
-	Exposed:   true,
-	ParamDocs: []string{"", ""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var edgesPlan = &plan.Query{
-	Name: "edges",
-	Params: []plan.Param{
-		{Name: "how", Type: value.Type{Kind: value.String}},
-		{Name: "since", Type: value.Type{Kind: value.Date, Nullable: true}},
+var edgesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "edges",
+		Exposed:   true,
+		ParamDocs: []string{"", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "a", Entity: plan.Node, Type: "Person"},
-			{Name: "k", Entity: plan.Edge, Type: "Knows"},
-			{Name: "b", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Traverse{From: 0, To: 2, Edge: "Knows", EdgeVar: 1, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "how", Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Ge, Left: plan.Prop{Var: 1, Name: "since", Type: value.Type{Kind: value.Date, Nullable: true}}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
-		},
-		Columns: []plan.Column{
-			{Name: "from", Expr: plan.Prop{Var: 0, Name: "slug", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "to", Expr: plan.Prop{Var: 2, Name: "slug", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "how", Expr: plan.Prop{Var: 1, Name: "how", Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}}, Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}},
-			{Name: "since", Expr: plan.Prop{Var: 1, Name: "since", Type: value.Type{Kind: value.Date, Nullable: true}}, Type: value.Type{Kind: value.Date, Nullable: true}},
-			{Name: "edge", Expr: plan.ID{Var: 1}, Type: value.Type{Kind: value.String}},
-		},
-		Ties:  []plan.VarID{0, 2, 1},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "edges",
+		Title:        "Edges",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"how":{"type":"string","enum":["work","school"]},"since":{"type":"string","format":"date"}},"additionalProperties":false,"type":"object","required":["how"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"from":{"type":"string"},"to":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"since":{"format":"date","type":["string","null"]},"edge":{"type":"string"}},"additionalProperties":false,"type":"object","required":["from","to","how","since","edge"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
-		{Entity: plan.Edge, Type: "Knows", Property: "how", Value: value.Type{Kind: value.String, Enum: []string{"work", "school"}}},
-		{Entity: plan.Edge, Type: "Knows", Property: "since", Value: value.Type{Kind: value.Date, Nullable: true}},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-	},
+	Enums: [][]string{{"work", "school"}},
+	Encoded: "" +
+		"\x01\x00\x05edges\x03\x00\x03how\b\x00\x05sinceI\x01\x04\x00\x01a\x00\x00\x06Person\x00\x01k\x02\x00\x05Knows\x00\x01b\x00\x05\x05\x01\x00\x02\x00\x04\a\x02\x00\x02\x02\x03\x01\x00\x03\x02\x02\f\x03\x00\x04work\x00\x06" +
+		"school\x02\x00\x01\x03\x01\n\x03\x02\x03I\x02\x02\x02\x06\x00\x04from\x03\x00\x00\x04slug\b\b\x00\x00\x02to\x03\x04\f\b\b\x00\x02\x03\x02\x02\f\x03\t\n\f\x03\t\n\x00\x03\x03\x02\x03II\x00\x00\x04edge\x04\x02\b\x00\x00\x00\x04" +
+		"\x00\x04\x02\x01\x00\x06\x00\x05\x00\x00\x00\x0f\x0f\x00\x02\a\x0f\x00\x05\x05\x00\x02\a\x02\f\x03\t\n\x0f\x0f\x00\x02\a\x03I\x0f\x0f\x00\x00\x05\f\b\x0f\x0f\x00",
 }
 
 // GroupsParams are the parameters of the query groups in codegen/testdata/corpus/reads.gq.
@@ -1371,141 +383,34 @@ type GroupsRow struct {
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
-func Groups(ctx context.Context, g engine.Graph, p GroupsParams, at engine.Target) ([]GroupsRow, error) {
-	return read(ctx, g, groupsPlan, p.args(), at, (*GroupsRow).scan)
-}
-
-func (*GroupsParams) args() engine.Args {
-	args := make(engine.Args, 0)
-	return args
-}
-
-func (*GroupsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	return o.Done()
-}
-
-func (r *GroupsRow) scan(b *engine.Batch, i int) {
-	r.Status = PersonStatus(strings.Clone(b.Columns[0].Strings[i]))
-	r.Samples = value.BigInt(b.Columns[1].Ints[i])
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := c.Floats[i]
-		r.Total = &v
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := c.Floats[i]
-		r.Mean = &v
-	}
-	if c := &b.Columns[4]; !c.IsNull(i) {
-		v := value.DateValue(c.Ints[i])
-		r.First = &v
-	}
-	if c := &b.Columns[5]; !c.IsNull(i) {
-		v := value.BigInt(c.Ints[i])
-		r.Biggest = &v
-	}
-	if c := &b.Columns[6]; !c.IsNull(i) {
-		v := PersonMood(strings.Clone(c.Strings[i]))
-		r.Best = &v
-	}
+func Groups(ctx context.Context, g engine.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
+	err = groupsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // groupsTool serves the query groups in codegen/testdata/corpus/reads.gq as a tool.
-type groupsTool struct{}
-
-func (groupsTool) Descriptor() *tool.Descriptor {
-	return groupsDescriptor
-}
-
-func (t groupsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t groupsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (groupsTool) Info() *tool.QueryInfo {
-	return groupsInfo
-}
-
-func (groupsTool) Plan() *plan.Query {
-	return groupsPlan
-}
-
-func (groupsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p GroupsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var groupsDescriptor = &tool.Descriptor{
-	Name:         "groups",
-	Title:        "Groups",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"samples":{"type":["integer","string"]},"total":{"type":["number","string","null"]},"mean":{"type":["number","string","null"]},"first":{"format":"date","type":["string","null"]},"biggest":{"type":["integer","string","null"]},"best":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["status","samples","total","mean","first","biggest","best"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var groupsInfo = &tool.QueryInfo{
-	Name:    "groups",
-	Exposed: true,
-	File:    "codegen/testdata/corpus/reads.gq",
-}
-
-var groupsPlan = &plan.Query{
-	Name: "groups",
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Person"},
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Traverse{From: 0, To: 1, Edge: "Owns", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-			plan.Filter{Cond: plan.Compare{Op: plan.Gt, Left: plan.Prop{Var: 1, Name: "day", Type: value.Type{Kind: value.Date}}, Right: plan.Lit{Value: value.OfDate(18321)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Le, Left: plan.Prop{Var: 1, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Right: plan.Lit{Value: value.OfDateTime(1714566600000)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Gt, Left: plan.Prop{Var: 1, Name: "double", Type: value.Type{Kind: value.F64}}, Right: plan.Lit{Value: value.OfF64(-1.5)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Ne, Left: plan.Prop{Var: 1, Name: "small", Type: value.Type{Kind: value.I32}}, Right: plan.Lit{Value: value.OfI32(3)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Lt, Left: plan.Prop{Var: 1, Name: "wide", Type: value.Type{Kind: value.U64}}, Right: plan.Lit{Value: value.OfU64(18446744073709551615)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "flag", Type: value.Type{Kind: value.Bool}}, Right: plan.Lit{Value: value.OfBool(true)}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 1, Name: "texts", Type: value.Type{Kind: value.String, List: true}}, Right: plan.Lit{Value: value.OfString("x")}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "status", Expr: plan.Prop{Var: 0, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-			{Name: "samples", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Type: value.Type{Kind: value.I64}},
-			{Name: "total", Expr: plan.Agg{Func: plan.Sum, Arg: plan.Prop{Var: 1, Name: "small", Type: value.Type{Kind: value.I32}}}, Type: value.Type{Kind: value.F64, Nullable: true}},
-			{Name: "mean", Expr: plan.Agg{Func: plan.Avg, Arg: plan.Prop{Var: 1, Name: "double", Type: value.Type{Kind: value.F64}}}, Type: value.Type{Kind: value.F64, Nullable: true}},
-			{Name: "first", Expr: plan.Agg{Func: plan.Min, Arg: plan.Prop{Var: 1, Name: "day", Type: value.Type{Kind: value.Date}}}, Type: value.Type{Kind: value.Date, Nullable: true}},
-			{Name: "biggest", Expr: plan.Agg{Func: plan.Max, Arg: plan.Prop{Var: 1, Name: "big", Type: value.Type{Kind: value.I64}}}, Type: value.Type{Kind: value.I64, Nullable: true}},
-			{Name: "best", Expr: plan.Agg{Func: plan.Max, Arg: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-		},
-		Grouped: true,
-		Order: []plan.Order{
-			{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Desc: true},
-		},
-		Ties:  []plan.VarID{0, 1},
-		Limit: plan.NoLimit,
+var groupsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:    "groups",
+		Exposed: true,
+		File:    "codegen/testdata/corpus/reads.gq",
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Owns", From: "Person", To: "Sample"},
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "day", Value: value.Type{Kind: value.Date}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
-		{Entity: plan.Node, Type: "Sample", Property: "double", Value: value.Type{Kind: value.F64}},
-		{Entity: plan.Node, Type: "Sample", Property: "small", Value: value.Type{Kind: value.I32}},
-		{Entity: plan.Node, Type: "Sample", Property: "wide", Value: value.Type{Kind: value.U64}},
-		{Entity: plan.Node, Type: "Sample", Property: "flag", Value: value.Type{Kind: value.Bool}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-		{Entity: plan.Node, Type: "Sample", Property: "big", Value: value.Type{Kind: value.I64}},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
+	Tool: tool.Descriptor{
+		Name:         "groups",
+		Title:        "Groups",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"samples":{"type":["integer","string"]},"total":{"type":["number","string","null"]},"mean":{"type":["number","string","null"]},"first":{"format":"date","type":["string","null"]},"biggest":{"type":["integer","string","null"]},"best":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["status","samples","total","mean","first","biggest","best"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
+	Encoded: "" +
+		"\x01\x00\x06groups\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x01s\x00\x00\x06Sample\n\x01\x00\x02\x00\x02\x00\x04Owns\x01\x00\x02\x02\x03\x01\b\x03\x02\x00\x03dayH\x01\x12\x00\x91\x8f\x01\x01\x03\x01\x06\x03\x02\x00\ains" +
+		"tantP\x01\x14\x00\xc0\xaa\x88\xa1\xf31\x01\x03\x01\b\x03\x02\x00\x06double@\x01\x10\x00\x80\x80\x80\x80\x80\x80\x80\xfc\xbf\x01\x01\x03\x01\x02\x03\x02\x00\x05small\x18\x01\x06\x00\x03\x01\x03\x01\x04\x03\x02\x00\x04wide0\x01\f\x00\xff\xff\xff\xff" +
+		"\xff\xff\xff\xff\xff\x01\x01\x03\x01\x00\x03\x02\x00\x04flag\x10\x01\x04\x00\x01\x01\x03\x01\f\x03\x02\x00\x05texts\n\x01\x02\x00\x00\x01x\x01\b\x00\x06status\x03\x00\x0f\f\x04\x00\x06active\x00\bon-leave\x00\x04go" +
+		"ne\f\x04\x10\x11\x12\x00\x00\asamples\b\x00\x06\x02 \x00\x00\x05total\b\x02\x03\x02\n\x18A\x00\x00\x04mean\b\x04\x03\x02\t@A\x00\x00\x05first\b\x06\x03\x02\aHI\x00\x00\abiggest\b\b\x03\x02" +
+		"\x00\x03big !\x00\x00\x04best\b\b\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\r\x03\x1b\x1c\x00\x01\x02\b\x00\x06\x02\x01\x03\x00\x02\x01\x00\x0e\x00\x03\x00\x00\x00\x1d\x1d\x00\x02\x06\x1d\x00\x03\x05\x00\x00\x05\x1d\x00\x1d\x1d\x00\x00\x05\a" +
+		"H\x1d\x1d\x00\x00\x05\bP\x1d\x1d\x00\x00\x05\t@\x1d\x1d\x00\x00\x05\n\x18\x1d\x1d\x00\x00\x05\v0\x1d\x1d\x00\x00\x05\f\x10\x1d\x1d\x00\x00\x05\r\n\x1d\x1d\x00\x00\x03\x0f\f\x04\x10\x11\x12\x1d\x1d\x00\x00\x05\x18 \x1d\x1d\x00\x00\x03\x1a\r\x03\x1b\x1c\x1d\x1d\x00",
 }
 
 // FindTextParams are the parameters of the query find_text in codegen/testdata/corpus/reads.gq.
@@ -1521,109 +426,31 @@ type FindTextRow struct {
 }
 
 // FindText runs the query find_text in codegen/testdata/corpus/reads.gq.
-func FindText(ctx context.Context, g engine.Graph, p FindTextParams, at engine.Target) ([]FindTextRow, error) {
-	return read(ctx, g, findTextPlan, p.args(), at, (*FindTextRow).scan)
-}
-
-func (p *FindTextParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(p.Words)
-	if p.Edits != nil {
-		args[1] = value.OfI32(*p.Edits)
-	}
-	return args
-}
-
-func (p *FindTextParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Words = o.String("words")
-	p.Edits = o.OptI32("edits")
-	return o.Done()
-}
-
-func (r *FindTextRow) scan(b *engine.Batch, i int) {
-	r.Text = strings.Clone(b.Columns[0].Strings[i])
-	r.Score = b.Columns[1].Floats[i]
+func FindText(ctx context.Context, g engine.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
+	err = findTextTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // findTextTool serves the query find_text in codegen/testdata/corpus/reads.gq as a tool.
-type findTextTool struct{}
-
-func (findTextTool) Descriptor() *tool.Descriptor {
-	return findTextDescriptor
-}
-
-func (t findTextTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t findTextTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (findTextTool) Info() *tool.QueryInfo {
-	return findTextInfo
-}
-
-func (findTextTool) Plan() *plan.Query {
-	return findTextPlan
-}
-
-func (findTextTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p FindTextParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var findTextDescriptor = &tool.Descriptor{
-	Name:         "find_text",
-	Title:        "Find text",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"words":{"type":"string"},"edits":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["words"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"text":{"type":"string"},"score":{"type":["number","string"]}},"additionalProperties":false,"type":"object","required":["text","score"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var findTextInfo = &tool.QueryInfo{
-	Name:      "find_text",
-	Exposed:   true,
-	ParamDocs: []string{"", ""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var findTextPlan = &plan.Query{
-	Name: "find_text",
-	Params: []plan.Param{
-		{Name: "words", Type: value.Type{Kind: value.String}},
-		{Name: "edits", Type: value.Type{Kind: value.I32, Nullable: true}},
+var findTextTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "find_text",
+		Exposed:   true,
+		ParamDocs: []string{"", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.TextMatch{Kind: plan.Search, Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}},
-			plan.Filter{Cond: plan.TextMatch{Kind: plan.Fuzzy, Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.Lit{Value: value.OfString("qubit")}, MaxEdits: plan.Lit{Value: value.OfI64(1)}}},
-			plan.Filter{Cond: plan.TextMatch{Kind: plan.Phrase, Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.Lit{Value: value.OfString("exact phrase")}}},
-		},
-		Columns: []plan.Column{
-			{Name: "text", Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "score", Expr: plan.BM25{Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}, Type: value.Type{Kind: value.F64}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.BM25{Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}, Desc: true},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: 5,
+	Tool: tool.Descriptor{
+		Name:         "find_text",
+		Title:        "Find text",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string"},"edits":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"},"score":{"type":["number","string"]}},"additionalProperties":false,"type":"object","required":["text","score"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\tfind_text\x03\x00\x05words\b\x00\x05edits\x19\x01\x02\x00\x01s\x00\x00\x06Sample\x05\x01\x00\x03\x02\x00\x00\x00\x04text\b\x02\x00\x00\x03\x02\x04\x00\x06\b\x01\x02\x00\x00\x05qubit\x01\b\x00\x01" +
+		"\x03\x02\x02\x00\x06\b\x01\x02\x00\x00\fexact phrase\x00\x03\x06\x03\x00\x06\b\b\x00\x00\x05score\n\x00\x06\b\x02\x00@\x00\x00\x02\n\x00\x06\b\x02\x00\x01\x02\x00\n\x00\x03\x00\x05\x00\x00\x00\n\n\x00\x00\x05\x06\b\n\n\x00",
 }
 
 // NearParams are the parameters of the query near in codegen/testdata/corpus/reads.gq.
@@ -1638,103 +465,31 @@ type NearRow struct {
 }
 
 // Near runs the query near in codegen/testdata/corpus/reads.gq.
-func Near(ctx context.Context, g engine.Graph, p NearParams, at engine.Target) ([]NearRow, error) {
-	return read(ctx, g, nearPlan, p.args(), at, (*NearRow).scan)
-}
-
-func (p *NearParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfVector(slices.Clone(p.Vec[:]))
-	args[1] = value.OfString(p.Words)
-	return args
-}
-
-func (p *NearParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	copy(p.Vec[:], o.Vector("vec", 3))
-	p.Words = o.String("words")
-	return o.Done()
-}
-
-func (r *NearRow) scan(b *engine.Batch, i int) {
-	r.Text = strings.Clone(b.Columns[0].Strings[i])
+func Near(ctx context.Context, g engine.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
+	err = nearTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // nearTool serves the query near in codegen/testdata/corpus/reads.gq as a tool.
-type nearTool struct{}
-
-func (nearTool) Descriptor() *tool.Descriptor {
-	return nearDescriptor
-}
-
-func (t nearTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t nearTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (nearTool) Info() *tool.QueryInfo {
-	return nearInfo
-}
-
-func (nearTool) Plan() *plan.Query {
-	return nearPlan
-}
-
-func (nearTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p NearParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var nearDescriptor = &tool.Descriptor{
-	Name:         "near",
-	Title:        "Near",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["vec","words"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var nearInfo = &tool.QueryInfo{
-	Name:      "near",
-	Exposed:   true,
-	ParamDocs: []string{"", ""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var nearPlan = &plan.Query{
-	Name: "near",
-	Params: []plan.Param{
-		{Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}},
-		{Name: "words", Type: value.Type{Kind: value.String}},
+var nearTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "near",
+		Exposed:   true,
+		ParamDocs: []string{"", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-		},
-		Columns: []plan.Column{
-			{Name: "text", Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.RRF{First: plan.Nearest{Prop: plan.Prop{Var: 0, Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}}, Vector: plan.ParamRef{Index: 0}}, Second: plan.BM25{Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 1}}}, Desc: true},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: 5,
+	Tool: tool.Descriptor{
+		Name:         "near",
+		Title:        "Near",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["vec","words"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Sample", Property: "vec", Value: value.Type{Kind: value.Vector, Dim: 3}},
-	},
+	Encoded: "" +
+		"\x01\x00\x04near\x03\x00\x03vec`\x06\x00\x05words\b\x01\x02\x00\x01s\x00\x00\x06Sample\x02\x01\x00\x02\x00\x04text\x03\x00\x06\b\b\x00\x00\x02\f\v\x00\x02`\x06\x02\x00\n\x00\x06\b\x02\x02\x00\x01\x02\x00\n\x00\x04\x00\x05\x00\x00" +
+		"\x00\a\a\x00\x00\x05\x06\b\a\a\x00\x00\x05\x02`\x06\a\a\x00",
 }
 
 // NotThereParams are the parameters of the query not_there in codegen/testdata/corpus/reads.gq.
@@ -1750,109 +505,32 @@ type NotThereRow struct {
 }
 
 // NotThere runs the query not_there in codegen/testdata/corpus/reads.gq.
-func NotThere(ctx context.Context, g engine.Graph, p NotThereParams, at engine.Target) ([]NotThereRow, error) {
-	return read(ctx, g, notTherePlan, p.args(), at, (*NotThereRow).scan)
-}
-
-func (p *NotThereParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(p.Status)
-	args[1] = value.OfString(p.Other)
-	return args
-}
-
-func (p *NotThereParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Status = o.String("status")
-	p.Other = o.String("other")
-	return o.Done()
-}
-
-func (r *NotThereRow) scan(b *engine.Batch, i int) {
-	r.Slug = strings.Clone(b.Columns[0].Strings[i])
+func NotThere(ctx context.Context, g engine.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
+	err = notThereTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // notThereTool serves the query not_there in codegen/testdata/corpus/reads.gq as a tool.
-type notThereTool struct{}
-
-func (notThereTool) Descriptor() *tool.Descriptor {
-	return notThereDescriptor
-}
-
-func (t notThereTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t notThereTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (notThereTool) Info() *tool.QueryInfo {
-	return notThereInfo
-}
-
-func (notThereTool) Plan() *plan.Query {
-	return notTherePlan
-}
-
-func (notThereTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p NotThereParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var notThereDescriptor = &tool.Descriptor{
-	Name:         "not_there",
-	Title:        "Not there",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"status":{"type":"string"},"other":{"type":"string"}},"additionalProperties":false,"type":"object","required":["status","other"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var notThereInfo = &tool.QueryInfo{
-	Name:      "not_there",
-	Exposed:   true,
-	ParamDocs: []string{"", ""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var notTherePlan = &plan.Query{
-	Name: "not_there",
-	Params: []plan.Param{
-		{Name: "status", Type: value.Type{Kind: value.String}},
-		{Name: "other", Type: value.Type{Kind: value.String}},
+var notThereTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "not_there",
+		Exposed:   true,
+		ParamDocs: []string{"", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Person"},
-			{Name: "q", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Not{
-				Match: []plan.Clause{
-					plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Min: 1, Max: 1},
-					plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-				},
-			},
-			plan.Filter{Cond: plan.Compare{Op: plan.Ne, Left: plan.Prop{Var: 0, Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}}, Right: plan.ParamRef{Index: 1}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "slug", Expr: plan.Prop{Var: 0, Name: "slug", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "not_there",
+		Title:        "Not there",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string"},"other":{"type":"string"}},"additionalProperties":false,"type":"object","required":["status","other"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\tnot_there\x03\x00\x06status\b\x00\x05other\b\x01\x03\x00\x01p\x00\x00\x06Person\x00\x01q\x00\x05\x04\x01\x00\x04\x03\x02\x00\x02\x00\x05Knows\x01\x00\x02\x02\x03\x01\x00\x03\x02\x02\f\x04\x00\x06ac" +
+		"tive\x00\bon-leave\x00\x04gone\x02\x00\x01\x03\x01\x02\x03\x00\x02\f\x04\b\t\n\x02\x02\x01\x02\x00\x04slug\x03\x00\v\b\b\x00\x00\x00\x02\x00\x01\x00\x05\x00\x05\x00\x00\x00\f\f\x00\x02\a\f\x00\x05\x05\x00\x00\x05\x02\f\x04\b\t\n" +
+		"\f\f\x00\x00\x05\v\b\f\f\x00",
 }
 
 // ListsParams are the parameters of the query lists in codegen/testdata/corpus/reads.gq.
@@ -1875,190 +553,35 @@ type ListsRow struct {
 }
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
-func Lists(ctx context.Context, g engine.Graph, p ListsParams, at engine.Target) ([]ListsRow, error) {
-	return read(ctx, g, listsPlan, p.args(), at, (*ListsRow).scan)
-}
-
-func (p *ListsParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Has)
-	return args
-}
-
-func (p *ListsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Has = o.String("has")
-	return o.Done()
-}
-
-func (r *ListsRow) scan(b *engine.Batch, i int) {
-	if c := &b.Columns[0]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.STexts0 = make([]string, len(elems))
-		for j, e := range elems {
-			r.STexts0[j] = strings.Clone(e.Str())
-		}
-	}
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SFlags0 = make([]bool, len(elems))
-		for j, e := range elems {
-			r.SFlags0[j] = e.Bool()
-		}
-	}
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SSmalls0 = make([]int32, len(elems))
-		for j, e := range elems {
-			r.SSmalls0[j] = int32(e.Int())
-		}
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SBigs0 = make([]value.BigInt, len(elems))
-		for j, e := range elems {
-			r.SBigs0[j] = value.BigInt(e.Int())
-		}
-	}
-	if c := &b.Columns[4]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SCounts0 = make([]uint32, len(elems))
-		for j, e := range elems {
-			r.SCounts0[j] = uint32(e.Uint())
-		}
-	}
-	if c := &b.Columns[5]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SWides0 = make([]value.BigUint, len(elems))
-		for j, e := range elems {
-			r.SWides0[j] = value.BigUint(e.Uint())
-		}
-	}
-	if c := &b.Columns[6]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SSingles0 = make([]float32, len(elems))
-		for j, e := range elems {
-			r.SSingles0[j] = float32(e.Float())
-		}
-	}
-	if c := &b.Columns[7]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SDoubles0 = make([]float64, len(elems))
-		for j, e := range elems {
-			r.SDoubles0[j] = e.Float()
-		}
-	}
-	if c := &b.Columns[8]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SDays0 = make([]value.DateValue, len(elems))
-		for j, e := range elems {
-			r.SDays0[j] = value.DateValue(e.Int())
-		}
-	}
-	if c := &b.Columns[9]; !c.IsNull(i) {
-		elems := c.Lists[i].Elems()
-		r.SInstants0 = make([]value.DateTimeValue, len(elems))
-		for j, e := range elems {
-			r.SInstants0[j] = value.DateTimeValue(e.Int())
-		}
-	}
+func Lists(ctx context.Context, g engine.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
+	err = listsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // listsTool serves the query lists in codegen/testdata/corpus/reads.gq as a tool.
-type listsTool struct{}
-
-func (listsTool) Descriptor() *tool.Descriptor {
-	return listsDescriptor
-}
-
-func (t listsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t listsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (listsTool) Info() *tool.QueryInfo {
-	return listsInfo
-}
-
-func (listsTool) Plan() *plan.Query {
-	return listsPlan
-}
-
-func (listsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p ListsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var listsDescriptor = &tool.Descriptor{
-	Name:         "lists",
-	Title:        "Lists",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"has":{"type":"string"}},"additionalProperties":false,"type":"object","required":["has"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.flags0":{"items":{"type":"boolean"},"type":["array","null"]},"s.smalls0":{"items":{"type":"integer"},"type":["array","null"]},"s.bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.counts0":{"items":{"type":"integer"},"type":["array","null"]},"s.wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"s.instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.texts0","s.flags0","s.smalls0","s.bigs0","s.counts0","s.wides0","s.singles0","s.doubles0","s.days0","s.instants0"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var listsInfo = &tool.QueryInfo{
-	Name:      "lists",
-	Exposed:   true,
-	ParamDocs: []string{""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var listsPlan = &plan.Query{
-	Name: "lists",
-	Params: []plan.Param{
-		{Name: "has", Type: value.Type{Kind: value.String}},
+var listsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "lists",
+		Exposed:   true,
+		ParamDocs: []string{""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "texts", Type: value.Type{Kind: value.String, List: true}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Filter{Cond: plan.Compare{Op: plan.Lt, Left: plan.Prop{Var: 0, Name: "instant", Type: value.Type{Kind: value.DateTime}}, Right: plan.Now{}, Unless: plan.NoParam}},
-		},
-		Columns: []plan.Column{
-			{Name: "s.texts0", Expr: plan.Prop{Var: 0, Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}}, Type: value.Type{Kind: value.String, List: true, Nullable: true}},
-			{Name: "s.flags0", Expr: plan.Prop{Var: 0, Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}}, Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
-			{Name: "s.smalls0", Expr: plan.Prop{Var: 0, Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}}, Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
-			{Name: "s.bigs0", Expr: plan.Prop{Var: 0, Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}}, Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
-			{Name: "s.counts0", Expr: plan.Prop{Var: 0, Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}}, Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
-			{Name: "s.wides0", Expr: plan.Prop{Var: 0, Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}}, Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
-			{Name: "s.singles0", Expr: plan.Prop{Var: 0, Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}}, Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
-			{Name: "s.doubles0", Expr: plan.Prop{Var: 0, Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}}, Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
-			{Name: "s.days0", Expr: plan.Prop{Var: 0, Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}}, Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
-			{Name: "s.instants0", Expr: plan.Prop{Var: 0, Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}}, Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.ID{Var: 0}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "lists",
+		Title:        "Lists",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"has":{"type":"string"}},"additionalProperties":false,"type":"object","required":["has"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.flags0":{"items":{"type":"boolean"},"type":["array","null"]},"s.smalls0":{"items":{"type":"integer"},"type":["array","null"]},"s.bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.counts0":{"items":{"type":"integer"},"type":["array","null"]},"s.wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"s.instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.texts0","s.flags0","s.smalls0","s.bigs0","s.counts0","s.wides0","s.singles0","s.doubles0","s.days0","s.instants0"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}},
-		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}},
-		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
-	},
+	Encoded: "" +
+		"\x01\x00\x05lists\x02\x00\x03has\b\x01\x02\x00\x01s\x00\x00\x06Sample\x04\x01\x00\x03\x01\f\x03\x00\x00\x05texts\n\x02\x00\x01\x03\x01\x04\x03\x00\x00\ainstantP\a\x01\v\x00\bs.texts0\x03\x00\x00\x06" +
+		"texts0\v\v\x00\x00\bs.flags0\x03\x00\x00\x06flags0\x13\x13\x00\x00\ts.smalls0\x03\x00\x00\asmalls0\x1b\x1b\x00\x00\as.bigs0\x03\x00\x00\x05bigs0##\x00\x00\t" +
+		"s.counts0\x03\x00\x00\acounts0++\x00\x00\bs.wides0\x03\x00\x00\x06wides033\x00\x00\ns.singles0\x03\x00\x00\bsingles0;;\x00\x00\ns.dou" +
+		"bles0\x03\x00\x00\bdoubles0CC\x00\x00\as.days0\x03\x00\x00\x05days0KK\x00\x00\vs.instants0\x03\x00\x00\tinstants0SS\x00\x00\x02\x04\x00\x00\x02\x00\x01\x00\x0e" +
+		"\x00\x04\x00\x00\x00\x1b\x1b\x00\x00\x04\x05\n\x1b\x1b\x00\x00\x04\x06P\x1b\x1b\x00\x00\x04\b\v\x1b\x1b\x00\x00\x04\n\x13\x1b\x1b\x00\x00\x04\f\x1b\x1b\x1b\x00\x00\x04\x0e#\x1b\x1b\x00\x00\x04\x10+\x1b\x1b\x00\x00\x04\x123\x1b\x1b\x00\x00\x04\x14;\x1b\x1b\x00\x00\x04\x16C\x1b\x1b\x00\x00\x04" +
+		"\x18K\x1b\x1b\x00\x00\x04\x1aS\x1b\x1b\x00",
 }
 
 // EdgeEndsParams are the parameters of the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -2077,115 +600,32 @@ type EdgeEndsRow struct {
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
-func EdgeEnds(ctx context.Context, g engine.Graph, p EdgeEndsParams, at engine.Target) ([]EdgeEndsRow, error) {
-	return read(ctx, g, edgeEndsPlan, p.args(), at, (*EdgeEndsRow).scan)
-}
-
-func (p *EdgeEndsParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.From)
-	return args
-}
-
-func (p *EdgeEndsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.From = o.String("from")
-	return o.Done()
-}
-
-func (r *EdgeEndsRow) scan(b *engine.Batch, i int) {
-	r.Source = strings.Clone(b.Columns[0].Strings[i])
-	r.Target = strings.Clone(b.Columns[1].Strings[i])
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := value.DateTimeValue(c.Ints[i])
-		r.Seen = &v
-	}
-	if c := &b.Columns[3]; !c.IsNull(i) {
-		v := PersonMood(strings.Clone(c.Strings[i]))
-		r.Mood = &v
-	}
+func EdgeEnds(ctx context.Context, g engine.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
+	err = edgeEndsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // edgeEndsTool serves the query edge_ends in codegen/testdata/corpus/reads.gq as a tool.
-type edgeEndsTool struct{}
-
-func (edgeEndsTool) Descriptor() *tool.Descriptor {
-	return edgeEndsDescriptor
-}
-
-func (t edgeEndsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t edgeEndsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (edgeEndsTool) Info() *tool.QueryInfo {
-	return edgeEndsInfo
-}
-
-func (edgeEndsTool) Plan() *plan.Query {
-	return edgeEndsPlan
-}
-
-func (edgeEndsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p EdgeEndsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var edgeEndsDescriptor = &tool.Descriptor{
-	Name:         "edge_ends",
-	Title:        "Edge ends",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"from":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["from"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"source":{"type":"string"},"target":{"type":"string"},"seen":{"format":"date-time","type":["string","null"]},"mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["source","target","seen","mood"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var edgeEndsInfo = &tool.QueryInfo{
-	Name:      "edge_ends",
-	Exposed:   true,
-	ParamDocs: []string{"A short name that nobody else has."},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var edgeEndsPlan = &plan.Query{
-	Name: "edge_ends",
-	Params: []plan.Param{
-		{Name: "from", Type: value.Type{Kind: value.String}},
+var edgeEndsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "edge_ends",
+		Exposed:   true,
+		ParamDocs: []string{"A short name that nobody else has."},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "a", Entity: plan.Node, Type: "Person"},
-			{Name: "k", Entity: plan.Edge, Type: "Knows"},
-			{Name: "b", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "slug", Type: value.Type{Kind: value.String}}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
-			plan.Traverse{From: 0, To: 2, Edge: "Knows", EdgeVar: 1, Min: 1, Max: 1},
-		},
-		Columns: []plan.Column{
-			{Name: "source", Expr: plan.Endpoint{Var: 1}, Type: value.Type{Kind: value.String}},
-			{Name: "target", Expr: plan.Endpoint{Var: 1, To: true}, Type: value.Type{Kind: value.String}},
-			{Name: "seen", Expr: plan.Prop{Var: 2, Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}}, Type: value.Type{Kind: value.DateTime, Nullable: true}},
-			{Name: "mood", Expr: plan.Prop{Var: 2, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-		},
-		Ties:  []plan.VarID{0, 2, 1},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "edge_ends",
+		Title:        "Edge ends",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["from"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"source":{"type":"string"},"target":{"type":"string"},"seen":{"format":"date-time","type":["string","null"]},"mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["source","target","seen","mood"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person"},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-	},
+	Encoded: "" +
+		"\x01\x00\tedge_ends\x02\x00\x04from\b\x01\x04\x00\x01a\x00\x00\x06Person\x00\x01k\x02\x00\x05Knows\x00\x01b\x00\x04\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04slug\b\x02\x00\x01\x02\x00\x04\x06\x02\x00\x02\x02\x05\x00\x06s" +
+		"ource\x05\x02\x00\b\x00\x00\x06target\x05\x02\x01\b\x00\x00\x04seen\x03\x04\vQQ\x00\x00\x04mood\x03\x04\f\r\x03\x00\x04good\x00\x03bad\r\x03\r\x0e\x00\x00\x00\x04\x00\x04\x02\x01\x00\x06\x00\x04\x00\x00\x00\x0f\x0f\x00\x02" +
+		"\x06\x0f\x00\x04\x04\x00\x00\x04\b\b\x0f\x0f\x00\x00\x04\vQ\x0f\x0f\x00\x00\x04\f\r\x03\r\x0e\x0f\x0f\x00",
 }
 
 // HitsParams are the parameters of the query hits in codegen/testdata/corpus/reads.gq.
@@ -2200,101 +640,31 @@ type HitsRow struct {
 }
 
 // Hits runs the query hits in codegen/testdata/corpus/reads.gq.
-func Hits(ctx context.Context, g engine.Graph, p HitsParams, at engine.Target) ([]HitsRow, error) {
-	return read(ctx, g, hitsPlan, p.args(), at, (*HitsRow).scan)
-}
-
-func (p *HitsParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Words)
-	return args
-}
-
-func (p *HitsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Words = o.String("words")
-	return o.Done()
-}
-
-func (r *HitsRow) scan(b *engine.Batch, i int) {
-	r.Text = strings.Clone(b.Columns[0].Strings[i])
-	r.Hit = b.Columns[1].Ints[i] != 0
+func Hits(ctx context.Context, g engine.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
+	err = hitsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // hitsTool serves the query hits in codegen/testdata/corpus/reads.gq as a tool.
-type hitsTool struct{}
-
-func (hitsTool) Descriptor() *tool.Descriptor {
-	return hitsDescriptor
-}
-
-func (t hitsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t hitsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (hitsTool) Info() *tool.QueryInfo {
-	return hitsInfo
-}
-
-func (hitsTool) Plan() *plan.Query {
-	return hitsPlan
-}
-
-func (hitsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p HitsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var hitsDescriptor = &tool.Descriptor{
-	Name:         "hits",
-	Title:        "Hits",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["words"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"text":{"type":"string"},"hit":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["text","hit"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var hitsInfo = &tool.QueryInfo{
-	Name:      "hits",
-	Exposed:   true,
-	ParamDocs: []string{""},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var hitsPlan = &plan.Query{
-	Name: "hits",
-	Params: []plan.Param{
-		{Name: "words", Type: value.Type{Kind: value.String}},
+var hitsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "hits",
+		Exposed:   true,
+		ParamDocs: []string{""},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "s", Entity: plan.Node, Type: "Sample"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-		},
-		Columns: []plan.Column{
-			{Name: "text", Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Type: value.Type{Kind: value.String}},
-			{Name: "hit", Expr: plan.Matched{Match: plan.TextMatch{Kind: plan.Search, Prop: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}, Query: plan.ParamRef{Index: 0}}}, Type: value.Type{Kind: value.Bool}},
-		},
-		Order: []plan.Order{
-			{Expr: plan.Prop{Var: 0, Name: "text", Type: value.Type{Kind: value.String}}},
-		},
-		Ties:  []plan.VarID{0},
-		Limit: plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "hits",
+		Title:        "Hits",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"},"hit":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["text","hit"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample"},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\x04hits\x02\x00\x05words\b\x01\x02\x00\x01s\x00\x00\x06Sample\x02\x01\x00\x03\x00\x04text\x03\x00\x05\b\b\x00\x00\x03hit\t\x00\x00\x05\b\x02\x00\x00\x10\x00\x00\x02\x03\x00\x05\b\x00\x02\x00\x01\x00\x03\x00\x04\x00\x00\x00\a\a" +
+		"\x00\x00\x04\x05\b\a\a\x00",
 }
 
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
@@ -2313,115 +683,30 @@ type BestRow struct {
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
-func Best(ctx context.Context, g engine.Graph, p BestParams, at engine.Target) ([]BestRow, error) {
-	return read(ctx, g, bestPlan, p.args(), at, (*BestRow).scan)
-}
-
-func (p *BestParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	if p.Mood != nil {
-		args[0] = value.OfString(string(*p.Mood))
-	}
-	return args
-}
-
-func (p *BestParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Mood = (*PersonMood)(o.OptEnum("mood", personMoodValues...))
-	return o.Done()
-}
-
-func (r *BestRow) scan(b *engine.Batch, i int) {
-	if c := &b.Columns[0]; !c.IsNull(i) {
-		v := PersonMood(strings.Clone(c.Strings[i]))
-		r.Mood = &v
-	}
-	if c := &b.Columns[1]; !c.IsNull(i) {
-		v := value.DateTimeValue(c.Ints[i])
-		r.Seen = &v
-	}
-	if c := &b.Columns[2]; !c.IsNull(i) {
-		v := c.Floats[i]
-		r.Age = &v
-	}
-	r.People = value.BigInt(b.Columns[3].Ints[i])
+func Best(ctx context.Context, g engine.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
+	err = bestTool.Read(ctx, g, p, at, &rows)
+	return rows, err
 }
 
 // bestTool serves the query best in codegen/testdata/corpus/reads.gq as a tool.
-type bestTool struct{}
-
-func (bestTool) Descriptor() *tool.Descriptor {
-	return bestDescriptor
-}
-
-func (t bestTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t bestTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (bestTool) Info() *tool.QueryInfo {
-	return bestInfo
-}
-
-func (bestTool) Plan() *plan.Query {
-	return bestPlan
-}
-
-func (bestTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p BestParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var bestDescriptor = &tool.Descriptor{
-	Name:         "best",
-	Title:        "Best",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"properties":{"mood":{"enum":["good","bad",null],"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]},"age":{"type":["number","string","null"]},"people":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["mood","seen","age","people"]},"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`),
-	ReadOnly:     true,
-	Idempotent:   true,
-}
-
-var bestInfo = &tool.QueryInfo{
-	Name:      "best",
-	Exposed:   true,
-	ParamDocs: []string{"How it goes."},
-	File:      "codegen/testdata/corpus/reads.gq",
-}
-
-var bestPlan = &plan.Query{
-	Name: "best",
-	Params: []plan.Param{
-		{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true}},
+var bestTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "best",
+		Exposed:   true,
+		ParamDocs: []string{"How it goes."},
+		File:      "codegen/testdata/corpus/reads.gq",
 	},
-	Read: &plan.Read{
-		Vars: []plan.Var{
-			{Name: "p", Entity: plan.Node, Type: "Person"},
-		},
-		Match: []plan.Clause{
-			plan.Bind{Var: 0},
-			plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}, Right: plan.ParamRef{Index: 0}, Unless: 0}},
-		},
-		Columns: []plan.Column{
-			{Name: "mood", Expr: plan.Agg{Func: plan.Max, Arg: plan.Prop{Var: 0, Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}}}, Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-			{Name: "seen", Expr: plan.Agg{Func: plan.Min, Arg: plan.Prop{Var: 0, Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}}}, Type: value.Type{Kind: value.DateTime, Nullable: true}},
-			{Name: "age", Expr: plan.Agg{Func: plan.Avg, Arg: plan.Prop{Var: 0, Name: "age", Type: value.Type{Kind: value.I32}}}, Type: value.Type{Kind: value.F64, Nullable: true}},
-			{Name: "people", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}, Type: value.Type{Kind: value.I64}},
-		},
-		Grouped: true,
-		Ties:    []plan.VarID{0},
-		Limit:   plan.NoLimit,
+	Tool: tool.Descriptor{
+		Name:         "best",
+		Title:        "Best",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"mood":{"enum":["good","bad",null],"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]},"age":{"type":["number","string","null"]},"people":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["mood","seen","age","people"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person"},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}},
-		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}},
-	},
+	Enums: [][]string{{"good", "bad"}},
+	Encoded: "" +
+		"\x01\x00\x04best\x02\x00\x04mood\t\x01\x02\x00\x01p\x00\x00\x06Person\x03\x01\x00\x03\x01\x00\x03\x00\x02\r\x03\x00\x04good\x00\x03bad\x02\x00\x00\x05\x02\b\b\x03\x00\x02\r\x03\x05\x06\r\x03\x05\x06\x00\x00\x04seen\b\x06\x03\x00" +
+		"\aQQ\x00\x00\x03age\b\x04\x03\x00\b\x18A\x00\x00\x06people\b\x00\x06\x00 \x00\x01\x00\x02\x00\x01\x00\x05\x00\x04\x00\x00\x00\n\n\x00\x00\x04\x02\r\x03\x05\x06\n\n\x00\x00\x04\aQ\n\n\x00\x00\x04\b\x18\n\n\x00",
 }

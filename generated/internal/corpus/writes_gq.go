@@ -5,11 +5,10 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"slices"
 )
 
 // PutPersonParams are the parameters of the query put_person in codegen/testdata/corpus/writes.gq.
@@ -29,120 +28,33 @@ type PutPersonParams struct {
 //
 // Add or replace a person.
 func PutPerson(ctx context.Context, g engine.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, putPersonPlan, p.args(), opts)
-}
-
-func (p *PutPersonParams) args() engine.Args {
-	args := make(engine.Args, 6)
-	args[0] = value.OfString(p.Slug)
-	args[1] = value.OfString(p.Name)
-	args[2] = value.OfString(string(p.Status))
-	if p.Mood != nil {
-		args[3] = value.OfString(string(*p.Mood))
-	}
-	args[4] = value.OfI32(p.Age)
-	if p.Email != nil {
-		args[5] = value.OfString(*p.Email)
-	}
-	return args
-}
-
-func (p *PutPersonParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	p.Name = o.String("name")
-	p.Status = PersonStatus(o.Enum("status", personStatusValues...))
-	p.Mood = (*PersonMood)(o.OptEnum("mood", personMoodValues...))
-	p.Age = o.I32("age")
-	p.Email = o.OptString("email")
-	return o.Done()
+	return putPersonTool.Write(ctx, g, p, opts)
 }
 
 // putPersonTool serves the query put_person in codegen/testdata/corpus/writes.gq as a tool.
-type putPersonTool struct{}
-
-func (putPersonTool) Descriptor() *tool.Descriptor {
-	return putPersonDescriptor
-}
-
-func (t putPersonTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t putPersonTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (putPersonTool) Info() *tool.QueryInfo {
-	return putPersonInfo
-}
-
-func (putPersonTool) Plan() *plan.Query {
-	return putPersonPlan
-}
-
-func (putPersonTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p PutPersonParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var putPersonDescriptor = &tool.Descriptor{
-	Name:         "put_person",
-	Title:        "Put person",
-	Description:  "Add or replace a person.\n\nConstraints: a Person with the same slug is replaced; Person.status is one of active, on-leave, gone; Person.mood is one of good, bad; Person.age is from 0 to 150; Person.email matches /^[^@,]+@[^@,]+$/; email of a Person is unique.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"name":{"type":"string","description":"What people call it."},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."},"age":{"type":"integer","maximum":150,"minimum":0},"email":{"type":"string","pattern":"^[^@,]+@[^@,]+$"}},"additionalProperties":false,"type":"object","required":["slug","name","status","age"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-	Idempotent:   true,
-}
-
-var putPersonInfo = &tool.QueryInfo{
-	Name:        "put_person",
-	Exposed:     true,
-	Description: "Add or replace a person.",
-	Mutation:    true,
-	ParamDocs:   []string{"A short name that nobody else has.", "What people call it.", "", "How it goes.", "", ""},
-	File:        "codegen/testdata/corpus/writes.gq",
-}
-
-var putPersonPlan = &plan.Query{
-	Name: "put_person",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
-		{Name: "name", Type: value.Type{Kind: value.String}},
-		{Name: "status", Type: value.Type{Kind: value.String}},
-		{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true}},
-		{Name: "age", Type: value.Type{Kind: value.I32}},
-		{Name: "email", Type: value.Type{Kind: value.String, Nullable: true}},
+var putPersonTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "put_person",
+		Exposed:     true,
+		Description: "Add or replace a person.",
+		Mutation:    true,
+		ParamDocs:   []string{"A short name that nobody else has.", "What people call it.", "", "How it goes.", "", ""},
+		File:        "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Node,
-				Type:   "Person",
-				Set: []plan.Assign{
-					{Name: "slug", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
-					{Name: "name", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 1}},
-					{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Value: plan.ParamRef{Index: 2}},
-					{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Value: plan.ParamRef{Index: 3}},
-					{Name: "age", Type: value.Type{Kind: value.I32}, Value: plan.ParamRef{Index: 4}},
-					{Name: "email", Type: value.Type{Kind: value.String, Nullable: true}, Value: plan.ParamRef{Index: 5}},
-				},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "put_person",
+		Title:        "Put person",
+		Description:  "Add or replace a person.\n\nConstraints: a Person with the same slug is replaced; Person.status is one of active, on-leave, gone; Person.mood is one of good, bad; Person.age is from 0 to 150; Person.email matches /^[^@,]+@[^@,]+$/; email of a Person is unique.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"name":{"type":"string","description":"What people call it."},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."},"age":{"type":"integer","maximum":150,"minimum":0},"email":{"type":"string","pattern":"^[^@,]+@[^@,]+$"}},"additionalProperties":false,"type":"object","required":["slug","name","status","age"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person", Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "email", Value: value.Type{Kind: value.String, Nullable: true}, Write: true},
-	},
+	Enums: [][]string{nil, nil, {"active", "on-leave", "gone"}, {"good", "bad"}},
+	Encoded: "" +
+		"\x01\x00\nput_person\a\x00\x04slug\b\x00\x04name\b\x00\x06status\b\x00\x04mood\t\x00\x03age\x18\x00\x05email\t\x00\x01\x02\x01\x00\x00\x06Person\x00\x00\x00\a\x02\b\x02\x00\x03" +
+		"\b\x02\x02\x04\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x04\x05\r\x03\x00\x04good\x00\x03bad\x02\x06\x06\x18\x02\b\a\t\x02\n\b\x00\b\x00\x00\x00\x0e\x0e\x01\x00\b\x02\b\x0e\x0e\x01\x00\b\x03\b\x0e\x0e\x01\x00" +
+		"\b\x04\f\x04\t\n\v\x0e\x0e\x01\x00\b\x05\r\x03\f\r\x0e\x0e\x01\x00\b\x06\x18\x0e\x0e\x01\x00\b\a\t\x0e\x0e\x01",
 }
 
 // PutSeenPersonParams are the parameters of the query put_seen_person in codegen/testdata/corpus/writes.gq.
@@ -153,97 +65,30 @@ type PutSeenPersonParams struct {
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
 func PutSeenPerson(ctx context.Context, g engine.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, putSeenPersonPlan, p.args(), opts)
-}
-
-func (p *PutSeenPersonParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Slug)
-	return args
-}
-
-func (p *PutSeenPersonParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	return o.Done()
+	return putSeenPersonTool.Write(ctx, g, p, opts)
 }
 
 // putSeenPersonTool serves the query put_seen_person in codegen/testdata/corpus/writes.gq as a tool.
-type putSeenPersonTool struct{}
-
-func (putSeenPersonTool) Descriptor() *tool.Descriptor {
-	return putSeenPersonDescriptor
-}
-
-func (t putSeenPersonTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t putSeenPersonTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (putSeenPersonTool) Info() *tool.QueryInfo {
-	return putSeenPersonInfo
-}
-
-func (putSeenPersonTool) Plan() *plan.Query {
-	return putSeenPersonPlan
-}
-
-func (putSeenPersonTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p PutSeenPersonParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var putSeenPersonDescriptor = &tool.Descriptor{
-	Name:         "put_seen_person",
-	Title:        "Put seen person",
-	Description:  "Constraints: a Person with the same slug is replaced.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var putSeenPersonInfo = &tool.QueryInfo{
-	Name:      "put_seen_person",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"A short name that nobody else has."},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var putSeenPersonPlan = &plan.Query{
-	Name: "put_seen_person",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
+var putSeenPersonTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "put_seen_person",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"A short name that nobody else has."},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Node,
-				Type:   "Person",
-				Set: []plan.Assign{
-					{Name: "slug", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
-					{Name: "name", Type: value.Type{Kind: value.String}, Value: plan.Lit{Value: value.OfString("Ada")}},
-					{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Value: plan.Lit{Value: value.OfString("on-leave")}},
-					{Name: "age", Type: value.Type{Kind: value.I32}, Value: plan.Lit{Value: value.OfI32(36)}},
-					{Name: "seen", Type: value.Type{Kind: value.DateTime, Nullable: true}, Value: plan.Now{}},
-				},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "put_seen_person",
+		Title:        "Put seen person",
+		Description:  "Constraints: a Person with the same slug is replaced.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person", Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "seen", Value: value.Type{Kind: value.DateTime, Nullable: true}, Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\x0fput_seen_person\x02\x00\x04slug\b\x00\x01\x02\x01\x00\x00\x06Person\x00\x00\x00\x06\x02\b\x02\x00\x00\x04name\b\x01\x02\x00\x00\x03Ada\x00\x06status\f\x04\x00\x06active" +
+		"\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x00\x03age\x18\x01\x06\x00$\x00\x04seenQ\a\a\x00\x03\x00\x00\x00\f\f\x01\x00\x03\x02\b\f\f\x01\x00\x03\x04\b\f\f\x01\x00\x03\x06\f\x04\a\b\t\f\f\x01\x00\x03\n\x18\f\f\x01\x00" +
+		"\x03\vQ\f\f\x01",
 }
 
 // AddSampleParams are the parameters of the query add_sample in codegen/testdata/corpus/writes.gq.
@@ -279,267 +124,33 @@ type AddSampleParams struct {
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
 func AddSample(ctx context.Context, g engine.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, addSamplePlan, p.args(), opts)
-}
-
-func (p *AddSampleParams) args() engine.Args {
-	args := make(engine.Args, 26)
-	args[0] = value.OfString(p.Text)
-	args[1] = value.OfBool(p.Flag)
-	args[2] = value.OfI32(p.Small)
-	args[3] = value.OfI64(int64(p.Big))
-	args[4] = value.OfU32(p.Count)
-	args[5] = value.OfU64(uint64(p.Wide))
-	args[6] = value.OfF32(p.Single)
-	args[7] = value.OfF64(p.Double)
-	args[8] = value.OfDate(p.Day)
-	args[9] = value.OfDateTime(p.Instant)
-	args[10] = value.OfBlob(p.Raw)
-	args[11] = value.OfVector(slices.Clone(p.Vec[:]))
-	list12 := make([]value.Value, len(p.Texts))
-	for i, e := range p.Texts {
-		list12[i] = value.OfString(e)
-	}
-	args[12] = value.OfList(value.String, list12)
-	list13 := make([]value.Value, len(p.Flags))
-	for i, e := range p.Flags {
-		list13[i] = value.OfBool(e)
-	}
-	args[13] = value.OfList(value.Bool, list13)
-	list14 := make([]value.Value, len(p.Smalls))
-	for i, e := range p.Smalls {
-		list14[i] = value.OfI32(e)
-	}
-	args[14] = value.OfList(value.I32, list14)
-	list15 := make([]value.Value, len(p.Bigs))
-	for i, e := range p.Bigs {
-		list15[i] = value.OfI64(int64(e))
-	}
-	args[15] = value.OfList(value.I64, list15)
-	list16 := make([]value.Value, len(p.Counts))
-	for i, e := range p.Counts {
-		list16[i] = value.OfU32(e)
-	}
-	args[16] = value.OfList(value.U32, list16)
-	list17 := make([]value.Value, len(p.Wides))
-	for i, e := range p.Wides {
-		list17[i] = value.OfU64(uint64(e))
-	}
-	args[17] = value.OfList(value.U64, list17)
-	list18 := make([]value.Value, len(p.Singles))
-	for i, e := range p.Singles {
-		list18[i] = value.OfF32(e)
-	}
-	args[18] = value.OfList(value.F32, list18)
-	list19 := make([]value.Value, len(p.Doubles))
-	for i, e := range p.Doubles {
-		list19[i] = value.OfF64(e)
-	}
-	args[19] = value.OfList(value.F64, list19)
-	list20 := make([]value.Value, len(p.Days))
-	for i, e := range p.Days {
-		list20[i] = value.OfDate(e)
-	}
-	args[20] = value.OfList(value.Date, list20)
-	list21 := make([]value.Value, len(p.Instants))
-	for i, e := range p.Instants {
-		list21[i] = value.OfDateTime(e)
-	}
-	args[21] = value.OfList(value.DateTime, list21)
-	if p.Raw0 != nil {
-		args[22] = value.OfBlob(*p.Raw0)
-	}
-	if p.Vec0 != nil {
-		args[23] = value.OfVector(slices.Clone(p.Vec0[:]))
-	}
-	if p.Texts0 != nil {
-		list24 := make([]value.Value, len(p.Texts0))
-		for i, e := range p.Texts0 {
-			list24[i] = value.OfString(e)
-		}
-		args[24] = value.OfList(value.String, list24)
-	}
-	if p.Days0 != nil {
-		list25 := make([]value.Value, len(p.Days0))
-		for i, e := range p.Days0 {
-			list25[i] = value.OfDate(e)
-		}
-		args[25] = value.OfList(value.Date, list25)
-	}
-	return args
-}
-
-func (p *AddSampleParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Text = o.String("text")
-	p.Flag = o.Bool("flag")
-	p.Small = o.I32("small")
-	p.Big = o.I64("big")
-	p.Count = o.U32("count")
-	p.Wide = o.U64("wide")
-	p.Single = o.F32("single")
-	p.Double = o.F64("double")
-	p.Day = o.Date("day")
-	p.Instant = o.DateTime("instant")
-	p.Raw = o.Blob("raw")
-	copy(p.Vec[:], o.Vector("vec", 3))
-	p.Texts = tool.ListOf[string](o, "texts", value.String)
-	p.Flags = tool.ListOf[bool](o, "flags", value.Bool)
-	p.Smalls = tool.ListOf[int32](o, "smalls", value.I32)
-	p.Bigs = tool.ListOf[value.BigInt](o, "bigs", value.I64)
-	p.Counts = tool.ListOf[uint32](o, "counts", value.U32)
-	p.Wides = tool.ListOf[value.BigUint](o, "wides", value.U64)
-	p.Singles = tool.ListOf[float32](o, "singles", value.F32)
-	p.Doubles = tool.ListOf[float64](o, "doubles", value.F64)
-	p.Days = tool.ListOf[value.DateValue](o, "days", value.Date)
-	p.Instants = tool.ListOf[value.DateTimeValue](o, "instants", value.DateTime)
-	p.Raw0 = o.OptBlob("raw0")
-	if v := o.OptVector("vec0", 3); v != nil {
-		p.Vec0 = (*[3]float32)(v)
-	}
-	p.Texts0 = tool.OptListOf[string](o, "texts0", value.String)
-	p.Days0 = tool.OptListOf[value.DateValue](o, "days0", value.Date)
-	return o.Done()
+	return addSampleTool.Write(ctx, g, p, opts)
 }
 
 // addSampleTool serves the query add_sample in codegen/testdata/corpus/writes.gq as a tool.
-type addSampleTool struct{}
-
-func (addSampleTool) Descriptor() *tool.Descriptor {
-	return addSampleDescriptor
-}
-
-func (t addSampleTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t addSampleTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (addSampleTool) Info() *tool.QueryInfo {
-	return addSampleInfo
-}
-
-func (addSampleTool) Plan() *plan.Query {
-	return addSamplePlan
-}
-
-func (addSampleTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p AddSampleParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var addSampleDescriptor = &tool.Descriptor{
-	Name:         "add_sample",
-	Title:        "Add sample",
-	Description:  "Constraints: Sample.big is from 1 to 9000000000000000000; Sample.double is at least 0.5.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles":{"items":{"type":"number"},"type":"array"},"doubles":{"items":{"type":"number"},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"raw0":{"type":"string","contentEncoding":"base64"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts0":{"items":{"type":"string"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant","raw","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-}
-
-var addSampleInfo = &tool.QueryInfo{
-	Name:      "add_sample",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var addSamplePlan = &plan.Query{
-	Name: "add_sample",
-	Params: []plan.Param{
-		{Name: "text", Type: value.Type{Kind: value.String}},
-		{Name: "flag", Type: value.Type{Kind: value.Bool}},
-		{Name: "small", Type: value.Type{Kind: value.I32}},
-		{Name: "big", Type: value.Type{Kind: value.I64}},
-		{Name: "count", Type: value.Type{Kind: value.U32}},
-		{Name: "wide", Type: value.Type{Kind: value.U64}},
-		{Name: "single", Type: value.Type{Kind: value.F32}},
-		{Name: "double", Type: value.Type{Kind: value.F64}},
-		{Name: "day", Type: value.Type{Kind: value.Date}},
-		{Name: "instant", Type: value.Type{Kind: value.DateTime}},
-		{Name: "raw", Type: value.Type{Kind: value.Blob}},
-		{Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}},
-		{Name: "texts", Type: value.Type{Kind: value.String, List: true}},
-		{Name: "flags", Type: value.Type{Kind: value.Bool, List: true}},
-		{Name: "smalls", Type: value.Type{Kind: value.I32, List: true}},
-		{Name: "bigs", Type: value.Type{Kind: value.I64, List: true}},
-		{Name: "counts", Type: value.Type{Kind: value.U32, List: true}},
-		{Name: "wides", Type: value.Type{Kind: value.U64, List: true}},
-		{Name: "singles", Type: value.Type{Kind: value.F32, List: true}},
-		{Name: "doubles", Type: value.Type{Kind: value.F64, List: true}},
-		{Name: "days", Type: value.Type{Kind: value.Date, List: true}},
-		{Name: "instants", Type: value.Type{Kind: value.DateTime, List: true}},
-		{Name: "raw0", Type: value.Type{Kind: value.Blob, Nullable: true}},
-		{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
-		{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}},
-		{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
+var addSampleTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "add_sample",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Node,
-				Type:   "Sample",
-				Set: []plan.Assign{
-					{Name: "text", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
-					{Name: "flag", Type: value.Type{Kind: value.Bool}, Value: plan.ParamRef{Index: 1}},
-					{Name: "small", Type: value.Type{Kind: value.I32}, Value: plan.ParamRef{Index: 2}},
-					{Name: "big", Type: value.Type{Kind: value.I64}, Value: plan.ParamRef{Index: 3}},
-					{Name: "count", Type: value.Type{Kind: value.U32}, Value: plan.ParamRef{Index: 4}},
-					{Name: "wide", Type: value.Type{Kind: value.U64}, Value: plan.ParamRef{Index: 5}},
-					{Name: "single", Type: value.Type{Kind: value.F32}, Value: plan.ParamRef{Index: 6}},
-					{Name: "double", Type: value.Type{Kind: value.F64}, Value: plan.ParamRef{Index: 7}},
-					{Name: "day", Type: value.Type{Kind: value.Date}, Value: plan.ParamRef{Index: 8}},
-					{Name: "instant", Type: value.Type{Kind: value.DateTime}, Value: plan.ParamRef{Index: 9}},
-					{Name: "vec", Type: value.Type{Kind: value.Vector, Dim: 3}, Value: plan.ParamRef{Index: 11}},
-					{Name: "texts", Type: value.Type{Kind: value.String, List: true}, Value: plan.ParamRef{Index: 12}},
-					{Name: "flags", Type: value.Type{Kind: value.Bool, List: true}, Value: plan.ParamRef{Index: 13}},
-					{Name: "smalls", Type: value.Type{Kind: value.I32, List: true}, Value: plan.ParamRef{Index: 14}},
-					{Name: "bigs", Type: value.Type{Kind: value.I64, List: true}, Value: plan.ParamRef{Index: 15}},
-					{Name: "counts", Type: value.Type{Kind: value.U32, List: true}, Value: plan.ParamRef{Index: 16}},
-					{Name: "wides", Type: value.Type{Kind: value.U64, List: true}, Value: plan.ParamRef{Index: 17}},
-					{Name: "singles", Type: value.Type{Kind: value.F32, List: true}, Value: plan.ParamRef{Index: 18}},
-					{Name: "doubles", Type: value.Type{Kind: value.F64, List: true}, Value: plan.ParamRef{Index: 19}},
-					{Name: "days", Type: value.Type{Kind: value.Date, List: true}, Value: plan.ParamRef{Index: 20}},
-					{Name: "instants", Type: value.Type{Kind: value.DateTime, List: true}, Value: plan.ParamRef{Index: 21}},
-					{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Value: plan.ParamRef{Index: 23}},
-					{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}, Value: plan.ParamRef{Index: 24}},
-					{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}, Value: plan.ParamRef{Index: 25}},
-				},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "add_sample",
+		Title:        "Add sample",
+		Description:  "Constraints: Sample.big is from 1 to 9000000000000000000; Sample.double is at least 0.5.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles":{"items":{"type":"number"},"type":"array"},"doubles":{"items":{"type":"number"},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"raw0":{"type":"string","contentEncoding":"base64"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts0":{"items":{"type":"string"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant","raw","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample", Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "flag", Value: value.Type{Kind: value.Bool}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "small", Value: value.Type{Kind: value.I32}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "big", Value: value.Type{Kind: value.I64}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "count", Value: value.Type{Kind: value.U32}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "wide", Value: value.Type{Kind: value.U64}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "single", Value: value.Type{Kind: value.F32}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "double", Value: value.Type{Kind: value.F64}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "day", Value: value.Type{Kind: value.Date}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "instant", Value: value.Type{Kind: value.DateTime}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "vec", Value: value.Type{Kind: value.Vector, Dim: 3}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "texts", Value: value.Type{Kind: value.String, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "flags", Value: value.Type{Kind: value.Bool, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls", Value: value.Type{Kind: value.I32, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs", Value: value.Type{Kind: value.I64, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "counts", Value: value.Type{Kind: value.U32, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "wides", Value: value.Type{Kind: value.U64, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "singles", Value: value.Type{Kind: value.F32, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles", Value: value.Type{Kind: value.F64, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "days", Value: value.Type{Kind: value.Date, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "instants", Value: value.Type{Kind: value.DateTime, List: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}, Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\nadd_sample\x1b\x00\x04text\b\x00\x04flag\x10\x00\x05small\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03day" +
+		"H\x00\ainstantP\x00\x03rawX\x00\x03vec`\x06\x00\x05texts\n\x00\x05flags\x12\x00\x06smalls\x1a\x00\x04bigs\"\x00\x06counts*\x00\x05wides2\x00\asingl" +
+		"es:\x00\adoublesB\x00\x04daysJ\x00\binstantsR\x00\x04raw0Y\x00\x04vec0a\x06\x00\x06texts0\v\x00\x05days0K\x00\x01\x02\x01\x00\x00\x06Sample\x00\x00\x00\x19" +
+		"\x02\b\x02\x00\x03\x10\x02\x02\x04\x18\x02\x04\x05 \x02\x06\x06(\x02\b\a0\x02\n\b8\x02\f\t@\x02\x0e\nH\x02\x10\vP\x02\x12\r`\x06\x02\x16\x0e\n\x02\x18\x0f\x12\x02\x1a\x10\x1a\x02\x1c\x11\"\x02\x1e\x12*\x02 \x132\x02\"\x14:\x02$\x15B\x02&\x16J\x02" +
+		"(\x17R\x02*\x19a\x06\x02.\x1a\v\x020\x1bK\x022\x1a\x00\x1c\x00\x00\x00\x1d\x1d\x01\x00\x1c\x02\b\x1d\x1d\x01\x00\x1c\x03\x10\x1d\x1d\x01\x00\x1c\x04\x18\x1d\x1d\x01\x00\x1c\x05 \x1d\x1d\x01\x00\x1c\x06(\x1d\x1d\x01\x00\x1c\a0\x1d\x1d\x01\x00\x1c\b8\x1d\x1d\x01\x00\x1c\t@" +
+		"\x1d\x1d\x01\x00\x1c\nH\x1d\x1d\x01\x00\x1c\vP\x1d\x1d\x01\x00\x1c\r`\x06\x1d\x1d\x01\x00\x1c\x0e\n\x1d\x1d\x01\x00\x1c\x0f\x12\x1d\x1d\x01\x00\x1c\x10\x1a\x1d\x1d\x01\x00\x1c\x11\"\x1d\x1d\x01\x00\x1c\x12*\x1d\x1d\x01\x00\x1c\x132\x1d\x1d\x01\x00\x1c\x14:\x1d\x1d\x01\x00\x1c\x15B\x1d\x1d" +
+		"\x01\x00\x1c\x16J\x1d\x1d\x01\x00\x1c\x17R\x1d\x1d\x01\x00\x1c\x19a\x06\x1d\x1d\x01\x00\x1c\x1a\v\x1d\x1d\x01\x00\x1c\x1bK\x1d\x1d\x01",
 }
 
 // IntroduceParams are the parameters of the query introduce in codegen/testdata/corpus/writes.gq.
@@ -553,96 +164,29 @@ type IntroduceParams struct {
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
 func Introduce(ctx context.Context, g engine.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, introducePlan, p.args(), opts)
-}
-
-func (p *IntroduceParams) args() engine.Args {
-	args := make(engine.Args, 3)
-	args[0] = value.OfString(p.From)
-	args[1] = value.OfString(p.To)
-	args[2] = value.OfString(string(p.How))
-	return args
-}
-
-func (p *IntroduceParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.From = o.String("from")
-	p.To = o.String("to")
-	p.How = KnowsHow(o.Enum("how", knowsHowValues...))
-	return o.Done()
+	return introduceTool.Write(ctx, g, p, opts)
 }
 
 // introduceTool serves the query introduce in codegen/testdata/corpus/writes.gq as a tool.
-type introduceTool struct{}
-
-func (introduceTool) Descriptor() *tool.Descriptor {
-	return introduceDescriptor
-}
-
-func (t introduceTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t introduceTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (introduceTool) Info() *tool.QueryInfo {
-	return introduceInfo
-}
-
-func (introduceTool) Plan() *plan.Query {
-	return introducePlan
-}
-
-func (introduceTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p IntroduceParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var introduceDescriptor = &tool.Descriptor{
-	Name:         "introduce",
-	Title:        "Introduce",
-	Description:  "Constraints: Knows leads from an existing Person to an existing Person; Knows.how is one of work, school.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."},"to":{"type":"string","description":"The id of a Person: its slug."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["from","to","how"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-}
-
-var introduceInfo = &tool.QueryInfo{
-	Name:      "introduce",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"The id of a Person: its slug.", "The id of a Person: its slug.", ""},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var introducePlan = &plan.Query{
-	Name: "introduce",
-	Params: []plan.Param{
-		{Name: "from", Type: value.Type{Kind: value.String}},
-		{Name: "to", Type: value.Type{Kind: value.String}},
-		{Name: "how", Type: value.Type{Kind: value.String}},
+var introduceTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "introduce",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"The id of a Person: its slug.", "The id of a Person: its slug.", ""},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Edge,
-				Type:   "Knows",
-				From:   plan.ParamRef{Index: 0},
-				To:     plan.ParamRef{Index: 1},
-				Set: []plan.Assign{
-					{Name: "how", Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Value: plan.ParamRef{Index: 2}},
-				},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "introduce",
+		Title:        "Introduce",
+		Description:  "Constraints: Knows leads from an existing Person to an existing Person; Knows.how is one of work, school.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."},"to":{"type":"string","description":"The id of a Person: its slug."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["from","to","how"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true},
-		{Entity: plan.Edge, Type: "Knows", Property: "how", Value: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Write: true},
-	},
+	Enums: [][]string{nil, nil, {"work", "school"}},
+	Encoded: "" +
+		"\x01\x00\tintroduce\x04\x00\x04from\b\x00\x02to\b\x00\x03how\b\x00\x01\x02\x01\x02\x00\x05Knows\x02\x00\x02\x02\x00\x02\x04\f\x03\x00\x04work\x00\x06school\x02\x04\x03\x02\x05\x00\x00\x00\x00\x06Pers" +
+		"on\t\x01\x02\x05\x04\f\x03\x06\a\b\b\x01",
 }
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
@@ -653,96 +197,31 @@ type AgeAllParams struct {
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
 func AgeAll(ctx context.Context, g engine.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, ageAllPlan, p.args(), opts)
-}
-
-func (p *AgeAllParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfI32(p.Age)
-	args[1] = value.OfString(string(p.Status))
-	return args
-}
-
-func (p *AgeAllParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Age = o.I32("age")
-	p.Status = PersonStatus(o.Enum("status", personStatusValues...))
-	return o.Done()
+	return ageAllTool.Write(ctx, g, p, opts)
 }
 
 // ageAllTool serves the query age_all in codegen/testdata/corpus/writes.gq as a tool.
-type ageAllTool struct{}
-
-func (ageAllTool) Descriptor() *tool.Descriptor {
-	return ageAllDescriptor
-}
-
-func (t ageAllTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t ageAllTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (ageAllTool) Info() *tool.QueryInfo {
-	return ageAllInfo
-}
-
-func (ageAllTool) Plan() *plan.Query {
-	return ageAllPlan
-}
-
-func (ageAllTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p AgeAllParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var ageAllDescriptor = &tool.Descriptor{
-	Name:         "age_all",
-	Title:        "Age all",
-	Description:  "Constraints: Person.age is from 0 to 150.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"age":{"type":"integer","maximum":150,"minimum":0},"status":{"type":"string","enum":["active","on-leave","gone"]}},"additionalProperties":false,"type":"object","required":["age","status"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-	Idempotent:   true,
-}
-
-var ageAllInfo = &tool.QueryInfo{
-	Name:      "age_all",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"", ""},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var ageAllPlan = &plan.Query{
-	Name: "age_all",
-	Params: []plan.Param{
-		{Name: "age", Type: value.Type{Kind: value.I32}},
-		{Name: "status", Type: value.Type{Kind: value.String}},
+var ageAllTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "age_all",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"", ""},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Update{
-				Type: "Person",
-				Set: []plan.Assign{
-					{Name: "age", Type: value.Type{Kind: value.I32}, Value: plan.ParamRef{Index: 0}},
-					{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Value: plan.Lit{Value: value.OfString("good")}},
-				},
-				Where: plan.Pred{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Op: plan.Eq, Value: plan.ParamRef{Index: 1}},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "age_all",
+		Title:        "Age all",
+		Description:  "Constraints: Person.age is from 0 to 150.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"age":{"type":"integer","maximum":150,"minimum":0},"status":{"type":"string","enum":["active","on-leave","gone"]}},"additionalProperties":false,"type":"object","required":["age","status"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
+		Idempotent:   true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person", Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}},
-	},
+	Enums: [][]string{nil, {"active", "on-leave", "gone"}},
+	Encoded: "" +
+		"\x01\x00\aage_all\x03\x00\x03age\x18\x00\x06status\b\x00\x01\x02\x02\x00\x06Person\x03\x02\x18\x02\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x06\x03\f\x04\x00\x06active\x00\bo" +
+		"n-leave\x00\x04gone\x00\x02\x02\x05\x00\x04\x00\x00\x00\v\v\x01\x00\x04\x02\x18\v\v\x01\x00\x04\x05\r\x03\x06\a\v\v\x01\x00\x04\x03\f\x04\b\t\n\v\v\x00",
 }
 
 // RemovePersonParams are the parameters of the query remove_person in codegen/testdata/corpus/writes.gq.
@@ -753,83 +232,28 @@ type RemovePersonParams struct {
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
 func RemovePerson(ctx context.Context, g engine.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, removePersonPlan, p.args(), opts)
-}
-
-func (p *RemovePersonParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.Slug)
-	return args
-}
-
-func (p *RemovePersonParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	return o.Done()
+	return removePersonTool.Write(ctx, g, p, opts)
 }
 
 // removePersonTool serves the query remove_person in codegen/testdata/corpus/writes.gq as a tool.
-type removePersonTool struct{}
-
-func (removePersonTool) Descriptor() *tool.Descriptor {
-	return removePersonDescriptor
-}
-
-func (t removePersonTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t removePersonTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (removePersonTool) Info() *tool.QueryInfo {
-	return removePersonInfo
-}
-
-func (removePersonTool) Plan() *plan.Query {
-	return removePersonPlan
-}
-
-func (removePersonTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p RemovePersonParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var removePersonDescriptor = &tool.Descriptor{
-	Name:         "remove_person",
-	Title:        "Remove person",
-	Description:  "Constraints: the edges of a deleted Person are deleted with it.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var removePersonInfo = &tool.QueryInfo{
-	Name:      "remove_person",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"A short name that nobody else has."},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var removePersonPlan = &plan.Query{
-	Name: "remove_person",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
+var removePersonTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "remove_person",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"A short name that nobody else has."},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Delete{Entity: plan.Node, Type: "Person", Where: plan.Pred{Name: "slug", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}}},
-		},
+	Tool: tool.Descriptor{
+		Name:         "remove_person",
+		Title:        "Remove person",
+		Description:  "Constraints: the edges of a deleted Person are deleted with it.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person", Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\rremove_person\x02\x00\x04slug\b\x00\x01\x02\x03\x00\x00\x06Person\x02\b\x00\x02\x00\x03\x00\x03\x00\x00\x00\x04\x04\x01\x00\x03\x02\b\x04\x04\x00",
 }
 
 // PartParams are the parameters of the query part in codegen/testdata/corpus/writes.gq.
@@ -840,82 +264,28 @@ type PartParams struct {
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
 func Part(ctx context.Context, g engine.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, partPlan, p.args(), opts)
-}
-
-func (p *PartParams) args() engine.Args {
-	args := make(engine.Args, 1)
-	args[0] = value.OfString(p.From)
-	return args
-}
-
-func (p *PartParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.From = o.String("from")
-	return o.Done()
+	return partTool.Write(ctx, g, p, opts)
 }
 
 // partTool serves the query part in codegen/testdata/corpus/writes.gq as a tool.
-type partTool struct{}
-
-func (partTool) Descriptor() *tool.Descriptor {
-	return partDescriptor
-}
-
-func (t partTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t partTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (partTool) Info() *tool.QueryInfo {
-	return partInfo
-}
-
-func (partTool) Plan() *plan.Query {
-	return partPlan
-}
-
-func (partTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p PartParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var partDescriptor = &tool.Descriptor{
-	Name:         "part",
-	Title:        "Part",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["from"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var partInfo = &tool.QueryInfo{
-	Name:      "part",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"The id of a Person: its slug."},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var partPlan = &plan.Query{
-	Name: "part",
-	Params: []plan.Param{
-		{Name: "from", Type: value.Type{Kind: value.String}},
+var partTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "part",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"The id of a Person: its slug."},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Delete{Entity: plan.Edge, Type: "Knows", Where: plan.Pred{Name: "from", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}}},
-		},
+	Tool: tool.Descriptor{
+		Name:         "part",
+		Title:        "Part",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["from"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\x04part\x02\x00\x04from\b\x00\x01\x02\x03\x02\x00\x05Knows\x02\b\x00\x02\x00\x02\x02\x03\x00\x00\x00\x00\x06Person\x05\x01",
 }
 
 // AdoptParams are the parameters of the query adopt in codegen/testdata/corpus/writes.gq.
@@ -928,119 +298,31 @@ type AdoptParams struct {
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
 func Adopt(ctx context.Context, g engine.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, adoptPlan, p.args(), opts)
-}
-
-func (p *AdoptParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(p.Slug)
-	args[1] = value.OfString(p.Friend)
-	return args
-}
-
-func (p *AdoptParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Slug = o.String("slug")
-	p.Friend = o.String("friend")
-	return o.Done()
+	return adoptTool.Write(ctx, g, p, opts)
 }
 
 // adoptTool serves the query adopt in codegen/testdata/corpus/writes.gq as a tool.
-type adoptTool struct{}
-
-func (adoptTool) Descriptor() *tool.Descriptor {
-	return adoptDescriptor
-}
-
-func (t adoptTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t adoptTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (adoptTool) Info() *tool.QueryInfo {
-	return adoptInfo
-}
-
-func (adoptTool) Plan() *plan.Query {
-	return adoptPlan
-}
-
-func (adoptTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p AdoptParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var adoptDescriptor = &tool.Descriptor{
-	Name:         "adopt",
-	Title:        "Adopt",
-	Description:  "Constraints: a Person with the same slug is replaced; Knows leads from an existing Person to an existing Person.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var adoptInfo = &tool.QueryInfo{
-	Name:      "adopt",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"A short name that nobody else has.", "The id of a Person: its slug."},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var adoptPlan = &plan.Query{
-	Name: "adopt",
-	Params: []plan.Param{
-		{Name: "slug", Type: value.Type{Kind: value.String}},
-		{Name: "friend", Type: value.Type{Kind: value.String}},
+var adoptTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "adopt",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"A short name that nobody else has.", "The id of a Person: its slug."},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{
-				Entity: plan.Node,
-				Type:   "Person",
-				Set: []plan.Assign{
-					{Name: "slug", Type: value.Type{Kind: value.String}, Value: plan.ParamRef{Index: 0}},
-					{Name: "name", Type: value.Type{Kind: value.String}, Value: plan.Lit{Value: value.OfString("Nova")}},
-					{Name: "status", Type: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Value: plan.Lit{Value: value.OfString("active")}},
-					{Name: "age", Type: value.Type{Kind: value.I32}, Value: plan.Lit{Value: value.OfI32(1)}},
-				},
-			},
-			plan.Insert{
-				Entity: plan.Edge,
-				Type:   "Knows",
-				From:   plan.ParamRef{Index: 1},
-				To:     plan.ParamRef{Index: 0},
-				Set: []plan.Assign{
-					{Name: "how", Type: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Value: plan.Lit{Value: value.OfString("school")}},
-					{Name: "since", Type: value.Type{Kind: value.Date, Nullable: true}, Value: plan.Lit{Value: value.OfDate(19782)}},
-				},
-			},
-			plan.Update{
-				Type: "Person",
-				Set: []plan.Assign{
-					{Name: "mood", Type: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Value: plan.Lit{Value: value.OfString("good")}},
-				},
-				Where: plan.Pred{Name: "slug", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 1}},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "adopt",
+		Title:        "Adopt",
+		Description:  "Constraints: a Person with the same slug is replaced; Knows leads from an existing Person to an existing Person.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Person", Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "slug", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "name", Value: value.Type{Kind: value.String}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "status", Value: value.Type{Kind: value.String, Enum: []string{"active", "on-leave", "gone"}}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "age", Value: value.Type{Kind: value.I32}, Write: true},
-		{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true},
-		{Entity: plan.Edge, Type: "Knows", Property: "how", Value: value.Type{Kind: value.String, Enum: []string{"work", "school"}}, Write: true},
-		{Entity: plan.Edge, Type: "Knows", Property: "since", Value: value.Type{Kind: value.Date, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Person", Property: "mood", Value: value.Type{Kind: value.String, Nullable: true, Enum: []string{"good", "bad"}}, Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\x05adopt\x03\x00\x04slug\b\x00\x06friend\b\x00\x01\x04\x01\x00\x00\x06Person\x00\x00\x00\x05\x02\b\x02\x00\x00\x04name\b\x01\x02\x00\x00\x04Nova\x00\x06status\f\x04\x00\x06active" +
+		"\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x00\x03age\x18\x01\x06\x00\x01\x01\x02\x00\x05Knows\x02\x02\x02\x00\x00\x03\x00\x03how\f\x03\x00\x04work\x00\x06school\x01\x02\x00\x0f\x00\x05sinceI\x01\x12" +
+		"\x00\u019a\x01\x02\x04\x02\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x12\x02\b\x00\x02\x02\n\x00\x04\x00\x00\x00\x14\x14\x01\x00\x04\x02\b\x14\x14\x01\x00\x04\x05\b\x14\x14\x01\x00\x04\a\f\x04\b\t\n\x14\x14\x01\x00\x04\v\x18\x14\x14\x01\x02\f\x14\x00" +
+		"\x04\x04\x01\x02\f\r\f\x03\x0e\x0f\x14\x14\x01\x02\f\x10I\x14\x14\x01\x00\x04\x11\r\x03\x12\x13\x14\x14\x01",
 }
 
 // SetListsParams are the parameters of the query set_lists in codegen/testdata/corpus/writes.gq.
@@ -1060,198 +342,31 @@ type SetListsParams struct {
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
 func SetLists(ctx context.Context, g engine.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, setListsPlan, p.args(), opts)
-}
-
-func (p *SetListsParams) args() engine.Args {
-	args := make(engine.Args, 11)
-	args[0] = value.OfString(p.Text)
-	if p.Texts0 != nil {
-		list1 := make([]value.Value, len(p.Texts0))
-		for i, e := range p.Texts0 {
-			list1[i] = value.OfString(e)
-		}
-		args[1] = value.OfList(value.String, list1)
-	}
-	if p.Flags0 != nil {
-		list2 := make([]value.Value, len(p.Flags0))
-		for i, e := range p.Flags0 {
-			list2[i] = value.OfBool(e)
-		}
-		args[2] = value.OfList(value.Bool, list2)
-	}
-	if p.Smalls0 != nil {
-		list3 := make([]value.Value, len(p.Smalls0))
-		for i, e := range p.Smalls0 {
-			list3[i] = value.OfI32(e)
-		}
-		args[3] = value.OfList(value.I32, list3)
-	}
-	if p.Bigs0 != nil {
-		list4 := make([]value.Value, len(p.Bigs0))
-		for i, e := range p.Bigs0 {
-			list4[i] = value.OfI64(int64(e))
-		}
-		args[4] = value.OfList(value.I64, list4)
-	}
-	if p.Counts0 != nil {
-		list5 := make([]value.Value, len(p.Counts0))
-		for i, e := range p.Counts0 {
-			list5[i] = value.OfU32(e)
-		}
-		args[5] = value.OfList(value.U32, list5)
-	}
-	if p.Wides0 != nil {
-		list6 := make([]value.Value, len(p.Wides0))
-		for i, e := range p.Wides0 {
-			list6[i] = value.OfU64(uint64(e))
-		}
-		args[6] = value.OfList(value.U64, list6)
-	}
-	if p.Singles0 != nil {
-		list7 := make([]value.Value, len(p.Singles0))
-		for i, e := range p.Singles0 {
-			list7[i] = value.OfF32(e)
-		}
-		args[7] = value.OfList(value.F32, list7)
-	}
-	if p.Doubles0 != nil {
-		list8 := make([]value.Value, len(p.Doubles0))
-		for i, e := range p.Doubles0 {
-			list8[i] = value.OfF64(e)
-		}
-		args[8] = value.OfList(value.F64, list8)
-	}
-	if p.Days0 != nil {
-		list9 := make([]value.Value, len(p.Days0))
-		for i, e := range p.Days0 {
-			list9[i] = value.OfDate(e)
-		}
-		args[9] = value.OfList(value.Date, list9)
-	}
-	if p.Instants0 != nil {
-		list10 := make([]value.Value, len(p.Instants0))
-		for i, e := range p.Instants0 {
-			list10[i] = value.OfDateTime(e)
-		}
-		args[10] = value.OfList(value.DateTime, list10)
-	}
-	return args
-}
-
-func (p *SetListsParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Text = o.String("text")
-	p.Texts0 = tool.OptListOf[string](o, "texts0", value.String)
-	p.Flags0 = tool.OptListOf[bool](o, "flags0", value.Bool)
-	p.Smalls0 = tool.OptListOf[int32](o, "smalls0", value.I32)
-	p.Bigs0 = tool.OptListOf[value.BigInt](o, "bigs0", value.I64)
-	p.Counts0 = tool.OptListOf[uint32](o, "counts0", value.U32)
-	p.Wides0 = tool.OptListOf[value.BigUint](o, "wides0", value.U64)
-	p.Singles0 = tool.OptListOf[float32](o, "singles0", value.F32)
-	p.Doubles0 = tool.OptListOf[float64](o, "doubles0", value.F64)
-	p.Days0 = tool.OptListOf[value.DateValue](o, "days0", value.Date)
-	p.Instants0 = tool.OptListOf[value.DateTimeValue](o, "instants0", value.DateTime)
-	return o.Done()
+	return setListsTool.Write(ctx, g, p, opts)
 }
 
 // setListsTool serves the query set_lists in codegen/testdata/corpus/writes.gq as a tool.
-type setListsTool struct{}
-
-func (setListsTool) Descriptor() *tool.Descriptor {
-	return setListsDescriptor
-}
-
-func (t setListsTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t setListsTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (setListsTool) Info() *tool.QueryInfo {
-	return setListsInfo
-}
-
-func (setListsTool) Plan() *plan.Query {
-	return setListsPlan
-}
-
-func (setListsTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p SetListsParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var setListsDescriptor = &tool.Descriptor{
-	Name:         "set_lists",
-	Title:        "Set lists",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"texts0":{"items":{"type":"string"},"type":"array"},"flags0":{"items":{"type":"boolean"},"type":"array"},"smalls0":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs0":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts0":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides0":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles0":{"items":{"type":"number"},"type":"array"},"doubles0":{"items":{"type":"number"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"},"instants0":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var setListsInfo = &tool.QueryInfo{
-	Name:      "set_lists",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", ""},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var setListsPlan = &plan.Query{
-	Name: "set_lists",
-	Params: []plan.Param{
-		{Name: "text", Type: value.Type{Kind: value.String}},
-		{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}},
-		{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}},
-		{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
-		{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}},
-		{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}},
-		{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}},
-		{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}},
-		{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}},
-		{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}},
-		{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}},
+var setListsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "set_lists",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", ""},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Update{
-				Type: "Sample",
-				Set: []plan.Assign{
-					{Name: "texts0", Type: value.Type{Kind: value.String, List: true, Nullable: true}, Value: plan.ParamRef{Index: 1}},
-					{Name: "flags0", Type: value.Type{Kind: value.Bool, List: true, Nullable: true}, Value: plan.ParamRef{Index: 2}},
-					{Name: "smalls0", Type: value.Type{Kind: value.I32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 3}},
-					{Name: "bigs0", Type: value.Type{Kind: value.I64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 4}},
-					{Name: "counts0", Type: value.Type{Kind: value.U32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 5}},
-					{Name: "wides0", Type: value.Type{Kind: value.U64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 6}},
-					{Name: "singles0", Type: value.Type{Kind: value.F32, List: true, Nullable: true}, Value: plan.ParamRef{Index: 7}},
-					{Name: "doubles0", Type: value.Type{Kind: value.F64, List: true, Nullable: true}, Value: plan.ParamRef{Index: 8}},
-					{Name: "days0", Type: value.Type{Kind: value.Date, List: true, Nullable: true}, Value: plan.ParamRef{Index: 9}},
-					{Name: "instants0", Type: value.Type{Kind: value.DateTime, List: true, Nullable: true}, Value: plan.ParamRef{Index: 10}},
-				},
-				Where: plan.Pred{Name: "text", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "set_lists",
+		Title:        "Set lists",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"texts0":{"items":{"type":"string"},"type":"array"},"flags0":{"items":{"type":"boolean"},"type":"array"},"smalls0":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs0":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts0":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides0":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles0":{"items":{"type":"number"},"type":"array"},"doubles0":{"items":{"type":"number"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"},"instants0":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample", Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "texts0", Value: value.Type{Kind: value.String, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "flags0", Value: value.Type{Kind: value.Bool, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "smalls0", Value: value.Type{Kind: value.I32, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "bigs0", Value: value.Type{Kind: value.I64, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "counts0", Value: value.Type{Kind: value.U32, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "wides0", Value: value.Type{Kind: value.U64, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "singles0", Value: value.Type{Kind: value.F32, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "doubles0", Value: value.Type{Kind: value.F64, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "days0", Value: value.Type{Kind: value.Date, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "instants0", Value: value.Type{Kind: value.DateTime, List: true, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\tset_lists\f\x00\x04text\b\x00\x06texts0\v\x00\x06flags0\x13\x00\asmalls0\x1b\x00\x05bigs0#\x00\acounts0+\x00\x06wides03\x00\bsin" +
+		"gles0;\x00\bdoubles0C\x00\x05days0K\x00\tinstants0S\x00\x01\x02\x02\x00\x06Sample\v\x03\v\x02\x02\x04\x13\x02\x04\x05\x1b\x02\x06\x06#\x02\b\a+\x02\n\b3\x02\f\t;\x02\x0e\nC" +
+		"\x02\x10\vK\x02\x12\fS\x02\x14\x02\b\x00\x02\x00\r\x00\r\x00\x00\x00\x0e\x0e\x01\x00\r\x03\v\x0e\x0e\x01\x00\r\x04\x13\x0e\x0e\x01\x00\r\x05\x1b\x0e\x0e\x01\x00\r\x06#\x0e\x0e\x01\x00\r\a+\x0e\x0e\x01\x00\r\b3\x0e\x0e\x01\x00\r\t;\x0e\x0e\x01\x00\r\nC\x0e\x0e\x01" +
+		"\x00\r\vK\x0e\x0e\x01\x00\r\fS\x0e\x0e\x01\x00\r\x02\b\x0e\x0e\x00",
 }
 
 // SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.
@@ -1272,167 +387,31 @@ type SetOptionalParams struct {
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
 func SetOptional(ctx context.Context, g engine.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, setOptionalPlan, p.args(), opts)
-}
-
-func (p *SetOptionalParams) args() engine.Args {
-	args := make(engine.Args, 12)
-	args[0] = value.OfString(p.Text)
-	if p.Text0 != nil {
-		args[1] = value.OfString(*p.Text0)
-	}
-	if p.Flag0 != nil {
-		args[2] = value.OfBool(*p.Flag0)
-	}
-	if p.Small0 != nil {
-		args[3] = value.OfI32(*p.Small0)
-	}
-	if p.Big0 != nil {
-		args[4] = value.OfI64(int64(*p.Big0))
-	}
-	if p.Count0 != nil {
-		args[5] = value.OfU32(*p.Count0)
-	}
-	if p.Wide0 != nil {
-		args[6] = value.OfU64(uint64(*p.Wide0))
-	}
-	if p.Single0 != nil {
-		args[7] = value.OfF32(*p.Single0)
-	}
-	if p.Double0 != nil {
-		args[8] = value.OfF64(*p.Double0)
-	}
-	if p.Day0 != nil {
-		args[9] = value.OfDate(*p.Day0)
-	}
-	if p.Instant0 != nil {
-		args[10] = value.OfDateTime(*p.Instant0)
-	}
-	if p.Vec0 != nil {
-		args[11] = value.OfVector(slices.Clone(p.Vec0[:]))
-	}
-	return args
-}
-
-func (p *SetOptionalParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Text = o.String("text")
-	p.Text0 = o.OptString("text0")
-	p.Flag0 = o.OptBool("flag0")
-	p.Small0 = o.OptI32("small0")
-	p.Big0 = o.OptI64("big0")
-	p.Count0 = o.OptU32("count0")
-	p.Wide0 = o.OptU64("wide0")
-	p.Single0 = o.OptF32("single0")
-	p.Double0 = o.OptF64("double0")
-	p.Day0 = o.OptDate("day0")
-	p.Instant0 = o.OptDateTime("instant0")
-	if v := o.OptVector("vec0", 3); v != nil {
-		p.Vec0 = (*[3]float32)(v)
-	}
-	return o.Done()
+	return setOptionalTool.Write(ctx, g, p, opts)
 }
 
 // setOptionalTool serves the query set_optional in codegen/testdata/corpus/writes.gq as a tool.
-type setOptionalTool struct{}
-
-func (setOptionalTool) Descriptor() *tool.Descriptor {
-	return setOptionalDescriptor
-}
-
-func (t setOptionalTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t setOptionalTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (setOptionalTool) Info() *tool.QueryInfo {
-	return setOptionalInfo
-}
-
-func (setOptionalTool) Plan() *plan.Query {
-	return setOptionalPlan
-}
-
-func (setOptionalTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p SetOptionalParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var setOptionalDescriptor = &tool.Descriptor{
-	Name:         "set_optional",
-	Title:        "Set optional",
-	Description:  "",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"text":{"type":"string"},"text0":{"type":"string"},"flag0":{"type":"boolean"},"small0":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big0":{"type":"string","pattern":"^-?\\d+$"},"count0":{"type":"integer","maximum":4294967295,"minimum":0},"wide0":{"type":"string","pattern":"^\\d+$"},"single0":{"type":"number"},"double0":{"type":"number"},"day0":{"type":"string","format":"date"},"instant0":{"type":"string","format":"date-time"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3}},"additionalProperties":false,"type":"object","required":["text"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-	Destructive:  true,
-}
-
-var setOptionalInfo = &tool.QueryInfo{
-	Name:      "set_optional",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", "", ""},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var setOptionalPlan = &plan.Query{
-	Name: "set_optional",
-	Params: []plan.Param{
-		{Name: "text", Type: value.Type{Kind: value.String}},
-		{Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}},
-		{Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}},
-		{Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}},
-		{Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}},
-		{Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}},
-		{Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}},
-		{Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}},
-		{Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}},
-		{Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}},
-		{Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}},
-		{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}},
+var setOptionalTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "set_optional",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", "", ""},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Update{
-				Type: "Sample",
-				Set: []plan.Assign{
-					{Name: "text0", Type: value.Type{Kind: value.String, Nullable: true}, Value: plan.ParamRef{Index: 1}},
-					{Name: "flag0", Type: value.Type{Kind: value.Bool, Nullable: true}, Value: plan.ParamRef{Index: 2}},
-					{Name: "small0", Type: value.Type{Kind: value.I32, Nullable: true}, Value: plan.ParamRef{Index: 3}},
-					{Name: "big0", Type: value.Type{Kind: value.I64, Nullable: true}, Value: plan.ParamRef{Index: 4}},
-					{Name: "count0", Type: value.Type{Kind: value.U32, Nullable: true}, Value: plan.ParamRef{Index: 5}},
-					{Name: "wide0", Type: value.Type{Kind: value.U64, Nullable: true}, Value: plan.ParamRef{Index: 6}},
-					{Name: "single0", Type: value.Type{Kind: value.F32, Nullable: true}, Value: plan.ParamRef{Index: 7}},
-					{Name: "double0", Type: value.Type{Kind: value.F64, Nullable: true}, Value: plan.ParamRef{Index: 8}},
-					{Name: "day0", Type: value.Type{Kind: value.Date, Nullable: true}, Value: plan.ParamRef{Index: 9}},
-					{Name: "instant0", Type: value.Type{Kind: value.DateTime, Nullable: true}, Value: plan.ParamRef{Index: 10}},
-					{Name: "vec0", Type: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Value: plan.ParamRef{Index: 11}},
-				},
-				Where: plan.Pred{Name: "text", Type: value.Type{Kind: value.String}, Op: plan.Eq, Value: plan.ParamRef{Index: 0}},
-			},
-		},
+	Tool: tool.Descriptor{
+		Name:         "set_optional",
+		Title:        "Set optional",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"text0":{"type":"string"},"flag0":{"type":"boolean"},"small0":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big0":{"type":"string","pattern":"^-?\\d+$"},"count0":{"type":"integer","maximum":4294967295,"minimum":0},"wide0":{"type":"string","pattern":"^\\d+$"},"single0":{"type":"number"},"double0":{"type":"number"},"day0":{"type":"string","format":"date"},"instant0":{"type":"string","format":"date-time"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3}},"additionalProperties":false,"type":"object","required":["text"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Node, Type: "Sample", Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "text0", Value: value.Type{Kind: value.String, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "flag0", Value: value.Type{Kind: value.Bool, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "small0", Value: value.Type{Kind: value.I32, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "big0", Value: value.Type{Kind: value.I64, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "count0", Value: value.Type{Kind: value.U32, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "wide0", Value: value.Type{Kind: value.U64, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "single0", Value: value.Type{Kind: value.F32, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "double0", Value: value.Type{Kind: value.F64, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "day0", Value: value.Type{Kind: value.Date, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "instant0", Value: value.Type{Kind: value.DateTime, Nullable: true}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "vec0", Value: value.Type{Kind: value.Vector, Nullable: true, Dim: 3}, Write: true},
-		{Entity: plan.Node, Type: "Sample", Property: "text", Value: value.Type{Kind: value.String}},
-	},
+	Encoded: "" +
+		"\x01\x00\fset_optional\r\x00\x04text\b\x00\x05text0\t\x00\x05flag0\x11\x00\x06small0\x19\x00\x04big0!\x00\x06count0)\x00\x05wide01\x00\asingle" +
+		"09\x00\adouble0A\x00\x04day0I\x00\binstant0Q\x00\x04vec0a\x06\x00\x01\x02\x02\x00\x06Sample\f\x03\t\x02\x02\x04\x11\x02\x04\x05\x19\x02\x06\x06!\x02\b\a)\x02\n\b1\x02\f\t9\x02\x0e\n" +
+		"A\x02\x10\vI\x02\x12\fQ\x02\x14\ra\x06\x02\x16\x02\b\x00\x02\x00\x0e\x00\x0e\x00\x00\x00\x0f\x0f\x01\x00\x0e\x03\t\x0f\x0f\x01\x00\x0e\x04\x11\x0f\x0f\x01\x00\x0e\x05\x19\x0f\x0f\x01\x00\x0e\x06!\x0f\x0f\x01\x00\x0e\a)\x0f\x0f\x01\x00\x0e\b1\x0f\x0f\x01\x00\x0e\t9\x0f\x0f\x01\x00" +
+		"\x0e\nA\x0f\x0f\x01\x00\x0e\vI\x0f\x0f\x01\x00\x0e\fQ\x0f\x0f\x01\x00\x0e\ra\x06\x0f\x0f\x01\x00\x0e\x02\b\x0f\x0f\x00",
 }
 
 // OwnParams are the parameters of the query own in codegen/testdata/corpus/writes.gq.
@@ -1445,82 +424,25 @@ type OwnParams struct {
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
 func Own(ctx context.Context, g engine.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
-	return g.Mutate(ctx, ownPlan, p.args(), opts)
-}
-
-func (p *OwnParams) args() engine.Args {
-	args := make(engine.Args, 2)
-	args[0] = value.OfString(p.Person)
-	args[1] = value.OfString(p.Sample)
-	return args
-}
-
-func (p *OwnParams) decode(raw json.RawMessage) error {
-	o := tool.Params(raw)
-	p.Person = o.String("person")
-	p.Sample = o.String("sample")
-	return o.Done()
+	return ownTool.Write(ctx, g, p, opts)
 }
 
 // ownTool serves the query own in codegen/testdata/corpus/writes.gq as a tool.
-type ownTool struct{}
-
-func (ownTool) Descriptor() *tool.Descriptor {
-	return ownDescriptor
-}
-
-func (t ownTool) Gates() []tool.Grant {
-	return tool.Gates(t)
-}
-
-func (t ownTool) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(t, args)
-}
-
-func (ownTool) Info() *tool.QueryInfo {
-	return ownInfo
-}
-
-func (ownTool) Plan() *plan.Query {
-	return ownPlan
-}
-
-func (ownTool) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	var p OwnParams
-	if err := p.decode(params); err != nil {
-		return nil, err
-	}
-	return p.args(), nil
-}
-
-var ownDescriptor = &tool.Descriptor{
-	Name:         "own",
-	Title:        "Own",
-	Description:  "Constraints: Owns leads from an existing Person to an existing Sample; a Person has at most 5 Owns.",
-	InputSchema:  json.RawMessage(`{"properties":{"params":{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"sample":{"type":"string","description":"The id of a Sample."}},"additionalProperties":false,"type":"object","required":["person","sample"]},"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`),
-	OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`),
-}
-
-var ownInfo = &tool.QueryInfo{
-	Name:      "own",
-	Exposed:   true,
-	Mutation:  true,
-	ParamDocs: []string{"The id of a Person: its slug.", "The id of a Sample."},
-	File:      "codegen/testdata/corpus/writes.gq",
-}
-
-var ownPlan = &plan.Query{
-	Name: "own",
-	Params: []plan.Param{
-		{Name: "person", Type: value.Type{Kind: value.String}},
-		{Name: "sample", Type: value.Type{Kind: value.String}},
+var ownTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "own",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"The id of a Person: its slug.", "The id of a Sample."},
+		File:      "codegen/testdata/corpus/writes.gq",
 	},
-	Mutation: &plan.Mutation{
-		Statements: []plan.Statement{
-			plan.Insert{Entity: plan.Edge, Type: "Owns", From: plan.ParamRef{Index: 0}, To: plan.ParamRef{Index: 1}},
-		},
+	Tool: tool.Descriptor{
+		Name:         "own",
+		Title:        "Own",
+		Description:  "Constraints: Owns leads from an existing Person to an existing Sample; a Person has at most 5 Owns.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"sample":{"type":"string","description":"The id of a Sample."}},"additionalProperties":false,"type":"object","required":["person","sample"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
 	},
-	Uses: []plan.Use{
-		{Entity: plan.Edge, Type: "Owns", From: "Person", To: "Sample", Write: true},
-	},
+	Encoded: "" +
+		"\x01\x00\x03own\x03\x00\x06person\b\x00\x06sample\b\x00\x01\x02\x01\x02\x00\x04Owns\x02\x00\x02\x02\x00\x00\x02\x02\x04\x00\x00\x00\x00\x06Person\x00\x06Sample\x01",
 }

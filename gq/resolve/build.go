@@ -1,18 +1,21 @@
-package catalog
+// Package resolve makes the catalog of a parsed schema: it resolves every name and reports
+// what is wrong with the types and constraints. The catalog itself knows no parser.
+package resolve
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Build resolves a parsed schema. It reports all faults at once; the schema is whole
+// Schema resolves a parsed schema. It reports all faults at once; the schema is whole
 // only when none of them is an error.
-func Build(tree *syntax.Schema) (*Schema, diag.List) {
+func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) {
 	b := newBuilder(tree)
 	b.build(tree)
 	return b.schema, b.faults
@@ -20,9 +23,9 @@ func Build(tree *syntax.Schema) (*Schema, diag.List) {
 
 func newBuilder(tree *syntax.Schema) *builder {
 	b := &builder{
-		schema:     &Schema{Nodes: []*Node{}, Edges: []*Edge{}},
-		interfaces: map[string]*Interface{},
-		traits:     map[*Property]traits{},
+		schema:     &catalog.Schema{Nodes: []*catalog.Node{}, Edges: []*catalog.Edge{}},
+		interfaces: map[string]*catalog.Interface{},
+		traits:     map[*catalog.Property]traits{},
 		nodes:      map[string]bool{},
 		broken:     make(map[string]bool, len(tree.Broken)),
 	}
@@ -54,14 +57,14 @@ func (b *builder) build(tree *syntax.Schema) {
 }
 
 type builder struct {
-	schema     *Schema
+	schema     *catalog.Schema
 	faults     diag.List
 	hints      int // names that were looked up among others that are near
 	steps      int // visits of declarations, members and names
 	nodes      map[string]bool
 	nodeNames  []string
-	interfaces map[string]*Interface
-	traits     map[*Property]traits
+	interfaces map[string]*catalog.Interface
+	traits     map[*catalog.Property]traits
 	skip       map[syntax.Decl]bool // second declarations of a name
 	broken     map[string]bool      // names that are no fault, though nothing is known of them
 }
@@ -130,7 +133,7 @@ func (b *builder) iface(d *syntax.Interface) {
 	if b.skip[d] {
 		return
 	}
-	i := &Interface{Name: d.Name.Value, Properties: []*Property{}}
+	i := &catalog.Interface{Name: d.Name.Value, Properties: []*catalog.Property{}}
 	seen := map[string]bool{}
 	for _, p := range d.Properties {
 		if prop := b.property(p, seen); prop != nil {
@@ -145,7 +148,7 @@ func (b *builder) node(d *syntax.Node) {
 	if b.skip[d] {
 		return
 	}
-	n := &Node{Name: d.Name.Value, Properties: []*Property{}}
+	n := &catalog.Node{Name: d.Name.Value, Properties: []*catalog.Property{}}
 	n.Description, n.RenameFrom, n.Annotations = b.typeAnnotations(d.Annotations)
 	inherited := b.inherit(d, n)
 	place := make(map[string]int, len(n.Properties))
@@ -175,7 +178,7 @@ func (b *builder) node(d *syntax.Node) {
 		}
 		n.Properties = append(n.Properties, prop)
 	}
-	n.byName = byName(n.Properties)
+	n.IndexProperties()
 	b.nodeConstraints(d, n)
 	b.embeds(n.Properties, n.Property, d.Members, syntax.SpanOf(d.Name))
 	b.reservedNode(d, n)
@@ -184,7 +187,7 @@ func (b *builder) node(d *syntax.Node) {
 
 // inherit copies the properties of the interfaces and returns which interface each
 // came from.
-func (b *builder) inherit(d *syntax.Node, n *Node) map[string]string {
+func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 	from := map[string]string{}
 	place := map[string]int{}
 	listed := map[string]bool{}
@@ -233,7 +236,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	if b.skip[d] {
 		return
 	}
-	e := &Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
+	e := &catalog.Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
 	for _, end := range []syntax.Token{d.From, d.To} {
 		if !b.nodes[end.Value] && !b.broken[end.Value] {
 			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "no node type %s", end.Value)
@@ -255,7 +258,7 @@ func (b *builder) edge(d *syntax.Edge) {
 			}
 		}
 	}
-	e.byName = byName(e.Properties)
+	e.IndexProperties()
 	b.edgeConstraints(d, e)
 	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
 	b.schema.Edges = append(b.schema.Edges, e)
@@ -265,8 +268,8 @@ func (b *builder) edge(d *syntax.Edge) {
 // that every edge has.
 var edgeNames = []string{"id", "from", "to", "src", "dst"}
 
-func (b *builder) card(e *Edge, c *syntax.Card, again bool) {
-	card := &Cardinality{Max: -1}
+func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
+	card := &catalog.Cardinality{Max: -1}
 	card.Min, _ = syntax.Small(c.Min)
 	if c.Max != nil {
 		card.Max, _ = syntax.Small(*c.Max)
@@ -282,8 +285,8 @@ func (b *builder) card(e *Edge, c *syntax.Card, again bool) {
 }
 
 // property resolves a property, or returns nil when its name is taken.
-func (b *builder) property(p *syntax.Property, seen map[string]bool) *Property {
-	prop := &Property{Name: p.Name.Value, Type: b.typ(p.Type)}
+func (b *builder) property(p *syntax.Property, seen map[string]bool) *catalog.Property {
+	prop := &catalog.Property{Name: p.Name.Value, Type: b.typ(p.Type)}
 	if seen[prop.Name] {
 		b.fault(DuplicateProperty, syntax.SpanOf(p.Name), "", "duplicate property %s", prop.Name)
 		return nil
@@ -315,7 +318,7 @@ func (b *builder) typ(t *syntax.Type) value.Type {
 	return v
 }
 
-func (b *builder) reservedNode(d *syntax.Node, n *Node) {
+func (b *builder) reservedNode(d *syntax.Node, n *catalog.Node) {
 	if n.Property("id") == nil || len(n.Key) == 1 && n.Key[0] == "id" {
 		return
 	}

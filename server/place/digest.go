@@ -1,4 +1,4 @@
-package page
+package place
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package catalog
+package resolve
 
 import "github.com/omnigraph-go/omnigraph/gq/diag"
 

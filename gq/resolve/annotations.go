@@ -1,15 +1,16 @@
-package catalog
+package resolve
 
 import (
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // typeAnnotations takes those with a meaning to their places and keeps the others.
-func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []Annotation) {
+func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []catalog.Annotation) {
 	for _, a := range as {
 		switch a.Name.Value {
 		case "description":
@@ -23,7 +24,7 @@ func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string
 	return desc, renamed, rest
 }
 
-func (b *builder) propertyAnnotations(prop *Property, p *syntax.Property) {
+func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property) {
 	var tr traits
 	for _, a := range p.Annotations {
 		switch a.Name.Value {
@@ -55,8 +56,8 @@ func (b *builder) oneString(a *syntax.Annotation) string {
 	return ""
 }
 
-func (b *builder) embed(prop *Property, a *syntax.Annotation) {
-	e := &Embed{}
+func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
+	e := &catalog.Embed{}
 	ok := len(a.Args) > 0
 	for i, arg := range a.Args {
 		s, isString := stringArg(arg)
@@ -83,7 +84,7 @@ func (b *builder) embed(prop *Property, a *syntax.Annotation) {
 
 // embeds checks that the source of each embedding is a String property of the type.
 // A fault of an inherited property is reported at typ, the name of the type.
-func (b *builder) embeds(props []*Property, lookup func(string) *Property, members []syntax.Member, typ diag.Span) {
+func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {
 	var spans map[string]diag.Span
 	for _, p := range props {
 		if p.Embed == nil {
@@ -136,8 +137,8 @@ func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 }
 
 // kept is an annotation that only tools outside the language know.
-func kept(a *syntax.Annotation) Annotation {
-	k := Annotation{Name: a.Name.Value}
+func kept(a *syntax.Annotation) catalog.Annotation {
+	k := catalog.Annotation{Name: a.Name.Value}
 	for _, arg := range a.Args {
 		var text strings.Builder
 		for _, t := range arg.Tokens {
@@ -148,7 +149,7 @@ func kept(a *syntax.Annotation) Annotation {
 	return k
 }
 
-func propertyNames(props []*Property) []string {
+func propertyNames(props []*catalog.Property) []string {
 	names := make([]string, len(props))
 	for i, p := range props {
 		names[i] = p.Name

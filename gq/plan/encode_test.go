@@ -1,4 +1,4 @@
-package golang
+package plan_test
 
 import (
 	"go/ast"
@@ -6,17 +6,19 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
 // everyNode is a plan with every kind of clause, condition and expression, and
-// mutationPlan one with every kind of statement. They need not make sense.
+// everyStatement one with every kind of statement. Neither makes sense.
 var everyNode = &plan.Query{
 	Name: "every_node",
 	Params: []plan.Param{
@@ -76,34 +78,77 @@ var everyStatement = &plan.Query{
 	}},
 }
 
-func TestPlanLiterals(t *testing.T) {
-	f := newFile(&model.Package{GoName: "plans"})
-	f.NoFormat = true
-	planVar(f, &model.Query{GoLower: "everyNode", Plan: everyNode})
-	planVar(f, &model.Query{GoLower: "everyStatement", Plan: everyStatement})
-	f.Add(blank)
-	text, err := render(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "testdata/plans.go.golden", text)
+var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}}
 
-	// Every type that a plan can hold stands in the literals.
-	for _, name := range planTypes(t) {
-		if !strings.Contains(string(text), "plan."+name+"{") && !strings.Contains(string(text), "plan."+name+" {") && !elided[name] {
-			t.Errorf("no literal of a plan.%s: add one to the plans of this test", name)
+func TestEncode(t *testing.T) {
+	for _, want := range everything {
+		s := plan.Encode(want)
+		got, err := plan.Decode(s)
+		if err != nil {
+			t.Errorf("%s: %v", want.Name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmp.Comparer(value.Equal)); diff != "" {
+			t.Errorf("%s: encoded (-), decoded (+)\n%s", want.Name, diff)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: decoded to other slices or pointers", want.Name)
 		}
 	}
 }
 
-// elided are the types whose name the context gives, and Clause the like that are
-// interfaces.
-var elided = map[string]bool{"Clause": true, "Cond": true, "Expr": true, "Statement": true}
+// TestEncodingStands holds the bytes: when they change, so must the number of the
+// encoding, by which a package of another version is found out.
+func TestEncodingStands(t *testing.T) {
+	var text strings.Builder
+	for _, q := range everything {
+		for line := range slices.Chunk([]byte(plan.Encode(q)), 64) {
+			text.WriteString(strconv.QuoteToASCII(string(line)) + "\n")
+		}
+	}
+	golden.Check(t, "testdata/encoding.golden", []byte(text.String()))
+}
 
-// planTypes returns the names of the struct types that package plan declares.
-func planTypes(t *testing.T) []string {
+// TestEncodesEveryType looks for each struct type of the package in the plans of this
+// file.
+func TestEncodesEveryType(t *testing.T) {
+	found := map[string]bool{}
+	for _, q := range everything {
+		note(reflect.ValueOf(q), found)
+	}
+	for _, name := range structTypes(t) {
+		if !found[name] {
+			t.Errorf("no plan holds a plan.%s: add one to the plans of this file", name)
+		}
+	}
+}
+
+// note adds the names of the struct types in v.
+func note(v reflect.Value, found map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			note(v.Elem(), found)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			note(v.Index(i), found)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[value.Value]() {
+			return
+		}
+		found[v.Type().Name()] = true
+		for i := range v.NumField() {
+			note(v.Field(i), found)
+		}
+	}
+}
+
+// structTypes returns the names of the struct types that plan.go declares.
+func structTypes(t *testing.T) []string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../../gq/plan/plan.go", nil, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(token.NewFileSet(), "plan.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,22 +166,56 @@ func planTypes(t *testing.T) []string {
 		}
 	}
 	if !slices.Contains(names, "Traverse") {
-		t.Fatal("package plan declares no Traverse: the test looks in the wrong file")
+		t.Fatal("plan.go declares no Traverse: the test looks in the wrong file")
 	}
 	return names
 }
 
-func TestConstantsAreComplete(t *testing.T) {
-	for typ, names := range constants {
-		v := reflect.New(typ).Elem()
-		v.SetUint(uint64(len(names)))
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s has a value after %s, which has no name here", typ, names[len(names)-1])
-				}
-			}()
-			_ = v.MethodByName("String").Call(nil)[0].String()
-		}()
+func TestDecodeFaults(t *testing.T) {
+	for _, q := range everything {
+		s := plan.Encode(q)
+		for n := range len(s) {
+			if _, err := plan.Decode(s[:n]); err == nil {
+				t.Errorf("%s: the first %d of %d bytes decode", q.Name, n, len(s))
+			}
+		}
+	}
+	whole := plan.Encode(everyNode)
+	for name, s := range map[string]string{
+		"an older gq": "\x00" + whole[1:], "bytes too many": whole + "\x00", "a place of no string": "\x01\x09", "a number too long": "\x01" + strings.Repeat("\xff", 12),
+	} {
+		if _, err := plan.Decode(s); err == nil || !strings.Contains(err.Error(), "run gq generate") {
+			t.Errorf("%s: found %v, wanted an error that says what to run", name, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, q := range everything {
+		f.Add(plan.Encode(q))
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := plan.Decode(s)
+		if err != nil {
+			return
+		}
+		once := plan.Encode(q)
+		again, err := plan.Decode(once)
+		if err != nil {
+			t.Fatalf("%q does not decode: %v", once, err)
+		}
+		if twice := plan.Encode(again); twice != once {
+			t.Errorf("%q was encoded again as %q", once, twice)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	s := plan.Encode(everyNode)
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		if _, err := plan.Decode(s); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

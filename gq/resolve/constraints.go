@@ -1,10 +1,10 @@
-package catalog
+package resolve
 
 import (
 	"regexp"
 	"slices"
-	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -12,7 +12,7 @@ import (
 
 // nodeConstraints collects the constraints that stand on properties, then those of
 // the body.
-func (b *builder) nodeConstraints(d *syntax.Node, n *Node) {
+func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 	for _, p := range n.Properties {
 		tr := b.traits[p]
 		if tr.key && b.bearable(p, "key", tr.span) {
@@ -29,7 +29,7 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *Node) {
 		switch m := m.(type) {
 		case *syntax.Property:
 		case *syntax.ListConstraint:
-			names, ok := b.listed(m, n.Properties, n.byName, nil)
+			names, ok := b.listed(m, n.Properties, n.Property, nil)
 			if !ok {
 				continue
 			}
@@ -42,18 +42,18 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *Node) {
 				n.Index = append(n.Index, names)
 			}
 		case *syntax.RangeConstraint:
-			if p := b.named(m.Name, n.Properties, n.byName); p != nil {
+			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
 				b.bounds(n, p, m)
 			}
 		case *syntax.CheckConstraint:
-			if p := b.named(m.Name, n.Properties, n.byName); p != nil {
+			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
 				b.pattern(n, p, m)
 			}
 		}
 	}
 }
 
-func (b *builder) edgeConstraints(d *syntax.Edge, e *Edge) {
+func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 	for _, p := range e.Properties {
 		tr := b.traits[p]
 		if tr.key {
@@ -74,7 +74,7 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *Edge) {
 				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge has no key")
 				continue
 			}
-			names, ok := b.listed(m, e.Properties, e.byName, []string{"src", "dst"})
+			names, ok := b.listed(m, e.Properties, e.Property, []string{"src", "dst"})
 			switch {
 			case !ok:
 			case m.Kind.Value == "unique":
@@ -90,7 +90,7 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *Edge) {
 	}
 }
 
-func (b *builder) key(n *Node, names []string, at diag.Span) {
+func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	if n.Key != nil {
 		b.fault(SeveralKeys, at, "write one @key(a, b) in the body for a composite key", "%s has a key already", n.Name)
 		return
@@ -104,7 +104,7 @@ func (b *builder) key(n *Node, names []string, at diag.Span) {
 }
 
 // listed resolves the names of a constraint over properties; extra names are allowed besides.
-func (b *builder) listed(c *syntax.ListConstraint, props []*Property, byName map[string]*Property, extra []string) (names []string, ok bool) {
+func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
 	seen := make(map[string]bool, len(c.Names))
 	for _, ref := range c.Names {
@@ -120,14 +120,14 @@ func (b *builder) listed(c *syntax.ListConstraint, props []*Property, byName map
 		if slices.Contains(extra, name) {
 			continue
 		}
-		p := b.named(ref.Name, props, byName)
+		p := b.named(ref.Name, props, lookup)
 		ok = p != nil && b.bearable(p, c.Kind.Value, ref.Span()) && ok
 	}
 	return names, ok
 }
 
-func (b *builder) named(t syntax.Token, props []*Property, byName map[string]*Property) *Property {
-	if p := byName[t.Value]; p != nil {
+func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
+	if p := lookup(t.Value); p != nil {
 		return p
 	}
 	help := b.suggest(t.Value, func() []string { return propertyNames(props) })
@@ -136,7 +136,7 @@ func (b *builder) named(t syntax.Token, props []*Property, byName map[string]*Pr
 }
 
 // bearable reports whether a property can be part of a key, a unique tuple or an index.
-func (b *builder) bearable(p *Property, kind string, at diag.Span) bool {
+func (b *builder) bearable(p *catalog.Property, kind string, at diag.Span) bool {
 	unfit := p.Type.Kind == value.Blob || kind != "index" && (p.Type.List || p.Type.Kind == value.Vector)
 	if unfit {
 		b.fault(UnfitConstraint, at, "", "@%s on %s, which is %s", kind, p.Name, p.Type)
@@ -144,7 +144,7 @@ func (b *builder) bearable(p *Property, kind string, at diag.Span) bool {
 	return !unfit
 }
 
-func (b *builder) bounds(n *Node, p *Property, c *syntax.RangeConstraint) {
+func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint) {
 	if !p.Type.Kind.IsNumeric() || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@range on %s, which is %s and no number", p.Name, p.Type)
 		return
@@ -153,7 +153,7 @@ func (b *builder) bounds(n *Node, p *Property, c *syntax.RangeConstraint) {
 		b.fault(BadRange, c.Span(), "give it an end: 0.., ..200 or 0..200", "range without an end")
 		return
 	}
-	r := Range{Property: p.Name}
+	r := catalog.Range{Property: p.Name}
 	for _, end := range []struct {
 		tok *syntax.Token
 		dst **value.Value
@@ -161,7 +161,7 @@ func (b *builder) bounds(n *Node, p *Property, c *syntax.RangeConstraint) {
 		if end.tok == nil {
 			continue
 		}
-		v, ok := parseNumber(end.tok.Value, p.Type.Kind)
+		v, ok := value.ParseNumber(end.tok.Value, p.Type.Kind)
 		if !ok {
 			b.fault(BadRange, syntax.SpanOf(*end.tok), "", "%s is no %s", end.tok.Value, p.Type.Kind)
 			return
@@ -177,7 +177,7 @@ func (b *builder) bounds(n *Node, p *Property, c *syntax.RangeConstraint) {
 	n.Ranges = append(n.Ranges, r)
 }
 
-func (b *builder) pattern(n *Node, p *Property, c *syntax.CheckConstraint) {
+func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint) {
 	if p.Type.Kind != value.String || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@check on %s, which is %s and no String", p.Name, p.Type)
 		return
@@ -187,30 +187,5 @@ func (b *builder) pattern(n *Node, p *Property, c *syntax.CheckConstraint) {
 		b.fault(BadPattern, syntax.SpanOf(c.Pattern), "the syntax is RE2's", "%v", err)
 		return
 	}
-	n.Checks = append(n.Checks, Check{Property: p.Name, Pattern: pattern})
-}
-
-// parseNumber reads a decimal as a value of a numeric kind that can hold it.
-func parseNumber(s string, k value.Kind) (value.Value, bool) {
-	switch k {
-	case value.I32:
-		n, err := strconv.ParseInt(s, 10, 32)
-		return value.OfI32(int32(n)), err == nil
-	case value.I64:
-		n, err := strconv.ParseInt(s, 10, 64)
-		return value.OfI64(n), err == nil
-	case value.U32:
-		n, err := strconv.ParseUint(s, 10, 32)
-		return value.OfU32(uint32(n)), err == nil
-	case value.U64:
-		n, err := strconv.ParseUint(s, 10, 64)
-		return value.OfU64(n), err == nil
-	case value.F32:
-		f, err := strconv.ParseFloat(s, 32)
-		return value.OfF32(float32(f)), err == nil
-	case value.F64:
-		f, err := strconv.ParseFloat(s, 64)
-		return value.OfF64(f), err == nil
-	}
-	return value.Null, false
+	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern})
 }

@@ -1,0 +1,87 @@
+// Command authorloop measures what an author waits for between the edit of one query among
+// a thousand and the server that has it: gq generate, and go build.
+//
+// It makes a module with a thousand queries, and in each turn edits a query in one way
+// after another: its body, a parameter, a column, its description, and a query more. Then
+// it starts the server, with a tool for each query and with the two meta tools, and waits
+// until it serves. With -beside it measures another checkout of the repository in turns
+// with this one.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "authorloop:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	flags := flag.NewFlagSet("authorloop", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	turns := flags.Int("turns", 5, "how often each edit is made")
+	root := flags.String("root", ".", "the checkout to measure")
+	beside := flags.String("beside", "", "another checkout to measure in turns with it")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+	}
+	if *turns < 1 || *turns*len(edits) > tables {
+		return fmt.Errorf("-turns has to be from 1 to %d", tables/len(edits))
+	}
+	work, err := os.MkdirTemp("", "authorloop-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	var loops []*loop
+	for i, dir := range []string{*root, *beside} {
+		if dir == "" {
+			continue
+		}
+		fmt.Fprintf(stderr, "preparing a module with the code of %s\n", dir)
+		l, err := prepare(ctx, dir, filepath.Join(work, fmt.Sprint(i)))
+		if err != nil {
+			return err
+		}
+		loops = append(loops, l)
+	}
+	for turn := range *turns {
+		for i, e := range edits {
+			for _, l := range loops {
+				if err := l.edit(ctx, e, turn*len(edits)+i); err != nil {
+					return fmt.Errorf("edit %s: %w", e.name, err)
+				}
+			}
+		}
+		for _, m := range modes {
+			for _, l := range loops {
+				if err := l.boot(ctx, m); err != nil {
+					return fmt.Errorf("start the server, %s: %w", m.name, err)
+				}
+			}
+		}
+		fmt.Fprintf(stderr, "turn %d of %d\n", turn+1, *turns)
+	}
+	fmt.Fprintf(stdout, "%d queries over %d types, medians of %d turns, %s on %s/%s, %d processors\n",
+		tables*len(shapes), tables, *turns, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	for _, l := range loops {
+		l.report(stdout)
+	}
+	return nil
+}

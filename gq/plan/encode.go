@@ -1,0 +1,286 @@
+package plan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// encoding is the first byte of an encoded query. It changes when the bytes after it
+// change their meaning.
+//
+// The members of each struct follow in the order of their declaration:
+//
+//	number   a zigzag varint
+//	bool     one byte
+//	string   a uvarint: 0 and then a length and the bytes, or the place, from 1, of an
+//	         equal string among those before it
+//	slice    a uvarint: 0 for nil, or the length plus 1; then the elements
+//	type     a uvarint of the kind and three flags; the length of a vector; the values
+//	         of an enum
+//	sum      one byte that numbers the type, 0 for nil; then its members
+const encoding = 1
+
+// Encode returns a query in the compact form that generated packages carry.
+func Encode(q *Query) string {
+	c := &coder{out: []byte{encoding}, places: map[string]uint64{}}
+	c.query(q)
+	return string(c.out)
+}
+
+// Decode returns the query that Encode wrote as s. The query's strings share the memory
+// of s.
+func Decode(s string) (*Query, error) {
+	if s == "" || s[0] != encoding {
+		return nil, errors.New("the plan was encoded by another version of gq; run gq generate")
+	}
+	c := &coder{decoding: true, in: s[1:]}
+	q := &Query{}
+	c.query(q)
+	if c.err == nil && c.in != "" {
+		c.fail("%d bytes after the plan", len(c.in))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return q, nil
+}
+
+// coder encodes and decodes by the same methods, so that the two cannot differ. Each
+// takes a pointer, reads it in an encoding, and fills it in a decoding.
+type coder struct {
+	decoding bool
+
+	out    []byte
+	places map[string]uint64 // the strings of out
+
+	in      string // what is left to decode
+	strings []string
+	err     error // the first fault; then in is empty and all that is decoded is zero
+}
+
+func (c *coder) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("decode a plan: "+format+"; run gq generate", args...)
+	}
+	c.in = ""
+}
+
+// number codes a number that is not negative.
+func (c *coder) number(n uint64) uint64 {
+	if !c.decoding {
+		c.out = binary.AppendUvarint(c.out, n)
+		return n
+	}
+	n = 0
+	for i := 0; i < len(c.in) && i < binary.MaxVarintLen64; i++ {
+		b := c.in[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			c.in = c.in[i+1:]
+			return n
+		}
+	}
+	c.fail("it ends within a number")
+	return 0
+}
+
+func (c *coder) byte(b byte) byte {
+	switch {
+	case !c.decoding:
+		c.out = append(c.out, b)
+		return b
+	case c.in == "":
+		c.fail("it ends too early")
+		return 0
+	}
+	b, c.in = c.in[0], c.in[1:]
+	return b
+}
+
+func (c *coder) bool(p *bool) {
+	b := byte(0)
+	if *p {
+		b = 1
+	}
+	if b = c.byte(b); c.decoding {
+		*p = b != 0
+	}
+}
+
+// integer codes a number of any integer type.
+func integer[T ~int | ~int64 | ~uint8](c *coder, p *T) {
+	n := int64(*p)
+	u := c.number(uint64(n<<1) ^ uint64(n>>63))
+	if c.decoding {
+		*p = T(int64(u>>1) ^ -int64(u&1))
+	}
+}
+
+func (c *coder) string(p *string) {
+	if !c.decoding {
+		place, again := c.places[*p]
+		c.number(place)
+		if !again {
+			c.places[*p] = uint64(len(c.places) + 1)
+			c.number(uint64(len(*p)))
+			c.out = append(c.out, *p...)
+		}
+		return
+	}
+	switch place := c.number(0); {
+	case place > uint64(len(c.strings)):
+		c.fail("it names string %d of %d", place, len(c.strings))
+	case place > 0:
+		*p = c.strings[place-1]
+	default:
+		n := c.number(0)
+		if n > uint64(len(c.in)) {
+			c.fail("it ends within a string")
+			return
+		}
+		*p, c.in = c.in[:n], c.in[n:]
+		c.strings = append(c.strings, *p)
+	}
+}
+
+// slice codes a slice, whose elements each takes at least one byte.
+func slice[T any](c *coder, p *[]T, each func(*coder, *T)) {
+	n := uint64(0)
+	if *p != nil {
+		n = uint64(len(*p)) + 1
+	}
+	n = c.number(n)
+	if c.decoding {
+		if n == 0 {
+			return
+		}
+		if n-1 > uint64(len(c.in)) {
+			c.fail("it ends within a list of %d", n-1)
+			return
+		}
+		*p = make([]T, n-1)
+	}
+	for i := range *p {
+		each(c, &(*p)[i])
+	}
+}
+
+// pointer codes a struct that may be missing.
+func pointer[T any](c *coder, p **T, members func(*coder, *T)) {
+	there := *p != nil
+	c.bool(&there)
+	if !there {
+		return
+	}
+	if c.decoding {
+		*p = new(T)
+	}
+	members(c, *p)
+}
+
+// The flags of a type, below its kind.
+const (
+	nullableType = 1 << iota
+	listType
+	enumType
+	kindShift = iota
+)
+
+func (c *coder) typ(t *value.Type) {
+	n := uint64(t.Kind) << kindShift
+	for _, f := range []struct {
+		set bool
+		bit uint64
+	}{{t.Nullable, nullableType}, {t.List, listType}, {t.Enum != nil, enumType}} {
+		if f.set {
+			n |= f.bit
+		}
+	}
+	n = c.number(n)
+	if c.decoding {
+		t.Kind, t.Nullable, t.List = value.Kind(n>>kindShift), n&nullableType != 0, n&listType != 0
+	}
+	if t.Kind == value.Vector {
+		integer(c, &t.Dim)
+	}
+	if n&enumType != 0 {
+		slice(c, &t.Enum, (*coder).string)
+	}
+}
+
+func (c *coder) literal(v *value.Value) {
+	k, list := v.Kind(), v.IsList()
+	integer(c, &k)
+	c.bool(&list)
+	switch {
+	case k == value.Invalid:
+	case list:
+		var elems []value.Value
+		if !c.decoding {
+			elems = v.Elems()
+		}
+		slice(c, &elems, (*coder).literal)
+		c.keep(v, value.OfList(k, elems))
+	case k == value.Vector:
+		var vector []float32
+		if !c.decoding {
+			vector = v.Vector()
+		}
+		slice(c, &vector, func(c *coder, f *float32) { *f = math.Float32frombits(uint32(c.number(uint64(math.Float32bits(*f))))) })
+		c.keep(v, value.OfVector(vector))
+	case k == value.String, k == value.Blob:
+		var s string
+		switch {
+		case c.decoding:
+		case k == value.String:
+			s = v.Str()
+		default:
+			s = string(v.Bytes())
+		}
+		c.string(&s)
+		if k == value.Blob {
+			c.keep(v, value.OfBlob([]byte(s)))
+		} else {
+			c.keep(v, value.OfString(s))
+		}
+	default:
+		c.keep(v, c.scalar(k, c.number(v.Bits())))
+	}
+}
+
+// keep is what a decoding made of a literal.
+func (c *coder) keep(v *value.Value, decoded value.Value) {
+	if c.decoding {
+		*v = decoded
+	}
+}
+
+// scalar returns a value of fixed width from its [value.Value.Bits].
+func (c *coder) scalar(k value.Kind, bits uint64) value.Value {
+	switch k {
+	case value.Bool:
+		return value.OfBool(bits != 0)
+	case value.I32:
+		return value.OfI32(int32(bits))
+	case value.I64:
+		return value.OfI64(int64(bits))
+	case value.U32:
+		return value.OfU32(uint32(bits))
+	case value.U64:
+		return value.OfU64(bits)
+	case value.F32:
+		return value.OfF32(float32(math.Float64frombits(bits)))
+	case value.F64:
+		return value.OfF64(math.Float64frombits(bits))
+	case value.Date:
+		return value.OfDate(value.DateValue(bits))
+	case value.DateTime:
+		return value.OfDateTime(value.DateTimeValue(bits))
+	}
+	c.fail("a literal of kind %d", k)
+	return value.Null
+}

@@ -1,0 +1,283 @@
+package plan
+
+import "fmt"
+
+// The methods here code the members of each type of a plan, in the order of their
+// declaration. The numbers of the types of a sum are part of the encoding.
+
+func (c *coder) query(q *Query) {
+	c.string(&q.Name)
+	slice(c, &q.Params, (*coder).param)
+	pointer(c, &q.Read, (*coder).read)
+	pointer(c, &q.Mutation, (*coder).mutation)
+	slice(c, &q.Uses, (*coder).use)
+}
+
+func (c *coder) param(p *Param) {
+	c.string(&p.Name)
+	c.typ(&p.Type)
+}
+
+func (c *coder) use(u *Use) {
+	integer(c, &u.Entity)
+	c.string(&u.Type)
+	c.string(&u.Property)
+	c.typ(&u.Value)
+	c.string(&u.From)
+	c.string(&u.To)
+	c.bool(&u.Write)
+}
+
+func (c *coder) read(r *Read) {
+	slice(c, &r.Vars, (*coder).variable)
+	slice(c, &r.Match, (*coder).clause)
+	slice(c, &r.Columns, (*coder).column)
+	c.bool(&r.Grouped)
+	slice(c, &r.Order, (*coder).order)
+	slice(c, &r.Ties, integer[VarID])
+	integer(c, &r.Limit)
+}
+
+func (c *coder) variable(v *Var) {
+	c.string(&v.Name)
+	integer(c, &v.Entity)
+	c.string(&v.Type)
+}
+
+func (c *coder) column(col *Column) {
+	c.string(&col.Name)
+	c.expr(&col.Expr)
+	c.typ(&col.Type)
+	slice(c, &col.Fields, (*coder).field)
+}
+
+func (c *coder) field(f *Field) {
+	c.string(&f.Name)
+	c.typ(&f.Type)
+}
+
+func (c *coder) order(o *Order) {
+	c.expr(&o.Expr)
+	c.bool(&o.Desc)
+}
+
+func (c *coder) mutation(m *Mutation) { slice(c, &m.Statements, (*coder).statement) }
+
+func (c *coder) assign(a *Assign) {
+	c.string(&a.Name)
+	c.typ(&a.Type)
+	c.expr(&a.Value)
+}
+
+func (c *coder) pred(p *Pred) {
+	c.string(&p.Name)
+	c.typ(&p.Type)
+	integer(c, &p.Op)
+	c.expr(&p.Value)
+}
+
+func (c *coder) prop(p *Prop) {
+	integer(c, &p.Var)
+	c.string(&p.Name)
+	c.typ(&p.Type)
+}
+
+func (c *coder) textMatch(m *TextMatch) {
+	integer(c, &m.Kind)
+	c.prop(&m.Prop)
+	c.expr(&m.Query)
+	c.expr(&m.MaxEdits)
+}
+
+// part codes the members of a sum's value of type T.
+func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
+	x, _ := any(*p).(T) // the zero T in a decoding
+	members(&x)
+	if c.decoding {
+		*p = any(x).(Sum)
+	}
+}
+
+func (c *coder) statement(p *Statement) {
+	n := byte(0)
+	switch (*p).(type) {
+	case Insert:
+		n = 1
+	case Update:
+		n = 2
+	case Delete:
+		n = 3
+	}
+	switch n = c.byte(n); n {
+	case 1:
+		part(c, p, func(s *Insert) {
+			integer(c, &s.Entity)
+			c.string(&s.Type)
+			c.expr(&s.From)
+			c.expr(&s.To)
+			c.expr(&s.ID)
+			slice(c, &s.Set, (*coder).assign)
+		})
+	case 2:
+		part(c, p, func(s *Update) {
+			c.string(&s.Type)
+			slice(c, &s.Set, (*coder).assign)
+			c.pred(&s.Where)
+		})
+	case 3:
+		part(c, p, func(s *Delete) {
+			integer(c, &s.Entity)
+			c.string(&s.Type)
+			c.pred(&s.Where)
+		})
+	default:
+		c.unnumbered("statement", n, *p)
+	}
+}
+
+func (c *coder) clause(p *Clause) {
+	n := byte(0)
+	switch (*p).(type) {
+	case Bind:
+		n = 1
+	case Traverse:
+		n = 2
+	case Filter:
+		n = 3
+	case Not:
+		n = 4
+	}
+	switch n = c.byte(n); n {
+	case 1:
+		part(c, p, func(b *Bind) { integer(c, &b.Var) })
+	case 2:
+		part(c, p, func(t *Traverse) {
+			integer(c, &t.From)
+			integer(c, &t.To)
+			c.string(&t.Edge)
+			integer(c, &t.EdgeVar)
+			c.bool(&t.Undirected)
+			integer(c, &t.Min)
+			integer(c, &t.Max)
+		})
+	case 3:
+		part(c, p, func(f *Filter) { c.cond(&f.Cond) })
+	case 4:
+		part(c, p, func(n *Not) { slice(c, &n.Match, (*coder).clause) })
+	default:
+		c.unnumbered("clause", n, *p)
+	}
+}
+
+func (c *coder) cond(p *Cond) {
+	n := byte(0)
+	switch (*p).(type) {
+	case Compare:
+		n = 1
+	case TextMatch:
+		n = 2
+	}
+	switch n = c.byte(n); n {
+	case 1:
+		part(c, p, func(x *Compare) {
+			integer(c, &x.Op)
+			c.expr(&x.Left)
+			c.expr(&x.Right)
+			integer(c, &x.Unless)
+		})
+	case 2:
+		part(c, p, c.textMatch)
+	default:
+		c.unnumbered("condition", n, *p)
+	}
+}
+
+// exprNumber returns the number of an expression's type.
+func exprNumber(e Expr) byte {
+	switch e.(type) {
+	case Lit:
+		return 1
+	case ParamRef:
+		return 2
+	case Prop:
+		return 3
+	case ID:
+		return 4
+	case Endpoint:
+		return 5
+	case Whole:
+		return 6
+	case Now:
+		return 7
+	case Agg:
+		return 8
+	case Matched:
+		return 9
+	case BM25:
+		return 10
+	case Nearest:
+		return 11
+	case RRF:
+		return 12
+	}
+	return 0
+}
+
+// expr codes an expression, which may be nil.
+func (c *coder) expr(p *Expr) {
+	switch n := c.byte(exprNumber(*p)); n {
+	case 1:
+		part(c, p, func(l *Lit) { c.literal(&l.Value) })
+	case 2:
+		part(c, p, func(r *ParamRef) { integer(c, &r.Index) })
+	case 3:
+		part(c, p, c.prop)
+	case 4:
+		part(c, p, func(x *ID) { integer(c, &x.Var) })
+	case 5:
+		part(c, p, func(x *Endpoint) {
+			integer(c, &x.Var)
+			c.bool(&x.To)
+		})
+	case 6:
+		part(c, p, func(x *Whole) { integer(c, &x.Var) })
+	case 7:
+		part(c, p, func(*Now) {})
+	case 8:
+		part(c, p, func(a *Agg) {
+			integer(c, &a.Func)
+			c.expr(&a.Arg)
+		})
+	case 9:
+		part(c, p, func(m *Matched) { c.textMatch(&m.Match) })
+	case 10:
+		part(c, p, func(x *BM25) {
+			c.prop(&x.Prop)
+			c.expr(&x.Query)
+		})
+	case 11:
+		part(c, p, func(x *Nearest) {
+			c.prop(&x.Prop)
+			c.expr(&x.Vector)
+		})
+	case 12:
+		part(c, p, func(x *RRF) {
+			c.expr(&x.First)
+			c.expr(&x.Second)
+			c.expr(&x.K)
+		})
+	default:
+		if n != 0 || *p != nil {
+			c.unnumbered("expression", n, *p)
+		}
+	}
+}
+
+// unnumbered handles a type without a number, which is a fault of this package in an
+// encoding and one of the bytes in a decoding.
+func (c *coder) unnumbered(sum string, n byte, x any) {
+	if !c.decoding {
+		panic(fmt.Sprintf("plan: no number for the %s %T", sum, x))
+	}
+	c.fail("a %s of number %d", sum, n)
+}

@@ -1,0 +1,182 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Read runs the query for a Go program. params is a struct with a field for each parameter,
+// rows points to a slice of structs with a field for each column, both in the order of the
+// plan. The rows are copied out of the engine's memory; *rows is set when Read
+// succeeds.
+func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
+	q := c.Plan()
+	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
+	if err != nil {
+		return err
+	}
+	to := reflect.ValueOf(rows).Elem()
+	read := reflect.Zero(to.Type())
+	defer func() {
+		if closing := res.Close(); err == nil {
+			err = closing
+		}
+		if err == nil {
+			to.Set(read)
+		}
+	}()
+	row := reflect.New(to.Type().Elem()).Elem()
+	for {
+		b, err := res.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		for i := range b.Len {
+			row.SetZero()
+			scanRow(row, b.Columns, i)
+			read = reflect.Append(read, row)
+		}
+	}
+}
+
+// Write runs the mutation for a Go program; params is as in [Compiled.Read].
+func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
+	q := c.Plan()
+	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
+}
+
+// arguments returns the fields of a struct of parameters as the engine takes them. They
+// share no memory with the struct.
+func arguments(params []plan.Param, s any) engine.Args {
+	fields := reflect.ValueOf(s)
+	args := make(engine.Args, len(params))
+	for i, p := range params {
+		f := fields.Field(i)
+		if p.Type.Nullable && f.IsNil() {
+			continue // an absent argument is null
+		}
+		if f.Kind() == reflect.Pointer {
+			f = f.Elem()
+		}
+		switch {
+		case p.Type.List:
+			elems := make([]value.Value, f.Len())
+			for j := range elems {
+				elems[j] = argument(p.Type.Kind, f.Index(j))
+			}
+			args[i] = value.OfList(p.Type.Kind, elems)
+		case p.Type.Kind == value.Vector:
+			vector := make([]float32, f.Len())
+			reflect.Copy(reflect.ValueOf(vector), f)
+			args[i] = value.OfVector(vector)
+		default:
+			args[i] = argument(p.Type.Kind, f)
+		}
+	}
+	return args
+}
+
+// argument returns a Go scalar as a value of its kind.
+func argument(k value.Kind, v reflect.Value) value.Value {
+	switch k {
+	case value.String:
+		return value.OfString(v.String())
+	case value.Bool:
+		return value.OfBool(v.Bool())
+	case value.I32:
+		return value.OfI32(int32(v.Int()))
+	case value.I64:
+		return value.OfI64(v.Int())
+	case value.U32:
+		return value.OfU32(uint32(v.Uint()))
+	case value.U64:
+		return value.OfU64(v.Uint())
+	case value.F32:
+		return value.OfF32(float32(v.Float()))
+	case value.F64:
+		return value.OfF64(v.Float())
+	case value.Date:
+		return value.OfDate(value.DateValue(v.Int()))
+	case value.DateTime:
+		return value.OfDateTime(value.DateTimeValue(v.Int()))
+	case value.Blob:
+		return value.OfBlob(v.Bytes())
+	}
+	panic(fmt.Sprintf("tool: no argument of kind %s", k))
+}
+
+// scanRow fills a struct from row i of columns. A column of whole nodes fills a struct of
+// its own.
+func scanRow(row reflect.Value, columns []engine.Column, i int) {
+	for n := range columns {
+		col, field := &columns[n], row.Field(n)
+		if col.Fields != nil {
+			scanRow(field, col.Fields, i)
+			continue
+		}
+		if col.IsNull(i) {
+			continue // the field is a nil pointer or slice
+		}
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		if !col.Type.List {
+			scanCell(field, col, i)
+			continue
+		}
+		elems := col.Lists[i].Elems()
+		field.Set(reflect.MakeSlice(field.Type(), len(elems), len(elems)))
+		for j, e := range elems {
+			scanElem(field.Index(j), e)
+		}
+	}
+}
+
+// scanCell sets a scalar or a vector from row i of a column.
+func scanCell(to reflect.Value, col *engine.Column, i int) {
+	switch k := col.Type.Kind; k {
+	case value.String:
+		to.SetString(strings.Clone(col.Strings[i]))
+	case value.Bool:
+		to.SetBool(col.Ints[i] != 0)
+	case value.I32, value.I64, value.Date, value.DateTime:
+		to.SetInt(col.Ints[i])
+	case value.U32, value.U64:
+		to.SetUint(uint64(col.Ints[i]))
+	case value.F32, value.F64:
+		to.SetFloat(col.Floats[i])
+	case value.Blob:
+		to.SetBytes([]byte(col.Strings[i]))
+	case value.Vector:
+		reflect.Copy(to, reflect.ValueOf(col.Vectors[i]))
+	default:
+		panic(fmt.Sprintf("tool: no column of kind %s", k))
+	}
+}
+
+// scanElem sets an element of a list.
+func scanElem(to reflect.Value, e value.Value) {
+	switch k := e.Kind(); k {
+	case value.String:
+		to.SetString(strings.Clone(e.Str()))
+	case value.Bool:
+		to.SetBool(e.Bool())
+	case value.I32, value.I64, value.Date, value.DateTime:
+		to.SetInt(e.Int())
+	case value.U32, value.U64:
+		to.SetUint(e.Uint())
+	case value.F32, value.F64:
+		to.SetFloat(e.Float())
+	case value.Blob:
+		to.SetBytes(e.Bytes())
+	default:
+		panic(fmt.Sprintf("tool: no list of %s", k))
+	}
+}

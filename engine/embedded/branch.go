@@ -30,7 +30,11 @@ type branch struct {
 	// otherwise than the tip: a record that holds numbers would be misread.
 	doubt bool
 
-	run run // since the last anchor in its line; guarded by Graph.lines
+	// Guarded by Graph.lines:
+	run     run        // since the last anchor in its line
+	tipAt   int        // its place among the branches with this tip
+	base    *mergeBase // that it holds, or nil
+	anchors []*anchor  // of its commits, that may not be stored
 
 	mu      sync.Mutex // guards pending, and stores to head
 	pending []*commit  // commits that are not known to be durable, in order
@@ -60,12 +64,6 @@ func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := newBranch(name, snap, lsn)
 	b.live.Store(true)
 	return b
-}
-
-// advance makes a durable commit the head and the tip of a branch that nobody uses yet.
-func (b *branch) advance(c *commit) {
-	b.tip = c
-	b.head.Store(c)
 }
 
 // lock waits for the branch's turn to write.
@@ -204,13 +202,13 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	enqueued = true
 	next.lsn = ticket.LSN
 	b.journal.note(c, ticket.LSN, rec)
-	b.tip = next
+	g.lines.advance(b, next)
 	g.history.Add(c, next.lsn)
 	b.keep(&g.history, c, w.receipt)
 	g.note(b, next, rec.kind, rec.rest, len(rec.ops))
 	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {
-		g.lines.join(&g.history, b.name, w.source, w.ancestors)
+		g.lines.merged(b, w.from, w.source)
 	}
 	b.mu.Lock()
 	b.pending = append(b.pending, next)

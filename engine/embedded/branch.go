@@ -305,12 +305,8 @@ func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Se
 	}
 	s.Name = segmentName(id)
 	if src, err := g.segment(ctx, s.Name); err == nil {
-		if mapped, err := version.ReadSegment(t, s.Name, src); err == nil {
-			mapped.Start = s.Start
-			*s = *mapped
-		}
+		g.mapped(t, s, src)
 	}
-	// A segment that cannot be mapped stays in memory.
 	return id, nil
 }
 

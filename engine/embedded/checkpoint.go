@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -284,22 +286,19 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 }
 
 // storeFlushes stores the rows of a cut that lie in no stored segment, and enters the
-// states in after, those excepted that are there.
+// states in after, except those that are there. The segments are listed when it fails too.
 func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	pack := packer{g: g}
+	defer func() { made = pack.made }()
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
 			f, ok, err := flush(t)
+			if err == nil && ok {
+				err = pack.add(ctx, t.Type, f.Segment)
+			}
 			if err != nil {
 				return err
 			}
-			if !ok {
-				continue
-			}
-			id, err := g.storeSegment(ctx, t.Type, f.Segment)
-			if err != nil {
-				return err
-			}
-			made = append(made, id)
 		}
 		return nil
 	}
@@ -310,7 +309,7 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 		}
 		states = append(states, s)
 		if err := keep(s, flushed.Flush); err != nil {
-			return made, err
+			return nil, err
 		}
 	}
 	for _, a := range c.past.anchors {
@@ -319,13 +318,16 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 		}
 		states = append(states, a.snap)
 		if err := keep(a.snap, flushed.FlushEarlier); err != nil {
-			return made, err
+			return nil, err
 		}
+	}
+	if err := pack.finish(ctx); err != nil {
+		return nil, err
 	}
 	for _, s := range states {
 		after[s] = flushed.Snapshot(s)
 	}
-	return made, nil
+	return nil, nil
 }
 
 // storedIndexes are indexes that have been stored, but no manifest names yet.
@@ -394,13 +396,13 @@ func (g *Graph) textsToStore() bool {
 }
 
 func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
-	var ids []store.SegmentID
+	all := map[store.SegmentID]bool{}
 	for name := range names {
 		id, err := segmentID(name)
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		all[id] = true
 	}
-	return ids, nil
+	return slices.Collect(maps.Keys(all)), nil
 }

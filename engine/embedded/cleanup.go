@@ -159,12 +159,13 @@ const (
 	others
 )
 
-// needed tells what a cleanup would leave of the segments of a cut.
+// needed tells what a cleanup would leave of the files of a cut, by the names of segments.
 func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	uses := map[string]use{}
 	by := func(u use, names ...string) {
 		for _, name := range names {
-			uses[name] = max(uses[name], u)
+			file := fileOf(name)
+			uses[file] = max(uses[file], u)
 		}
 	}
 	for s := range c.states {

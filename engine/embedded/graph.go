@@ -402,8 +402,9 @@ func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
 
 func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
 
+// segmentID returns the file of a segment.
 func segmentID(name string) (store.SegmentID, error) {
-	id, err := strconv.ParseUint(name, 10, 64)
+	id, err := strconv.ParseUint(fileOf(name), 10, 64)
 	if err != nil {
 		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
 	}

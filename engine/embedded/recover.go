@@ -17,15 +17,16 @@ import (
 )
 
 // opener opens the segments of tables. Tables that share a segment share its mapping and
-// what has been read of it.
+// what has been read of it; segments that share a file share the mapping.
 type opener struct {
 	g      *Graph
 	ctx    context.Context
 	opened map[string]*version.Segment
+	packs  map[string]*store.Segment // files with several segments
 }
 
 func (g *Graph) opener(ctx context.Context) *opener {
-	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}}
+	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, packs: map[string]*store.Segment{}}
 }
 
 // has tells of a segment that is open in a table of a type.
@@ -55,7 +56,20 @@ func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error)
 }
 
 // Source opens any segment.
-func (o *opener) Source(name string) (column.Source, error) { return o.g.segment(o.ctx, name) }
+func (o *opener) Source(name string) (column.Source, error) {
+	name, whole := fileOf(name), name
+	if file := o.packs[name]; file != nil {
+		return partOf(file, whole), nil
+	}
+	file, err := o.g.segment(o.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if name != whole {
+		o.packs[name] = file
+	}
+	return partOf(file, whole), nil
+}
 
 // recover makes the state of the graph of what the store found.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {

@@ -29,19 +29,19 @@ func baseOf(g *Graph, a, b string) (*version.Snapshot, error) {
 	return g.mergeBase(context.Background(), one.tip.snap, other.tip.snap)
 }
 
-// dumpAll writes every branch: its entities, its commits by number, the numbers of its
+// dumpGraph writes every branch: its entities, its commits by number, the numbers of its
 // common ancestors with the others, and its receipts. No call may be under way.
-func dumpAll(g *Graph) string {
+func dumpGraph(g *Graph) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
 	branches, err := g.Branches(ctx)
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	for _, br := range branches {
 		commits, err := g.Commits(ctx, br.Name, engine.CommitRange{})
 		if err != nil {
-			return err.Error()
+			return "", err
 		}
 		fmt.Fprintf(&b, "branch %s:", br.Name)
 		for _, c := range commits {
@@ -51,14 +51,14 @@ func dumpAll(g *Graph) string {
 			if other.Name > br.Name {
 				base, err := baseOf(g, br.Name, other.Name)
 				if err != nil {
-					return err.Error()
+					return "", err
 				}
 				fmt.Fprintf(&b, " | with %s %d", other.Name, base.Commit.Seq)
 			}
 		}
 		line, err := g.branch(br.Name)
 		if err != nil {
-			return err.Error()
+			return "", err
 		}
 		var keys []string
 		for _, x := range line.receipts.list {
@@ -69,7 +69,16 @@ func dumpAll(g *Graph) string {
 		fmt.Fprintf(&b, " | keys %s", strings.Join(keys, " "))
 		fmt.Fprintf(&b, "\n%s\n", dump(line.head.Load().snap))
 	}
-	return b.String()
+	return b.String(), nil
+}
+
+// dumpAll is dumpGraph; an error is its text.
+func dumpAll(g *Graph) string {
+	s, err := dumpGraph(g)
+	if err != nil {
+		return err.Error()
+	}
+	return s
 }
 
 // TestBranchesConcurrently runs a writer on each of many branches beside forks, merges

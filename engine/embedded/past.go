@@ -110,12 +110,12 @@ func (g *Graph) anchor(b *branch, c *commit) {
 // runTo counts the records between a commit and the last anchor in its line; ok is false
 // when there is none, or a record is missing. It is called with g.lines locked.
 func (g *Graph) runTo(id string) (r run, ok bool) {
-	g.history.Line(id, func(c engine.Commit) bool {
-		if g.past.anchors[c.ID] != nil {
+	g.history.LineNumbers(id, func(n int) bool {
+		if g.past.anchors[g.history.ID(n)] != nil {
 			ok = true
 			return false
 		}
-		if n, _ := g.history.Number(c.ID); n < g.past.archived {
+		if n < g.past.archived {
 			if _, _, there := version.FindArchive(g.past.archive, n); !there {
 				return false
 			}

@@ -17,16 +17,16 @@ import (
 )
 
 // opener opens the segments of tables. Tables that share a segment share its mapping and
-// what has been read of it; segments that share a file share the mapping.
+// what has been read of it, and what shares a file shares the mapping.
 type opener struct {
 	g      *Graph
 	ctx    context.Context
 	opened map[string]*version.Segment
-	packs  map[string]*store.Segment // files with several segments
+	files  map[string]*store.Segment
 }
 
 func (g *Graph) opener(ctx context.Context) *opener {
-	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, packs: map[string]*store.Segment{}}
+	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, files: map[string]*store.Segment{}}
 }
 
 // has tells of a segment that is open in a table of a type.
@@ -58,15 +58,13 @@ func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error)
 // Source opens any segment.
 func (o *opener) Source(name string) (column.Source, error) {
 	name, whole := fileOf(name), name
-	if file := o.packs[name]; file != nil {
-		return partOf(file, whole), nil
-	}
-	file, err := o.g.segment(o.ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if name != whole {
-		o.packs[name] = file
+	file := o.files[name]
+	if file == nil {
+		var err error
+		if file, err = o.g.segment(o.ctx, name); err != nil {
+			return nil, err
+		}
+		o.files[name] = file
 	}
 	return partOf(file, whole), nil
 }
@@ -294,11 +292,19 @@ func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
 			g.past.anchors[base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Commit.ID}, snap: base, lsn: lsn}
 		}
 	}
+	runs := map[string]run{} // branches that begin at one commit have one tip
 	for _, b := range g.lines.sorted {
-		r, ok := g.runTo(b.tip.snap.Commit.ID)
-		if b.run = r; !ok {
-			g.anchor(b, b.tip)
+		id := b.tip.snap.Commit.ID
+		r, known := runs[id]
+		if !known {
+			var ok bool
+			if r, ok = g.runTo(id); !ok {
+				g.anchor(b, b.tip)
+				r = run{}
+			}
+			runs[id] = r
 		}
+		b.run = r
 	}
 }
 

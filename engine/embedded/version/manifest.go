@@ -162,7 +162,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		m.Branches = append(m.Branches, b)
 	}
 	if format < 4 {
-		if m.Bases = r.bases(states, len(m.Branches)); r.err != nil {
+		if m.Bases = r.pairs(states, len(m.Branches)); r.err != nil {
 			return nil, r.err
 		}
 	}
@@ -175,15 +175,15 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	return m, r.err
 }
 
-// bases reads the lowest common ancestors of every two of n branches, and returns each
+// pairs reads the lowest common ancestors of every two of n branches, and returns each
 // state once.
-func (r *reader) bases(states []*Snapshot, n int) (all []*Snapshot) {
-	pairs := r.count()
-	if r.err == nil && pairs != n*(n-1)/2 {
-		r.fail(fmt.Sprintf("%d lowest common ancestors of %d branches", pairs, n))
+func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
+	count := r.count()
+	if r.err == nil && count != n*(n-1)/2 {
+		r.fail(fmt.Sprintf("%d lowest common ancestors of %d branches", count, n))
 	}
 	seen := make([]bool, len(states))
-	for range pairs {
+	for range count {
 		r.text()
 		r.text()
 		base := r.index(len(states))
@@ -434,15 +434,50 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if t.based != nil {
 		return nil
 	}
+	if r.bases == nil {
+		r.bases = map[basesKey]*Table{}
+	}
 	if name := r.indexes[t]; name != "" {
-		src, err := open.Source(name)
-		if err != nil {
-			return err
+		key := basesKey{t.Type, name, false}
+		o := r.bases[key]
+		if o == nil {
+			src, err := open.Source(name)
+			if err != nil {
+				return err
+			}
+			o = newTable(t.Type)
+			same, err := o.openIndexes(name, src)
+			if err != nil {
+				return err
+			}
+			if !same {
+				t.rebuild(from, to)
+				return nil
+			}
+			r.bases[key] = o
 		}
-		return t.openIndexes(name, src, from, to)
+		return t.takeIndexes(o, from, to)
+	}
+	if o := t.commonBase(); o != nil {
+		key := basesKey{t.Type, t.Segs[0].Name, true}
+		if known := r.bases[key]; known != nil {
+			o = known
+		} else {
+			o.rebuild(from, to)
+			r.bases[key] = o
+		}
+		return t.takeIndexes(o, from, to)
 	}
 	t.rebuild(from, to)
 	return nil
+}
+
+// basesKey names the bases of indexes that tables share: those of a segment with indexes,
+// or of one with rows.
+type basesKey struct {
+	typ  *Type
+	name string
+	rows bool
 }
 
 // checkRows checks that every ordinal has a row that there is, or none. Ordinals without

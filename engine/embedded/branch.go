@@ -136,7 +136,7 @@ func (c *commit) settled(ctx context.Context) error {
 // staged is a commit that has its place in the log.
 type staged struct {
 	ticket *store.Ticket
-	bytes  int64 // of the record
+	bytes  int64 // of the record, and of the rows that it copied
 	bulk   bool
 }
 
@@ -213,7 +213,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	b.mu.Lock()
 	b.pending = append(b.pending, next)
 	b.mu.Unlock()
-	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload)), bulk: parts != nil}, nil
+	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
 
 // errPoisoned is why a branch is not written any more after a write that failed.
@@ -244,6 +244,11 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 // and so what only a checkpoint lets go of. That is the records themselves, the rows that
 // they wrote, about a kilobyte for each small commit, and an anchor for each anchorRecords.
 const commitWeight = 1 << 10
+
+// rowWeight is how many bytes a row counts for that the first commit of a branch copies:
+// those that were written before it since the last checkpoint. It bounds what many branches
+// copy of one long line of commits.
+const rowWeight = 64
 
 // record is a commit as the log holds it.
 type record struct {

@@ -203,8 +203,9 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 }
 
 // commonBase returns a table of the rows of a table's first segment, with their indexes, if
-// most of the table is there and every ordinal has its own row there or a later one, or
-// none: then the indexes serve every table that begins with the segment.
+// most of the table is there and every ordinal that is alive has its own row there, maybe
+// replaced by a later one: then the indexes serve every table that begins with the segment.
+// Of ordinals that are dead they may say anything.
 func (t *Table) commonBase() *Table {
 	if len(t.Segs) < 2 || t.Segs[0].N < t.next/2 || t.Segs[0].N > t.next {
 		return nil
@@ -212,7 +213,10 @@ func (t *Table) commonBase() *Table {
 	n := t.Segs[0].N
 	for first, rows := range t.rows.All {
 		for i, row := range rows {
-			if ord := first + uint32(i); ord < n && row < n && row != ord {
+			ord := first + uint32(i)
+			switch {
+			case row == index.Dead || row == ord:
+			case row < n || ord < n && t.idAt(row) != t.idAt(ord):
 				return nil
 			}
 		}

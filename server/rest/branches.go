@@ -12,6 +12,8 @@ import (
 type BranchList struct {
 	Branches []string     `json:"branches" jsonschema_description:"Their names, in order."`
 	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each branch that the caller may read."`
+
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it as page_token to see them."`
 }
 
 // BranchHead is a branch with its last commit.
@@ -68,14 +70,21 @@ type MergeAnswer struct {
 // listBranches lists the branches. Heads of those that the caller may not read are left
 // out: a commit tells who wrote there, and when.
 func (x *exchange) listBranches() error {
+	page := service.BranchPage{Limit: x.number("limit", 0)}
+	if token := x.query.Get("page_token"); token != "" {
+		var ok bool
+		if page.After, ok = service.OpenBranchToken(token); !ok {
+			return &tool.ArgumentError{Path: "page_token", Detail: "found a token that no answer to this call has had", Help: "leave it out to start over"}
+		}
+	}
 	return x.answer(&operation{
 		grants: []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-			branches, err := env.Graph.Branches(ctx)
+			branches, next, err := page.List(ctx, env.Graph)
 			if err != nil {
 				return nil, err
 			}
-			a := &BranchList{Branches: make([]string, len(branches)), Heads: []BranchHead{}}
+			a := &BranchList{Branches: make([]string, len(branches)), Heads: []BranchHead{}, NextPageToken: next}
 			for i, b := range branches {
 				a.Branches[i] = b.Name
 				if x.g.Allowed(x.actor(), tool.Grant{Action: tool.Read, Branch: b.Name, Via: tool.AdHoc}) {

@@ -55,6 +55,7 @@ type Unsupported struct{ Construct string }
 type TooLarge struct {
 	Resource      string
 	Limit, Actual int64
+	Hint          string // what the caller may do about it; may be empty
 }
 
 // Unavailable says that the graph cannot be used now.
@@ -110,7 +111,11 @@ func (e *BadArgument) Error() string    { return fmt.Sprintf("parameter $%s: %s"
 func (e *SchemaMismatch) Error() string { return "the query does not fit the schema: " + e.Detail }
 func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine yet" }
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
+	text := fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
 }
 func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
 func (e *Busy) Error() string {

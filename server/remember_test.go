@@ -14,6 +14,8 @@ type counting struct{ asked int }
 
 func (c *counting) Branches() []string { return nil }
 
+func (c *counting) Distinct(names []string) []string { return names }
+
 func (c *counting) Allowed(a *service.Actor, g tool.Grant) bool {
 	c.asked++
 	return a != nil && len(a.Groups) > 0 && strings.HasPrefix(g.Branch, "a")

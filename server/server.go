@@ -186,6 +186,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
 		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{
 			Now: o.Now, Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+			MaxBranches: limitsOf(o).Branches,
 			Failed: func(err error) {
 				o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
 			},

@@ -13,7 +13,7 @@ import (
 )
 
 func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
-	_, err = l.served.Do(ctx, l.actor, "list_branches", &service.ListBranches{Answer: func(branches []engine.Branch) any {
+	_, err = l.served.Do(ctx, l.actor, "list_branches", &service.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
 		for _, b := range branches {
 			list = append(list, branchOf(b))
 		}

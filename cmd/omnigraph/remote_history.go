@@ -13,24 +13,38 @@ import (
 )
 
 func (r *remote) Branches(ctx context.Context) ([]branchAnswer, error) {
-	var list struct {
-		Branches []string       `json:"branches"`
-		Heads    []branchAnswer `json:"heads"` // of those that the caller may read
+	all := []branchAnswer{}
+	query := url.Values{"limit": {strconv.Itoa(pageBranches)}}
+	for {
+		var page struct {
+			Branches []string       `json:"branches"`
+			Heads    []branchAnswer `json:"heads"` // of those that the caller may read
+			Next     string         `json:"next_page_token"`
+		}
+		if err := r.into(ctx, reading("/branches", query), &page); err != nil {
+			return nil, err
+		}
+		heads := map[string]branchAnswer{}
+		for _, b := range page.Heads {
+			heads[b.Name] = b
+		}
+		for _, name := range page.Branches {
+			b := heads[name]
+			b.Name = name
+			all = append(all, b)
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		if len(page.Branches) == 0 || page.Next == query.Get("page_token") {
+			return nil, errNoProgress
+		}
+		query.Set("page_token", page.Next)
 	}
-	if err := r.into(ctx, reading("/branches", nil), &list); err != nil {
-		return nil, err
-	}
-	heads := map[string]branchAnswer{}
-	for _, b := range list.Heads {
-		heads[b.Name] = b
-	}
-	all := make([]branchAnswer, len(list.Branches))
-	for i, name := range list.Branches {
-		all[i] = heads[name]
-		all[i].Name = name
-	}
-	return all, nil
 }
+
+// pageBranches is how many branches are asked for at a time.
+const pageBranches = 1000
 
 type branchBody struct {
 	Name       string `json:"name"`

@@ -217,8 +217,8 @@ func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
 func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	for _, a := range g.past.anchors {
-		if a.branch == b && a.Name == "" {
+	for _, a := range b.anchors {
+		if g.past.anchors[a.Commit] == a && a.Name == "" {
 			a.snap = f(a)
 		}
 	}
@@ -256,6 +256,9 @@ func (g *Graph) keepPast(c *cut) {
 		if a.Name != "" && a.snap == nil {
 			a.branch = nil // which holds the states of its head and tip
 		}
+	}
+	for _, b := range g.lines.sorted {
+		b.anchors = slices.DeleteFunc(b.anchors, func(a *anchor) bool { return p.anchors[a.Commit] != a || a.Name != "" })
 	}
 	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])
 	p.archive, p.archived, p.doubt = c.past.archive, c.commits, false

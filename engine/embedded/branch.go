@@ -30,7 +30,11 @@ type branch struct {
 	// otherwise than the tip: a record that holds numbers would be misread.
 	doubt bool
 
-	run run // since the last anchor in its line; guarded by Graph.lines
+	// Guarded by Graph.lines:
+	run     run        // since the last anchor in its line
+	tipAt   int        // its place among the branches with this tip
+	base    *mergeBase // that it holds, or nil
+	anchors []*anchor  // of its commits, that may not be stored
 
 	mu      sync.Mutex // guards pending, and stores to head
 	pending []*commit  // commits that are not known to be durable, in order
@@ -60,12 +64,6 @@ func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := newBranch(name, snap, lsn)
 	b.live.Store(true)
 	return b
-}
-
-// advance makes a durable commit the head and the tip of a branch that nobody uses yet.
-func (b *branch) advance(c *commit) {
-	b.tip = c
-	b.head.Store(c)
 }
 
 // lock waits for the branch's turn to write.
@@ -138,7 +136,7 @@ func (c *commit) settled(ctx context.Context) error {
 // staged is a commit that has its place in the log.
 type staged struct {
 	ticket *store.Ticket
-	bytes  int64 // of the record
+	bytes  int64 // of the record, and of the rows that it copied
 	bulk   bool
 }
 
@@ -204,18 +202,18 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	enqueued = true
 	next.lsn = ticket.LSN
 	b.journal.note(c, ticket.LSN, rec)
-	b.tip = next
+	g.lines.advance(b, next)
 	g.history.Add(c, next.lsn)
 	b.keep(&g.history, c, w.receipt)
 	g.note(b, next, rec.kind, rec.rest, len(rec.ops))
 	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {
-		g.lines.join(&g.history, b.name, w.source, w.ancestors)
+		g.lines.merged(b, w.from, w.source)
 	}
 	b.mu.Lock()
 	b.pending = append(b.pending, next)
 	b.mu.Unlock()
-	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload)), bulk: parts != nil}, nil
+	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
 
 // errPoisoned is why a branch is not written any more after a write that failed.
@@ -246,6 +244,11 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 // and so what only a checkpoint lets go of. That is the records themselves, the rows that
 // they wrote, about a kilobyte for each small commit, and an anchor for each anchorRecords.
 const commitWeight = 1 << 10
+
+// rowWeight is how many bytes a row counts for that the first commit of a branch copies:
+// those that were written before it since the last checkpoint. It bounds what many branches
+// copy of one long line of commits.
+const rowWeight = 64
 
 // record is a commit as the log holds it.
 type record struct {
@@ -307,12 +310,8 @@ func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Se
 	}
 	s.Name = segmentName(id)
 	if src, err := g.segment(ctx, s.Name); err == nil {
-		if mapped, err := version.ReadSegment(t, s.Name, src); err == nil {
-			mapped.Start = s.Start
-			*s = *mapped
-		}
+		g.mapped(t, s, src)
 	}
-	// A segment that cannot be mapped stays in memory.
 	return id, nil
 }
 

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -12,100 +11,82 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// lines are the branches of a graph as its log has them. The lock is held for the time
-// that it takes to give a record its place in the log, so that whoever holds it sees
-// the state after the last record.
+// lines are the branches of a graph as its log has them. The lock is held while a record
+// gets its place in the log, so that the holder sees the state after the last record.
 type lines struct {
 	sync.Mutex
 	branches map[string]*branch
-	bases    map[pair]*version.Snapshot // of every two branches: their lowest common ancestor
-	lsn      uint64                     // of the last record
-	last     *outcome                   // nil when it was recovered
+	sorted   []*branch            // by name
+	tips     map[string][]*branch // by the commit of their tip
+	bases    baseList
+	doubtful bool     // a branch is in doubt; set by checkpoints alone
+	lsn      uint64   // of the last record
+	last     *outcome // nil when it was recovered
 }
 
-// pair names two branches, in order.
-type pair [2]string
-
-func pairOf(a, b string) pair {
-	if b < a {
-		a, b = b, a
-	}
-	return pair{a, b}
-}
-
-// add enters a branch that begins at a state: that of the tip of the branch from, or
-// of any commit when from is empty. When the states of lowest common ancestors with
-// other branches are neither kept nor among those that are made, it returns their
-// commits and enters nothing.
-func (l *lines) add(h *version.History, b *branch, from string, origin *version.Snapshot, made map[string]*version.Snapshot) (missing []string) {
-	bases := map[pair]*version.Snapshot{}
-	for name, other := range l.branches {
-		switch {
-		case name == from:
-			bases[pairOf(b.name, name)] = origin
-		case from != "":
-			bases[pairOf(b.name, name)] = l.bases[pairOf(from, name)]
-		default:
-			id, _ := h.CommonAncestor(origin.Commit.ID, other.tip.snap.Commit.ID)
-			base := l.kept(id, origin)
-			if base == nil {
-				base = made[id]
-			}
-			if base == nil && !slices.Contains(missing, id) {
-				missing = append(missing, id)
-			}
-			bases[pairOf(b.name, name)] = base
-		}
-	}
-	if len(missing) > 0 {
-		return missing
-	}
-	for p, s := range bases {
-		l.bases[p] = s
-	}
+// add enters a branch.
+func (l *lines) add(b *branch) {
 	l.branches[b.name] = b
-	return nil
+	i, _ := slices.BinarySearchFunc(l.sorted, b.name, byName)
+	l.sorted = slices.Insert(l.sorted, i, b)
+	l.enterTip(b)
 }
 
 // remove takes a branch out.
-func (l *lines) remove(name string) {
-	delete(l.branches, name)
-	for p := range l.bases {
-		if p[0] == name || p[1] == name {
-			delete(l.bases, p)
-		}
+func (l *lines) remove(b *branch) {
+	delete(l.branches, b.name)
+	if i, found := slices.BinarySearchFunc(l.sorted, b.name, byName); found {
+		l.sorted = slices.Delete(l.sorted, i, i+1)
 	}
+	l.leaveTip(b)
+	l.bases.release(b)
 }
 
-// join takes note that a branch has the source among its ancestors. Ancestors are
-// looked up in found first, by branch.
-func (l *lines) join(h *version.History, target string, source *version.Snapshot, found map[string]string) {
-	for name, other := range l.branches {
-		if name == target {
-			continue
-		}
-		id, ok := found[name]
-		if !ok {
-			id, _ = h.CommonAncestor(source.Commit.ID, other.tip.snap.Commit.ID)
-		}
-		p := pairOf(target, name)
-		if id <= l.bases[p].Commit.ID {
-			continue
-		}
-		if base := l.kept(id, source); base != nil {
-			l.bases[p] = base
-		}
-	}
+// advance makes a commit the tip of a branch.
+func (l *lines) advance(b *branch, c *commit) {
+	l.leaveTip(b)
+	b.tip = c
+	l.enterTip(b)
 }
 
-// kept returns the state of a commit if it is s or a base.
-func (l *lines) kept(id string, s *version.Snapshot) *version.Snapshot {
-	if s != nil && s.Commit.ID == id {
-		return s
+func (l *lines) enterTip(b *branch) {
+	id := b.tip.snap.Commit.ID
+	b.tipAt = len(l.tips[id])
+	l.tips[id] = append(l.tips[id], b)
+}
+
+func (l *lines) leaveTip(b *branch) {
+	id := b.tip.snap.Commit.ID
+	all := l.tips[id]
+	last := len(all) - 1
+	all[b.tipAt], all[last].tipAt = all[last], b.tipAt
+	all[last] = nil
+	if all = all[:last]; last == 0 {
+		delete(l.tips, id)
+		return
 	}
-	for _, base := range l.bases {
-		if base.Commit.ID == id {
-			return base
+	l.tips[id] = all
+}
+
+// atTip returns a branch whose tip is a commit and that is not deleted, or nil. The
+// branch that the commit was made on comes first.
+func (l *lines) atTip(c engine.Commit) *branch {
+	if b := l.branches[c.Branch]; b != nil && !b.deleted && b.tip.snap.Commit.ID == c.ID {
+		return b
+	}
+	for _, b := range l.tips[c.ID] {
+		if !b.deleted {
+			return b
+		}
+	}
+	return nil
+}
+
+// head returns the state at the head of a live branch if one is at the commit.
+func (l *lines) head(id string) *version.Snapshot {
+	for _, b := range l.tips[id] {
+		if s := b.head.Load().snap; b.live.Load() && s.Commit.ID == id {
+			return s
 		}
 	}
 	return nil
@@ -183,7 +164,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	out.err = g.store.Wait(ticket)
 	if out.err == nil {
 		g.lines.Lock()
-		g.lines.remove(name)
+		g.lines.remove(b)
 		g.lines.Unlock()
 		g.past.forget(true)
 		b.err = &engine.NotFound{What: "branch", Name: name}
@@ -203,13 +184,12 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	defer g.calls.leave()
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	all := make([]engine.Branch, 0, len(g.lines.branches))
-	for name, b := range g.lines.branches {
+	all := make([]engine.Branch, 0, len(g.lines.sorted))
+	for _, b := range g.lines.sorted {
 		if b.live.Load() {
-			all = append(all, engine.Branch{Name: name, Head: b.head.Load().snap.Commit})
+			all = append(all, engine.Branch{Name: b.name, Head: b.head.Load().snap.Commit})
 		}
 	}
-	slices.SortFunc(all, func(a, b engine.Branch) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
@@ -222,67 +202,75 @@ func (g *Graph) fork(ctx context.Context, name string, at engine.Target) (*branc
 	if _, err := g.snapshot(ctx, at); err != nil {
 		return nil, nil, nil, err
 	}
-	made := map[string]*version.Snapshot{}
-	for {
-		b, out, ticket, missing, err := g.enroll(name, at, made)
-		if len(missing) == 0 {
-			return b, out, ticket, err
-		}
-		for _, id := range missing {
-			if made[id], err = g.state(ctx, id); err != nil {
-				return nil, nil, nil, err
-			}
-		}
+	b, out, ticket, err := g.enroll(name, at, nil)
+	if b != nil || err != nil {
+		return b, out, ticket, err
 	}
+	// Merges and other branches from the past could add merge bases.
+	g.merging.Lock()
+	defer g.merging.Unlock()
+	made, err := g.state(ctx, at.Commit)
+	if err == nil {
+		err = g.readableWith(at.Commit)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return g.enroll(name, at, made)
 }
 
-// enroll makes a branch and enqueues its record, or returns the commits whose states are
-// missing among those that are made.
-func (g *Graph) enroll(name string, at engine.Target, made map[string]*version.Snapshot) (b *branch, out *outcome, ticket *store.Ticket, missing []string, err error) {
+// enroll makes a branch and enqueues its record. For a commit that is the tip of no branch
+// it needs the state, and returns nothing without it.
+func (g *Graph) enroll(name string, at engine.Target, made *version.Snapshot) (b *branch, out *outcome, ticket *store.Ticket, err error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	if g.lines.branches[name] != nil {
-		return nil, nil, nil, nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
+		return nil, nil, nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
-	from, origin, err := g.origin(at, made)
+	if n := len(g.lines.branches); g.opts.MaxBranches > 0 && n >= g.opts.MaxBranches {
+		return nil, nil, nil, &engine.TooLarge{Resource: "live branches", Limit: int64(g.opts.MaxBranches), Actual: int64(n) + 1, Hint: "delete branches that are not needed"}
+	}
+	parent, err := g.origin(at)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, nil, nil, err
 	}
-	if origin == nil {
-		return nil, nil, nil, []string{at.Commit}, nil
+	from, origin := "", made
+	if parent != nil {
+		from, origin = parent.name, parent.tip.snap
 	}
-	if g.past.doubt && len(made) > 0 {
+	switch {
+	case origin == nil:
+		return nil, nil, nil, nil
+	case parent == nil && g.past.doubt:
 		g.requestCheckpoint()
-		return nil, nil, nil, nil, &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
+		return nil, nil, nil, &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
 	}
 	out = &outcome{done: make(chan struct{})}
 	b = newBranch(name, origin.Fork(), 0)
-	b.doubt = g.doubtful()
+	b.doubt = g.lines.doubtful
 	b.tip.out = out
-	if b.run, err = g.runOf(from, origin); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	if missing = g.lines.add(&g.history, b, from, origin, made); missing != nil {
-		return nil, nil, nil, missing, nil
+	if b.run, err = g.runOf(parent, origin); err != nil {
+		return nil, nil, nil, err
 	}
 	record := version.Branching{Name: name, From: from, Commit: origin.Commit.ID, Time: g.time()}
 	payload := record.Append(nil)
 	ticket, err = g.store.Enqueue(version.KindBranch, payload)
 	if err != nil {
-		g.lines.remove(name)
-		return nil, nil, nil, nil, err
+		return nil, nil, nil, err
 	}
 	b.tip.lsn = ticket.LSN
+	g.lines.add(b)
+	g.lines.bases.hold(b, origin)
 	g.lines.lsn, g.lines.last = ticket.LSN, out
 	g.logged.Add(int64(len(payload)))
-	return b, out, ticket, nil, nil
+	return b, out, ticket, nil
 }
 
-// runOf counts the records since the last anchor before the beginning of a branch. It is
-// called with g.lines locked.
-func (g *Graph) runOf(from string, origin *version.Snapshot) (run, error) {
-	if from != "" {
-		return g.lines.branches[from].run, nil
+// runOf counts the records since the last anchor before the beginning of a branch, which
+// is the tip of its parent if it has one. REQUIRES: g.lines is locked.
+func (g *Graph) runOf(parent *branch, origin *version.Snapshot) (run, error) {
+	if parent != nil {
+		return parent.run, nil
 	}
 	r, ok := g.runTo(origin.Commit.ID)
 	if !ok {
@@ -291,39 +279,28 @@ func (g *Graph) runOf(from string, origin *version.Snapshot) (run, error) {
 	return r, nil
 }
 
-// doubtful reports whether a branch is in doubt, as then are those that begin at it. It
-// is called with g.lines locked, in g.shape: a checkpoint alone changes doubts.
-func (g *Graph) doubtful() bool {
-	for _, b := range g.lines.branches {
-		if b.doubt {
-			return true
-		}
-	}
-	return false
+// countDoubts notes whether a branch is in doubt, as then are those that begin at it.
+// REQUIRES: g.shape is locked.
+func (g *Graph) countDoubts() {
+	g.lines.Lock()
+	defer g.lines.Unlock()
+	g.lines.doubtful = slices.ContainsFunc(g.lines.sorted, func(b *branch) bool { return b.doubt })
 }
 
-// origin finds the state that a branch is to begin at, and the branch of which it is
-// the tip, if it is one. The state is nil when it is not among those that are kept or
-// made. It is called with g.lines locked.
-func (g *Graph) origin(at engine.Target, made map[string]*version.Snapshot) (from string, s *version.Snapshot, err error) {
-	if at.Commit == "" {
-		name := at.Branch
-		if name == "" {
-			name = engine.MainBranch
-		}
-		b := g.lines.branches[name]
-		if b == nil || b.deleted {
-			return "", nil, &engine.NotFound{What: "branch", Name: name}
-		}
-		return name, b.tip.snap, nil
+// origin finds the branch at whose tip a branch is to begin: nil for a commit that is the
+// tip of none. REQUIRES: g.lines is locked.
+func (g *Graph) origin(at engine.Target) (*branch, error) {
+	if at.Commit != "" {
+		c, _, _ := g.history.Get(at.Commit)
+		return g.lines.atTip(c), nil
 	}
-	for name, b := range g.lines.branches {
-		if b.tip.snap.Commit.ID == at.Commit && !b.deleted {
-			return name, b.tip.snap, nil
-		}
+	name := at.Branch
+	if name == "" {
+		name = engine.MainBranch
 	}
-	if base := g.lines.kept(at.Commit, nil); base != nil {
-		return "", base, nil
+	b := g.lines.branches[name]
+	if b == nil || b.deleted {
+		return nil, &engine.NotFound{What: "branch", Name: name}
 	}
-	return "", made[at.Commit], nil
+	return b, nil
 }

@@ -1,11 +1,9 @@
 package embedded
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -50,7 +48,7 @@ type cut struct {
 	lsn      uint64
 	last     *outcome // of the record
 	branches []cutBranch
-	bases    []version.ManifestBase
+	bases    []*version.Snapshot // that are in memory
 	commits  int
 	past     cutPast
 }
@@ -69,23 +67,15 @@ func (g *Graph) cut() *cut {
 	defer g.lines.Unlock()
 	c := &cut{lsn: g.lines.lsn, last: g.lines.last, commits: g.history.Len()}
 	now := g.time()
-	for _, name := range slices.Sorted(maps.Keys(g.lines.branches)) {
-		b := g.lines.branches[name]
+	for _, b := range g.lines.sorted {
 		if b.deleted {
 			continue
 		}
-		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: name, Head: b.tip.snap}}
+		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: b.name, Head: b.tip.snap}}
 		cb.receipts = b.receipts.current(&g.history, now)
 		c.branches = append(c.branches, cb)
 	}
-	for p, base := range g.lines.bases {
-		if !g.lines.branches[p[0]].deleted && !g.lines.branches[p[1]].deleted {
-			c.bases = append(c.bases, version.ManifestBase{A: p[0], B: p[1], Base: base})
-		}
-	}
-	slices.SortFunc(c.bases, func(a, b version.ManifestBase) int {
-		return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
-	})
+	c.bases = g.lines.bases.states()
 	c.past = g.cutPast(c.branches, c.commits, c.lsn)
 	return c
 }
@@ -109,21 +99,23 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 		}
 	}
 	for _, b := range c.bases {
-		if !seen[b.Base] && !yield(b.Base) {
+		if !seen[b] && !yield(b) {
 			return
 		}
-		seen[b.Base] = true
+		seen[b] = true
 	}
 }
 
-// checkpoint writes a manifest over every branch and every lowest common ancestor of
-// two, or over rewrites of those that have many holes.
+// checkpoint writes a manifest over every branch, or over rewrites of those that have many
+// holes. The merge bases in memory are stored and rewritten along, so that they share
+// their rows with the branches on.
 func (g *Graph) checkpoint(ctx context.Context) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	g.checkMu.Lock()
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
 	defer g.shape.Unlock()
+	defer g.countDoubts()
 	if sparse := g.sparse(); len(sparse) > 0 {
 		if done, err := g.rewrite(ctx, sparse); done || err != nil {
 			if done && err == nil {
@@ -140,8 +132,8 @@ func (g *Graph) checkpoint(ctx context.Context) (err error) {
 func (g *Graph) sparse() (sparse []*branch) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(g.lines.branches)) {
-		if b := g.lines.branches[name]; !b.deleted && b.head.Load().snap.Sparse(g.opts.sparse) {
+	for _, b := range g.lines.sorted {
+		if !b.deleted && b.head.Load().snap.Sparse(g.opts.sparse) {
 			sparse = append(sparse, b)
 		}
 	}
@@ -182,7 +174,7 @@ func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
 }
 
 // adopt puts what is stored in the place of what was, in the branches that which names
-// and in the lowest common ancestors. Whatever the context says: a state without the
+// and in the merge bases in memory. Whatever the context says: a state without the
 // stored segments would name, at the next checkpoint, segments that this one has made
 // superfluous.
 func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
@@ -205,12 +197,12 @@ func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, f
 	return nil
 }
 
-// rebase gives the lowest common ancestors the form that after has of them.
+// rebase gives the merge bases in memory the form that after has of them.
 func (g *Graph) rebase(after map[*version.Snapshot]*version.Snapshot) {
 	g.lines.Lock()
-	for p, base := range g.lines.bases {
-		if s := after[base]; s != nil {
-			g.lines.bases[p] = s
+	for _, base := range g.lines.bases.at {
+		if s := after[base.snap]; s != nil {
+			base.snap = s
 		}
 	}
 	g.lines.Unlock()
@@ -275,10 +267,6 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 		b.NumReceipts = len(b.receipts)
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
-	for _, b := range cut.bases {
-		b.Base = after[b.Base]
-		m.Bases = append(m.Bases, b)
-	}
 	cut.past.describe(&m, named)
 	ids, err := segmentIDs(named)
 	// Nobody reads what this may remove.
@@ -298,22 +286,19 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 }
 
 // storeFlushes stores the rows of a cut that lie in no stored segment, and enters the
-// states in after, those excepted that are there.
+// states in after, except those that are there. The segments are listed when it fails too.
 func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	pack := packer{g: g}
+	defer func() { made = pack.made }()
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
 			f, ok, err := flush(t)
+			if err == nil && ok {
+				err = pack.add(ctx, t.Type, f.Segment)
+			}
 			if err != nil {
 				return err
 			}
-			if !ok {
-				continue
-			}
-			id, err := g.storeSegment(ctx, t.Type, f.Segment)
-			if err != nil {
-				return err
-			}
-			made = append(made, id)
 		}
 		return nil
 	}
@@ -324,7 +309,7 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 		}
 		states = append(states, s)
 		if err := keep(s, flushed.Flush); err != nil {
-			return made, err
+			return nil, err
 		}
 	}
 	for _, a := range c.past.anchors {
@@ -333,13 +318,16 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 		}
 		states = append(states, a.snap)
 		if err := keep(a.snap, flushed.FlushEarlier); err != nil {
-			return made, err
+			return nil, err
 		}
+	}
+	if err := pack.finish(ctx); err != nil {
+		return nil, err
 	}
 	for _, s := range states {
 		after[s] = flushed.Snapshot(s)
 	}
-	return made, nil
+	return nil, nil
 }
 
 // storedIndexes are indexes that have been stored, but no manifest names yet.
@@ -370,7 +358,7 @@ func (g *Graph) disown(after map[*version.Snapshot]*version.Snapshot) {
 	}
 }
 
-// storeIndexes stores the indexes over the tables of heads and lowest common ancestors
+// storeIndexes stores the indexes over the tables of heads and merge bases
 // that are not stored and worth their while.
 func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
@@ -378,7 +366,7 @@ func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.S
 		states = append(states, after[b.Head])
 	}
 	for _, b := range cut.bases {
-		states = append(states, after[b.Base])
+		states = append(states, after[b])
 	}
 	for _, s := range states {
 		for _, t := range s.Tables() {
@@ -408,13 +396,13 @@ func (g *Graph) textsToStore() bool {
 }
 
 func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
-	var ids []store.SegmentID
+	all := map[store.SegmentID]bool{}
 	for name := range names {
 		id, err := segmentID(name)
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		all[id] = true
 	}
-	return ids, nil
+	return slices.Collect(maps.Keys(all)), nil
 }

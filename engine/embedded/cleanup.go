@@ -27,6 +27,7 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	defer g.checkMu.Unlock()
 	g.shape.Lock()
 	defer g.shape.Unlock()
+	defer g.countDoubts()
 	if !opts.DryRun {
 		// What is stored of the log's rows is no matter of the cleanup's.
 		if err := g.flush(ctx, false); err != nil {
@@ -41,6 +42,7 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	if err != nil {
 		return nil, err
 	}
+	cut.bases = slices.DeleteFunc(cut.bases, func(s *version.Snapshot) bool { return !keep.commits[s.Commit.ID] })
 	out := &engine.CleanupResult{Commits: int64(keep.readable - len(keep.commits)), Kept: int64(len(keep.commits))}
 	before := g.store.Sizes()
 	if opts.DryRun {
@@ -92,8 +94,10 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 	}
 	k := &kept{commits: map[string]bool{}}
 	var heads []string
+	inMemory := map[string]bool{}
 	for _, b := range cut.branches {
 		heads = append(heads, b.Head.Commit.ID)
+		inMemory[b.Head.Commit.ID] = true
 		k.commits[b.Head.Commit.ID] = true
 		n := 0
 		g.history.Line(b.Head.Commit.ID, func(c engine.Commit) bool {
@@ -104,12 +108,8 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 			return true
 		})
 	}
-	for _, b := range cut.bases {
-		k.commits[b.Base.Commit.ID] = true
-	}
-	inMemory := map[string]bool{}
-	for s := range cut.states {
-		inMemory[s.Commit.ID] = true
+	for id := range cut.mergeBases(&g.history) {
+		k.commits[id] = true
 	}
 	live := engine.NewBitmap(g.history.Len())
 	g.history.Ancestors(heads, "", func(n int) bool {
@@ -159,12 +159,13 @@ const (
 	others
 )
 
-// needed tells what a cleanup would leave of the segments of a cut.
+// needed tells what a cleanup would leave of the files of a cut, by the names of segments.
 func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	uses := map[string]use{}
 	by := func(u use, names ...string) {
 		for _, name := range names {
-			uses[name] = max(uses[name], u)
+			file := fileOf(name)
+			uses[file] = max(uses[file], u)
 		}
 	}
 	for s := range c.states {
@@ -212,6 +213,7 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	if err == nil {
 		g.lines.Lock()
 		g.past.doubt = true // until a manifest is in force for certain
+		g.lines.bases.keep(k.commits)
 		g.lines.Unlock()
 		err = g.flushCut(ctx, cut)
 	}
@@ -223,24 +225,27 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 
 // bareStates makes the states that have to become anchors.
 func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
+	inMemory := map[string]anchor{}
+	for _, s := range cut.bases {
+		inMemory[s.Commit.ID] = anchor{snap: s}
+	}
+	for _, b := range cut.branches {
+		inMemory[b.Head.Commit.ID] = anchor{snap: b.Head, lsn: b.tip.lsn, branch: b.branch}
+	}
 	for _, id := range k.bare {
-		a := &anchor{Anchor: version.Anchor{Commit: id}}
-		for _, b := range cut.bases {
-			if b.Base.Commit.ID == id {
-				a.snap = b.Base
-			}
-		}
-		for _, b := range cut.branches {
-			if b.Head.Commit.ID == id {
-				a.snap, a.lsn, a.branch = b.Head, b.tip.lsn, b.branch
-			}
-		}
+		a := inMemory[id]
+		a.Commit = id
 		if a.snap == nil {
-			if a.snap, _, err = g.rebuild(ctx, id); err != nil {
+			r := rebuilt{}
+			if r.snap, r.borrowed, err = g.rebuild(ctx, id); err != nil {
 				return nil, err
 			}
+			a.snap = r.snap
+			g.past.mu.Lock()
+			g.past.keep(r) // the next one in its line is made of it
+			g.past.mu.Unlock()
 		}
-		all = append(all, a)
+		all = append(all, &a)
 	}
 	return all, nil
 }

@@ -98,7 +98,7 @@ func probes(persons int) []func(g *Graph) (string, error) {
 		func(g *Graph) (string, error) { return search(g, "again") },
 		func(g *Graph) (s string, err error) {
 			defer damage.Catch(damage.Watch(), &err)
-			return dumpAll(g), nil
+			return dumpGraph(g)
 		},
 		func(g *Graph) (string, error) {
 			_, err := g.Load(ctx, strings.NewReader(`{"type":"Note","data":{"id":"n3","text":"hello world"}}`), engine.LoadOptions{WriteOptions: engine.WriteOptions{DryRun: true}})

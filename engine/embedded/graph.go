@@ -44,6 +44,9 @@ type Options struct {
 	InlineBytes int
 	// LogSize is the size of log files in bytes; 0 for the store's default.
 	LogSize int64
+	// MaxBranches bounds the live branches: to make one more is a *engine.TooLarge. A graph
+	// that has more still opens. 0 for DefaultMaxBranches, negative for no bound.
+	MaxBranches int
 	// Failed, if set, is told of a checkpoint in the background that failed. Nothing
 	// is lost: the log keeps what the checkpoint would have, and the next one tries
 	// again.
@@ -76,6 +79,8 @@ func NewMemory(limit int64) *Memory { return exec.NewMemory(limit) }
 const (
 	// DefaultQueryMemory is 1 GiB.
 	DefaultQueryMemory = 1 << 30
+	// DefaultMaxBranches is how many take about 100 MB of memory with a small commit each.
+	DefaultMaxBranches = 10_000
 	// DefaultInlineBytes is 64 KiB, which are written about as fast as a page.
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which are replayed in well under a second.
@@ -141,7 +146,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	g.history.Add(first.Commit, 0)
 	g.past.archived = 1
 	b := recovered(engine.MainBranch, first, 0)
-	g.lines.branches[engine.MainBranch] = b
+	g.lines.add(b)
 	g.anchor(b, b.tip)
 	g.start()
 	return g, nil
@@ -209,18 +214,15 @@ func (g *Graph) Verify(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// states lists the states at the heads of branches, and the lowest common ancestors.
+// states lists the states at the heads of branches, and the merge bases in memory.
 func (g *Graph) states() []*version.Snapshot {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	var all []*version.Snapshot
-	for _, b := range g.lines.branches {
+	for _, b := range g.lines.sorted {
 		all = append(all, b.head.Load().snap)
 	}
-	for _, s := range g.lines.bases {
-		all = append(all, s)
-	}
-	return all
+	return append(all, g.lines.bases.states()...)
 }
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,
@@ -275,6 +277,9 @@ func newGraph(opts Options) *Graph {
 		// What no record holds goes to a segment; the rest of the record is small.
 		opts.InlineBytes = min(opts.InlineBytes, store.MaxPayload/2)
 	}
+	if opts.MaxBranches == 0 {
+		opts.MaxBranches = DefaultMaxBranches
+	}
 	if opts.CheckpointBytes <= 0 {
 		opts.CheckpointBytes = DefaultCheckpointBytes
 	}
@@ -285,7 +290,8 @@ func newGraph(opts Options) *Graph {
 		opts.sparse = version.DefaultSparse
 	}
 	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{})}
-	g.lines.branches, g.lines.bases = map[string]*branch{}, map[pair]*version.Snapshot{}
+	g.lines.branches, g.lines.tips = map[string]*branch{}, map[string][]*branch{}
+	g.lines.bases.at = map[string]*mergeBase{}
 	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
 	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
 	return g
@@ -397,8 +403,9 @@ func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
 
 func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
 
+// segmentID returns the file of a segment.
 func segmentID(name string) (store.SegmentID, error) {
-	id, err := strconv.ParseUint(name, 10, 64)
+	id, err := strconv.ParseUint(fileOf(name), 10, 64)
 	if err != nil {
 		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
 	}

@@ -64,14 +64,18 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 // merge does to a transaction on the target what the source did. The target is locked,
 // and g.merging.
 func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
-	tip, base, err := g.sides(from, to)
+	tip, err := g.source(from, to)
 	if err == nil {
 		err = tip.settled(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	w.source = tip.snap
+	base, err := g.mergeBase(ctx, tip.snap, to.tip.snap)
+	if err != nil {
+		return err
+	}
+	w.from, w.source = from, tip.snap
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
 		whole := tip.snap.Schema.Returned(base.Schema) || tx.Schema().Returned(base.Schema)
@@ -94,36 +98,17 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 	if w.receipt != nil {
 		w.receipt.Outcome, w.receipt.Nodes, w.receipt.Edges = out.Outcome, out.Nodes, out.Edges
 	}
-	w.ancestors = g.ancestors(tip.snap, to)
 	return nil
 }
 
-// sides returns the tip of the source and the lowest common ancestor. The target is
-// locked.
-func (g *Graph) sides(from, to *branch) (tip *commit, base *version.Snapshot, err error) {
+// source returns the tip of the source of a merge. The target is locked.
+func (g *Graph) source(from, to *branch) (*commit, error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	for _, b := range []*branch{from, to} {
 		if g.lines.branches[b.name] != b {
-			return nil, nil, &engine.NotFound{What: "branch", Name: b.name}
+			return nil, &engine.NotFound{What: "branch", Name: b.name}
 		}
 	}
-	return from.tip, g.lines.bases[pairOf(from.name, to.name)], nil
-}
-
-// ancestors finds the common ancestors of a commit with the branches but one. Later
-// commits of theirs that are no merges do not change them.
-func (g *Graph) ancestors(s *version.Snapshot, but *branch) map[string]string {
-	heads := map[string]string{}
-	g.lines.Lock()
-	for name, b := range g.lines.branches {
-		if b != but {
-			heads[name] = b.tip.snap.Commit.ID
-		}
-	}
-	g.lines.Unlock()
-	for name, head := range heads {
-		heads[name], _ = g.history.CommonAncestor(s.Commit.ID, head)
-	}
-	return heads
+	return from.tip, nil
 }

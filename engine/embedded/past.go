@@ -101,19 +101,21 @@ func (g *Graph) note(b *branch, c *commit, kind uint8, rest []byte, size int) {
 // anchor makes a commit's state one that is kept.
 func (g *Graph) anchor(b *branch, c *commit) {
 	id := c.snap.Commit.ID
-	g.past.anchors[id] = &anchor{Anchor: version.Anchor{Commit: id}, snap: c.snap, lsn: c.lsn, branch: b}
+	a := &anchor{Anchor: version.Anchor{Commit: id}, snap: c.snap, lsn: c.lsn, branch: b}
+	g.past.anchors[id] = a
+	b.anchors = append(b.anchors, a)
 	b.run = run{}
 }
 
 // runTo counts the records between a commit and the last anchor in its line; ok is false
 // when there is none, or a record is missing. It is called with g.lines locked.
 func (g *Graph) runTo(id string) (r run, ok bool) {
-	g.history.Line(id, func(c engine.Commit) bool {
-		if g.past.anchors[c.ID] != nil {
+	g.history.LineNumbers(id, func(n int) bool {
+		if g.past.anchors[g.history.ID(n)] != nil {
 			ok = true
 			return false
 		}
-		if n, _ := g.history.Number(c.ID); n < g.past.archived {
+		if n < g.past.archived {
 			if _, _, there := version.FindArchive(g.past.archive, n); !there {
 				return false
 			}
@@ -129,34 +131,38 @@ func (g *Graph) state(ctx context.Context, id string) (*version.Snapshot, error)
 	if s, ok := g.atHand(id); ok {
 		return s, nil
 	}
-	g.past.mu.Lock()
-	if s := g.past.cached(id); s != nil {
-		g.past.mu.Unlock()
+	if s, _ := g.past.recent(id); s != nil {
 		return s, nil
 	}
-	epoch := g.past.epoch
-	g.past.mu.Unlock()
 	if !g.reachable(id) {
 		return nil, &engine.NotFound{What: "commit", Name: id}
+	}
+	return g.stateOf(ctx, id)
+}
+
+// stateOf is state of a commit that is known to be an ancestor.
+func (g *Graph) stateOf(ctx context.Context, id string) (*version.Snapshot, error) {
+	s, epoch := g.past.recent(id)
+	if s != nil {
+		return s, nil
 	}
 	return g.share(ctx, id, epoch)
 }
 
-// atHand finds a state that is in memory in any case.
+// recent returns a state that was made for another reader, or nil.
+func (p *past) recent(id string) (s *version.Snapshot, epoch uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cached(id), p.epoch
+}
+
+// atHand finds the state of a commit that is the head of a branch and, unless a write to it
+// is in progress, its tip.
 func (g *Graph) atHand(id string) (*version.Snapshot, bool) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	for _, b := range g.lines.branches {
-		if head := b.head.Load().snap; head.Commit.ID == id && b.live.Load() {
-			return head, true
-		}
-	}
-	for _, base := range g.lines.bases {
-		if base.Commit.ID == id {
-			return base, true
-		}
-	}
-	return nil, false
+	s := g.lines.head(id)
+	return s, s != nil
 }
 
 // reachable reports whether a commit is an ancestor of a live branch's head.
@@ -177,7 +183,7 @@ func (g *Graph) reachable(id string) bool {
 func (g *Graph) heads() (ids []string) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	for _, b := range g.lines.branches {
+	for _, b := range g.lines.sorted {
 		if b.live.Load() && !b.deleted {
 			ids = append(ids, b.head.Load().snap.Commit.ID)
 		}
@@ -322,9 +328,8 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 func (g *Graph) route(id string) (r route, ok bool) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
-	known := g.known()
 	g.history.Line(id, func(c engine.Commit) bool {
-		if from, there := known[c.ID]; there {
+		if from := g.inMemory(c.ID); from.snap != nil {
 			r.from, r.borrowed, ok = from.snap, from.borrowed, true
 			return false
 		}
@@ -345,27 +350,55 @@ func (g *Graph) route(id string) (r route, ok bool) {
 	return r, ok
 }
 
-// known lists the states in memory, by commit. It is called with g.lines locked.
-func (g *Graph) known() map[string]rebuilt {
-	all := map[string]rebuilt{}
-	for _, b := range g.lines.branches {
-		s := b.head.Load().snap
-		all[s.Commit.ID] = rebuilt{s, true}
+// inMemory returns the state of a commit if it is in memory. REQUIRES: g.lines is locked.
+func (g *Graph) inMemory(id string) rebuilt {
+	if s := g.lines.head(id); s != nil {
+		return rebuilt{s, true}
 	}
-	for _, s := range g.lines.bases {
-		all[s.Commit.ID] = rebuilt{s, true}
+	if base := g.lines.bases.at[id]; base != nil {
+		return rebuilt{base.snap, true}
+	}
+	if a := g.past.anchors[id]; a != nil && a.snap != nil {
+		return rebuilt{a.snap, a.Name == ""}
 	}
 	g.past.mu.Lock()
+	defer g.past.mu.Unlock()
 	for _, r := range g.past.states {
-		all[r.snap.Commit.ID] = r
-	}
-	g.past.mu.Unlock()
-	for id, a := range g.past.anchors {
-		if a.snap != nil {
-			all[id] = rebuilt{a.snap, a.Name == ""}
+		if r.snap.Commit.ID == id {
+			return r
 		}
 	}
-	return all
+	return rebuilt{}
+}
+
+// open calls yield with the tables of the states in memory, each once, and their schemas.
+// REQUIRES: g.lines is locked.
+func (g *Graph) open(yield func(*version.Schema, *version.Table)) {
+	seen := map[*version.Table]bool{}
+	add := func(s *version.Snapshot) {
+		for _, t := range s.Tables() {
+			if !seen[t] {
+				seen[t] = true
+				yield(s.Schema, t)
+			}
+		}
+	}
+	for _, b := range g.lines.sorted {
+		add(b.head.Load().snap)
+	}
+	for _, base := range g.lines.bases.at {
+		add(base.snap)
+	}
+	for _, a := range g.past.anchors {
+		if a.snap != nil {
+			add(a.snap)
+		}
+	}
+	g.past.mu.Lock()
+	defer g.past.mu.Unlock()
+	for _, r := range g.past.states {
+		add(r.snap)
+	}
 }
 
 // archivedRecord returns the record of a stored commit; read holds what was read before.
@@ -394,16 +427,14 @@ func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.S
 	var schemas []*version.Schema
 	open := g.opener(ctx)
 	g.lines.Lock()
-	for _, r := range g.known() {
-		if !slices.Contains(schemas, r.snap.Schema) {
-			schemas = append(schemas, r.snap.Schema)
+	g.open(func(schema *version.Schema, t *version.Table) {
+		if !slices.Contains(schemas, schema) {
+			schemas = append(schemas, schema)
 		}
-		for _, t := range r.snap.Tables() {
-			for _, seg := range t.Segs {
-				open.has(t.Type, seg)
-			}
+		for _, seg := range t.Segs {
+			open.has(t.Type, seg)
 		}
-	}
+	})
 	g.lines.Unlock()
 	err = g.readBlock(ctx, a.Name, a.BlockName(), func(b []byte) (err error) {
 		s, err = version.ReadState(b, catalog.Decode, schemas, open)

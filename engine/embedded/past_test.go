@@ -65,8 +65,12 @@ func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 			delete(gone, c.ID)
 		}
 	}
-	for _, base := range g.lines.bases {
-		delete(gone, base.Commit.ID)
+	heads := g.tips()
+	for i, a := range heads {
+		for _, b := range heads[:i] {
+			base, _ := g.history.CommonAncestor(a, b)
+			delete(gone, base)
+		}
 	}
 	return gone
 }

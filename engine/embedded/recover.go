@@ -17,15 +17,16 @@ import (
 )
 
 // opener opens the segments of tables. Tables that share a segment share its mapping and
-// what has been read of it.
+// what has been read of it, and what shares a file shares the mapping.
 type opener struct {
 	g      *Graph
 	ctx    context.Context
 	opened map[string]*version.Segment
+	files  map[string]*store.Segment
 }
 
 func (g *Graph) opener(ctx context.Context) *opener {
-	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}}
+	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, files: map[string]*store.Segment{}}
 }
 
 // has tells of a segment that is open in a table of a type.
@@ -55,7 +56,18 @@ func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error)
 }
 
 // Source opens any segment.
-func (o *opener) Source(name string) (column.Source, error) { return o.g.segment(o.ctx, name) }
+func (o *opener) Source(name string) (column.Source, error) {
+	name, whole := fileOf(name), name
+	file := o.files[name]
+	if file == nil {
+		var err error
+		if file, err = o.g.segment(o.ctx, name); err != nil {
+			return nil, err
+		}
+		o.files[name] = file
+	}
+	return partOf(file, whole), nil
+}
 
 // recover makes the state of the graph of what the store found.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
@@ -78,16 +90,10 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 			}
 			b.keep(&g.history, c, &r.Receipt)
 		}
-		g.lines.branches[mb.Name] = b
+		g.lines.add(b)
 	}
 	if g.lines.branches[engine.MainBranch] == nil {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, and no main", len(m.Branches))}
-	}
-	for _, base := range m.Bases {
-		g.lines.bases[pairOf(base.A, base.B)] = base.Base
-	}
-	if n := len(m.Branches); len(g.lines.bases) != n*(n-1)/2 {
-		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d lowest common ancestors of %d branches", len(g.lines.bases), n)}
 	}
 	g.recoverPast(m, found.ManifestLSN)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
@@ -126,8 +132,8 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 type replay struct {
 	g    *Graph
 	open *opener
-	// wanted are the commits whose states later records need, when they have been
-	// reached; nil before.
+	// wanted are the commits at which later records make branches, with their states when
+	// they have been reached; nil before.
 	wanted map[string]*version.Snapshot
 }
 
@@ -142,19 +148,9 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 			p.wanted[b.Commit] = nil
 			continue
 		}
-		c, _, _, err := version.Header(r.Payload)
-		if err != nil {
-			return err
-		}
-		if len(c.Parents) > 1 {
-			p.wanted[c.Parents[1]] = nil
-		}
 	}
-	for _, b := range g.lines.branches {
+	for _, b := range g.lines.sorted {
 		p.reached(b.tip.snap)
-	}
-	for _, s := range g.lines.bases {
-		p.reached(s)
 	}
 	for _, r := range records {
 		if err := ctx.Err(); err != nil {
@@ -188,11 +184,12 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 		return err
 	}
 	l := &p.g.lines
-	if known := l.branches[b.Name] != nil; known != b.Delete || b.Name == engine.MainBranch {
+	named := l.branches[b.Name]
+	if known := named != nil; known != b.Delete || b.Name == engine.MainBranch {
 		return corruptRecord(r, "branch %q: deleted %t, known %t", b.Name, b.Delete, known)
 	}
 	if b.Delete {
-		l.remove(b.Name)
+		l.remove(named)
 		p.g.past.removed = true
 		return nil
 	}
@@ -200,26 +197,17 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	if err != nil {
 		return err
 	}
-	if from := l.branches[b.From]; b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
+	from := l.branches[b.From]
+	if b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
 		return corruptRecord(r, "branch %q begins at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
 	}
 	made := recovered(b.Name, origin.Fork(), r.LSN)
-	if made.run, err = p.g.runOf(b.From, origin); err != nil {
+	if made.run, err = p.g.runOf(from, origin); err != nil {
 		return corruptRecord(r, "branch %q begins at commit %s, whose state is not kept", b.Name, b.Commit)
 	}
-	states := map[string]*version.Snapshot{}
-	for {
-		missing := l.add(&p.g.history, made, b.From, origin, states)
-		if missing == nil {
-			p.reached(made.tip.snap)
-			return nil
-		}
-		for _, id := range missing {
-			if states[id], err = p.state(ctx, r, id); err != nil {
-				return err
-			}
-		}
-	}
+	l.add(made)
+	l.bases.hold(made, origin)
+	return nil
 }
 
 // state finds the state of a commit that a record about branches needs.
@@ -253,18 +241,18 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		return err
 	}
 	c.Schema = tx.Schema().Digest
-	b.advance(&commit{snap: tx.Commit(c), lsn: r.LSN})
+	next := &commit{snap: tx.Commit(c), lsn: r.LSN}
+	p.g.lines.advance(b, next)
+	b.head.Store(next)
 	p.g.history.Add(c, r.LSN)
 	b.keep(&p.g.history, c, receipt)
 	// The record keeps its log file in memory.
 	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)
 	if len(c.Parents) > 1 {
-		source := p.wanted[c.Parents[1]]
-		if source == nil {
+		if _, known := p.g.history.Number(c.Parents[1]); !known {
 			return corruptRecord(r, "commit %s merges commit %s, which is unknown", c.ID, c.Parents[1])
 		}
-		p.g.lines.join(&p.g.history, b.name, source, nil)
 	}
 	return nil
 }
@@ -300,15 +288,23 @@ func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
 		g.past.anchors[a.Commit] = &anchor{Anchor: a}
 	}
 	for _, base := range m.Bases {
-		if _, ok := g.runTo(base.Base.Commit.ID); !ok {
-			g.past.anchors[base.Base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Base.Commit.ID}, snap: base.Base, lsn: lsn}
+		if _, ok := g.runTo(base.Commit.ID); !ok {
+			g.past.anchors[base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Commit.ID}, snap: base, lsn: lsn}
 		}
 	}
-	for _, b := range g.lines.branches {
-		r, ok := g.runTo(b.tip.snap.Commit.ID)
-		if b.run = r; !ok {
-			g.anchor(b, b.tip)
+	runs := map[string]run{} // branches that begin at one commit have one tip
+	for _, b := range g.lines.sorted {
+		id := b.tip.snap.Commit.ID
+		r, known := runs[id]
+		if !known {
+			var ok bool
+			if r, ok = g.runTo(id); !ok {
+				g.anchor(b, b.tip)
+				r = run{}
+			}
+			runs[id] = r
 		}
+		b.run = r
 	}
 }
 

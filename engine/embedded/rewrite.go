@@ -51,7 +51,7 @@ type rewriting struct {
 // rewrite lays the tips of sparse branches out anew, without holes, stores them and makes
 // them what an Open begins with; then it does again what was committed meanwhile, as that
 // Open would do, and puts the outcome in the place of heads and tips. What branches share
-// they share again, and so do their lowest common ancestors. Readers are not touched;
+// they share again, and so do the merge bases in memory. Readers are not touched;
 // writers on these branches wait while the manifest is written. done is false when a bulk
 // commit came between, whose record would not fit the rewrite. It is called with checkMu
 // and shape held.
@@ -93,13 +93,13 @@ func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err
 	return true, nil
 }
 
-// layOut stores the states of a cut, those of branches under rewrite and of sparse lowest
-// common ancestors laid out anew, and makes the former anchors.
+// layOut stores the states of a cut, those of branches under rewrite and sparse merge
+// bases laid out anew, and makes the former anchors.
 func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
 	w := version.Rewriter{Floor: g.opts.sparse}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {
-		anew[b.Base] = b.Base.Sparse(g.opts.sparse)
+		anew[b] = b.Sparse(g.opts.sparse)
 	}
 	for _, b := range cut.branches {
 		i := slices.IndexFunc(all, func(r *rewriting) bool { return r.branch == b.branch })

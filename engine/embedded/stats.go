@@ -16,7 +16,7 @@ func (g *Graph) Stats() engine.Stats {
 		Checkpoints: g.counts.checkpoints.Load(), Rewrites: g.counts.rewrites.Load(), CheckpointFailures: g.counts.failures.Load(),
 	}
 	g.lines.Lock()
-	for _, b := range g.lines.branches {
+	for _, b := range g.lines.sorted {
 		if !b.deleted {
 			s.Branches++
 		}

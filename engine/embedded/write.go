@@ -148,13 +148,13 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 
 // write is what a commit is made with, beside its transaction.
 type write struct {
-	actor     string
-	ifCommit  string
-	dryRun    bool
-	receipt   *version.Receipt  // nil without an idempotency key
-	source    *version.Snapshot // of a merge
-	ancestors map[string]string // of the source with each branch, by its name
-	staged    func()            // if set, called when the commit has its place in the log, or there is none
+	actor    string
+	ifCommit string
+	dryRun   bool
+	receipt  *version.Receipt  // nil without an idempotency key
+	from     *branch           // of a merge
+	source   *version.Snapshot // of a merge: the state of from
+	staged   func()            // if set, called when the commit has its place in the log, or there is none
 }
 
 func newWrite(opts engine.WriteOptions) *write {

@@ -11,7 +11,16 @@ import (
 
 // BranchesAnswer is the answer of branch_list.
 type BranchesAnswer struct {
-	Branches []BranchAnswer `json:"branches" jsonschema_description:"In name order."`
+	Branches      []BranchAnswer `json:"branches" jsonschema_description:"In name order."`
+	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+}
+
+// The bounds of branch_list.
+const defaultBranches, maxBranches = 100, 500
+
+type branchListArgs struct {
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most branches; 100 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
 }
 
 // BranchAnswer is one branch.
@@ -29,7 +38,7 @@ type HeadAnswer struct {
 
 func branchList() tool.Tool {
 	return &builtin{
-		desc: reader[noArgs, BranchesAnswer](tool.Descriptor{
+		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
 			Name:  "branch_list",
 			Title: "List branches",
 			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
@@ -37,16 +46,25 @@ func branchList() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			if err := tool.Members(args).Done(); err != nil {
+			o := tool.Members(args)
+			list := &service.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches)}
+			if token := o.OptString("page_token"); token != nil {
+				var ok bool
+				if list.After, ok = service.OpenBranchToken(*token); !ok {
+					badToken(o)
+				}
+			}
+			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &service.ListBranches{Answer: func(branches []engine.Branch) any {
-				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches))}
+			list.Answer = func(branches []engine.Branch, next string) any {
+				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches)), NextPageToken: next}
 				for i, b := range branches {
 					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}
 				}
 				return &answer
-			}}, nil
+			}
+			return list, nil
 		},
 	}
 }

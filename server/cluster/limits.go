@@ -15,6 +15,7 @@ type Limits struct {
 	BodyBytes        int64         // of request bodies at once; one actor's may be half of it
 	QueryBytes       int64         // of memory that one query may take for rows; 0 for the engine's default, and no more than all together
 	MemoryBytes      int64         // of memory that all queries together may take for rows, and long answers
+	Branches         int           // live branches of each graph
 }
 
 // What cluster.yaml says of limits where it says nothing.
@@ -24,6 +25,7 @@ const (
 	DefaultRequestTimeout   = 30 * time.Second
 	DefaultBodyBytes        = 256 << 20
 	DefaultMemoryBytes      = 2 << 30
+	DefaultBranches         = 10_000
 )
 
 // minBodyBytes leaves room for two bodies of the largest size, so that half of it, which
@@ -47,6 +49,9 @@ func (l Limits) WithDefaults() Limits {
 	if l.MemoryBytes == 0 {
 		l.MemoryBytes = DefaultMemoryBytes
 	}
+	if l.Branches == 0 {
+		l.Branches = DefaultBranches
+	}
 	return l
 }
 
@@ -63,7 +68,7 @@ func (l Limits) Within(goMemory int64) Limits {
 
 func (p *reader) limits(n *strictyaml.Node) {
 	l := &p.cfg.Server.Limits
-	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes", "memory_bytes")
+	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes", "memory_bytes", "branches")
 	if !ok {
 		return
 	}
@@ -81,6 +86,9 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 	if v, ok := f["memory_bytes"].Int("memory_bytes", 1<<20, 1<<50); ok {
 		l.MemoryBytes = v
+	}
+	if v, ok := f["branches"].Int("branches", 1, 1_000_000); ok {
+		l.Branches = int(v)
 	}
 	if n := f["request_timeout"]; n != nil {
 		if s, ok := n.Text("request_timeout"); ok {

@@ -55,6 +55,7 @@ type Policy struct {
 	entities    *entities
 	tokenGroups map[string]string
 	protected   []string // sorted
+	tests       branchTests
 	named       []string // branches that rules speak of, sorted
 	groups      []string // that rules may name, sorted
 	all         policies
@@ -139,7 +140,7 @@ func targetOf(graph string) types.EntityUID {
 }
 
 func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
-	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all)}
+	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
 }
 
 // Allowed implements service.Authorizer. No rule means no, and a rule that forbids

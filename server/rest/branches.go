@@ -12,6 +12,8 @@ import (
 type BranchList struct {
 	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
 	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
+
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it as page_token to see them."`
 }
 
 // BranchHead is a branch with its last commit.
@@ -66,14 +68,22 @@ type MergeAnswer struct {
 }
 
 func (x *exchange) listBranches() error {
-	return x.answer(&service.ListBranches{Answer: func(branches []engine.Branch) any {
-		a := &BranchList{Branches: make([]string, len(branches)), Heads: make([]BranchHead, len(branches))}
+	list := &service.ListBranches{Limit: x.number("limit", 0)}
+	if token := x.query.Get("page_token"); token != "" {
+		var ok bool
+		if list.After, ok = service.OpenBranchToken(token); !ok {
+			return &tool.ArgumentError{Path: "page_token", Detail: "found a token that no answer to this call has had", Help: "leave it out to start over"}
+		}
+	}
+	list.Answer = func(branches []engine.Branch, next string) any {
+		a := &BranchList{Branches: make([]string, len(branches)), Heads: make([]BranchHead, len(branches)), NextPageToken: next}
 		for i, b := range branches {
 			a.Branches[i] = b.Name
 			a.Heads[i] = BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 		}
 		return a
-	}}, service.Encoding{})
+	}
+	return x.answer(list, service.Encoding{})
 }
 
 func (x *exchange) createBranch() error {

@@ -49,6 +49,11 @@ func TestBranches(t *testing.T) {
 		{name: "of no branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"x","from":"nope"}`, status: 404, want: `branch \"nope\" not found`},
 		{name: "heads that may be read", actor: writer, method: "GET", path: "/branches", status: 200, want: `{"branches":["main","merge","review/june"],"heads":[{"name":"main"`},
 		{name: "write to it", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { update Person set { age: 1 } where name = \"ada\" }","branch":"review/june"}`, status: 200, want: `"branch":"review/june"`},
+		{name: "first page", actor: writer, method: "GET", path: "/branches?limit=2", status: 200, want: `{"branches":["main","merge"],"heads":[{"name":"main"`},
+		{name: "its token", actor: writer, method: "GET", path: "/branches?limit=2", status: 200, want: `"next_page_token":"YnJhbmNoOm1lcmdl"}`},
+		{name: "last page", actor: writer, method: "GET", path: "/branches?limit=2&page_token=YnJhbmNoOm1lcmdl", status: 200, want: `{"branches":["review/june"],"heads":[{"name":"review/june"`},
+		{name: "page of none", actor: writer, method: "GET", path: "/branches?limit=0", status: 400, want: `limit`},
+		{name: "page of another list", actor: writer, method: "GET", path: "/branches?page_token=e30", status: 400, want: `page_token`},
 		{name: "try a merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"review/june","dry_run":true,"delete_branch":true}`, status: 200,
 			want: `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":null,"affected_nodes":1,"affected_edges":0,"commit":null,"actor_id":"act-writer","dry_run":true}`},
 		{name: "merge elsewhere", actor: writer, method: "POST", path: "/branches/merge", send: "Omnigraph-If-Graph-Commit: 01J00000000000000000000000", body: `{"source":"review/june"}`, status: 412,
@@ -80,6 +85,7 @@ type allow func(a *service.Actor, g tool.Grant) bool
 
 func (f allow) Allowed(a *service.Actor, g tool.Grant) bool { return f(a, g) }
 func (allow) Branches() []string                            { return nil }
+func (allow) Distinct(names []string) []string              { return names }
 
 // TestMergeWithoutDelete holds that whoever may not delete the source is told so before
 // anything is merged.

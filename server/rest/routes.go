@@ -202,7 +202,11 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/branches", Operation: "list_branches", Tag: tagBranches,
 		Summary: "List the branches that the caller may read.",
-		Answer:  BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
+		Params: []Param{
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most branches; all when it is left out."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before."},
+		},
+		Answer: BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches", Operation: "create_branch", Tag: tagBranches,

@@ -13,13 +13,14 @@ import (
 // in a stable order. A tool is seen when its gates are all granted on some branch:
 // one that exists, one that the policy names, main, or one that nobody has named.
 func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, error) {
-	branches, err := g.askedBranches(ctx)
-	if err != nil {
-		return nil, err
-	}
+	branches := g.askedBranches(ctx)
 	var seen []*tool.Descriptor
 	for t := range g.all {
-		if g.visible(actor, t, branches) {
+		ok, err := g.visible(actor, t, branches)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			d := t.Descriptor()
 			if t, ok := t.(perCaller); ok {
 				d = t.descriptorFor(actor)
@@ -37,14 +38,10 @@ func (g *Graph) Lookup(ctx context.Context, actor *Actor, name string) (tool.Too
 	if !ok {
 		return nil, &UnknownTool{Name: name}
 	}
-	var branches []string
-	if asksBranches(t) {
-		var err error
-		if branches, err = g.askedBranches(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if !g.visible(actor, t, branches) {
+	switch seen, err := g.visible(actor, t, g.askedBranches(ctx)); {
+	case err != nil:
+		return nil, err
+	case !seen:
 		return nil, &UnknownTool{Name: name}
 	}
 	return t, nil
@@ -121,32 +118,27 @@ func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) (
 }
 
 // visible reports whether all gates of a tool are granted on one of the branches.
-func (g *Graph) visible(actor *Actor, t tool.Tool, branches []string) bool {
+func (g *Graph) visible(actor *Actor, t tool.Tool, branches *askedBranches) (bool, error) {
 	if t, ok := t.(perCaller); ok {
-		return t.visibleTo(actor)
+		return t.visibleTo(actor), nil
 	}
-	gates := t.Gates()
 	if !asksBranches(t) {
-		for _, gate := range gates {
-			if !g.allowed(actor, gate) {
-				return false
-			}
-		}
-		return true
+		return g.granted(actor, t, ""), nil
 	}
-branch:
-	for _, b := range branches {
-		for _, gate := range gates {
-			if onBranch(gate.Action) {
-				gate.Branch = b
-			}
-			if !g.allowed(actor, gate) {
-				continue branch
-			}
+	return branches.some(func(branch string) bool { return g.granted(actor, t, branch) })
+}
+
+// granted reports whether all gates of a tool are granted, those on branches on this one.
+func (g *Graph) granted(actor *Actor, t tool.Tool, branch string) bool {
+	for _, gate := range t.Gates() {
+		if onBranch(gate.Action) {
+			gate.Branch = branch
 		}
-		return true
+		if !g.allowed(actor, gate) {
+			return false
+		}
 	}
-	return false
+	return true
 }
 
 // asksBranches reports whether it depends on branches who may see a tool.
@@ -154,34 +146,57 @@ func asksBranches(t tool.Tool) bool {
 	return slices.ContainsFunc(t.Gates(), func(g tool.Grant) bool { return onBranch(g.Action) })
 }
 
-// askedBranches lists the branch names that stand for "some branch".
-func (g *Graph) askedBranches(ctx context.Context) ([]string, error) {
-	names := []string{engine.MainBranch}
-	known := map[string]bool{engine.MainBranch: true}
-	add := func(name string) {
-		if !known[name] {
-			known[name] = true
-			names = append(names, name)
-		}
+// askedBranches are the branch names that stand for "some branch": main, and the others
+// once they are needed, since a graph may have thousands.
+type askedBranches struct {
+	list func() ([]string, error)
+	rest []string
+	done bool
+}
+
+func (g *Graph) askedBranches(ctx context.Context) *askedBranches {
+	return &askedBranches{list: func() ([]string, error) { return g.otherBranches(ctx) }}
+}
+
+// some reports whether f is true of one of the names.
+func (a *askedBranches) some(f func(branch string) bool) (bool, error) {
+	if f(engine.MainBranch) {
+		return true, nil
 	}
+	if !a.done {
+		var err error
+		if a.rest, err = a.list(); err != nil {
+			return false, err
+		}
+		a.done = true
+	}
+	return slices.ContainsFunc(a.rest, f), nil
+}
+
+// otherBranches lists names that stand for all branches but main.
+func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 	existing, err := g.engine.Branches(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range existing {
-		add(b.Name)
+	all := make([]string, len(existing)) // in name order
+	for i, b := range existing {
+		all[i] = b.Name
 	}
-	for _, name := range g.authorizer.Branches() {
-		add(name)
-	}
+	named := g.authorizer.Branches()
 	// A policy may grant on every branch but the named ones, and none of those need
 	// exist yet: a name that nobody uses asks for that.
 	free := "some-branch"
-	for known[free] {
+	for {
+		_, used := slices.BinarySearch(all, free)
+		if !used && !slices.Contains(named, free) {
+			break
+		}
 		free += "-"
 	}
-	add(free)
-	return names, nil
+	names := slices.Concat(named, g.authorizer.Distinct(all), []string{free})
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == engine.MainBranch }), nil
 }
 
 // onBranch reports whether an action is one on a branch.

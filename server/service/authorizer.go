@@ -22,4 +22,9 @@ type Authorizer interface {
 	// Branches are the branch names that the policy treats in some way of its own;
 	// whoever asks "on any branch" asks for these too.
 	Branches() []string
+
+	// Distinct leaves out of branch names those that the policy treats like an earlier one
+	// in every respect, so that thousands of branches need not be asked for one by one. It
+	// may leave out fewer.
+	Distinct(names []string) []string
 }

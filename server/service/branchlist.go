@@ -2,38 +2,83 @@ package service
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBranches is the call that lists the branches that the caller may read. It leaves out
-// the others: a name tells the work of others, and a head who wrote and when.
+// ListBranches is the call that lists the branches that the caller may read, or a page of
+// them. It leaves out the others: a name tells the work of others, and a head who wrote and
+// when.
 type ListBranches struct {
-	// Answer makes the answer of the branches, which are in name order.
-	Answer func([]engine.Branch) any
+	After string // the name that the page comes after; empty for the first page
+	Limit int    // the most branches; 0 for all
+
+	// Answer makes the answer of the branches, which are in name order. next is the token of
+	// the next page, empty at the end.
+	Answer func(branches []engine.Branch, next string) any
 }
 
 // Grants returns the permission to read main.
 func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{readOn("")} }
 
-// Run lists the branches.
+// Run lists the branches. It asks the policy for those of the page alone.
 func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	branches, err := readable(ctx, env.Graph, func(grant tool.Grant) bool { return env.Require(grant) == nil })
+	allowed := func(grant tool.Grant) bool { return env.Require(grant) == nil }
+	branches, more, err := readable(ctx, env.Graph, allowed, c.After, c.Limit)
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: c.Answer(branches)}, nil
+	next := ""
+	if more {
+		next = branchPageToken(branches[len(branches)-1].Name)
+	}
+	return &tool.Outcome{Value: c.Answer(branches, next)}, nil
 }
 
-// readable lists the branches that a caller may read; every list of branches comes from
-// here.
-func readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool) ([]engine.Branch, error) {
-	branches, err := g.Branches(ctx)
+// readable lists the branches after a name that a caller may read, limit at most, and
+// reports whether there are more; 0 is no limit. Every list of branches comes from here.
+func readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool, after string, limit int) (branches []engine.Branch, more bool, err error) {
+	all, err := g.Branches(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	// The engine may keep the slice.
-	return slices.DeleteFunc(slices.Clone(branches), func(b engine.Branch) bool { return !allowed(readOn(b.Name)) }), nil
+	if after != "" {
+		i, found := slices.BinarySearchFunc(all, after, func(b engine.Branch, name string) int { return strings.Compare(b.Name, name) })
+		if found {
+			i++
+		}
+		all = all[i:]
+	}
+	for _, b := range all {
+		switch {
+		case !allowed(readOn(b.Name)):
+		case limit > 0 && len(branches) == limit:
+			return branches, true, nil
+		default:
+			branches = append(branches, b)
+		}
+	}
+	return branches, false, nil
+}
+
+// branchToken begins a page token, so that tokens of other lists are refused.
+const branchToken = "branch:"
+
+func branchPageToken(after string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(branchToken + after))
+}
+
+// OpenBranchToken returns the After of the page that a token stands for. The branch may be
+// deleted by now.
+func OpenBranchToken(token string) (after string, ok bool) {
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return "", false
+	}
+	after, ok = strings.CutPrefix(string(b), branchToken)
+	return after, ok && after != ""
 }

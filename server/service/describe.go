@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -36,14 +35,10 @@ func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.allowed(
 // AllowedSomewhere reports whether the actor has a grant on some branch, see
 // [Graph.Tools]. Where it has not, there is no need to read a request that is large.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *Actor, grant tool.Grant) (bool, error) {
-	branches, err := g.askedBranches(ctx)
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(branches, func(b string) bool {
-		grant.Branch = b
+	return g.askedBranches(ctx).some(func(branch string) bool {
+		grant.Branch = branch
 		return g.allowed(actor, grant)
-	}), nil
+	})
 }
 
 // Schema returns the schema in force on a branch, main if it is empty.
@@ -59,7 +54,8 @@ func (g *Graph) Branches(ctx context.Context, actor *Actor) ([]engine.Branch, er
 	if err := g.require(actor, readOn("")); err != nil {
 		return nil, err
 	}
-	return readable(ctx, g.engine, func(grant tool.Grant) bool { return g.allowed(actor, grant) })
+	branches, _, err := readable(ctx, g.engine, func(grant tool.Grant) bool { return g.allowed(actor, grant) }, "", 0)
+	return branches, err
 }
 
 // Queries lists the exposed stored queries that the actor may invoke, in source order.

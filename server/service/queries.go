@@ -9,7 +9,7 @@ func (g *Graph) seenQueries(actor *Actor) []tool.StoredQuery {
 	var seen []tool.StoredQuery
 	for _, q := range g.stored {
 		// The gate of a stored query is about no branch.
-		if q.Info().Exposed && g.visible(actor, q, nil) {
+		if q.Info().Exposed && g.granted(actor, q, "") {
 			seen = append(seen, q)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // modes are how a server offers the stored queries.
@@ -76,7 +78,7 @@ func (l *loop) build(ctx context.Context) (sample, error) {
 
 // edit makes an edit in the file of a table, and measures the way to the server.
 func (l *loop) edit(ctx context.Context, e edit, table int) error {
-	unique := "x" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	unique := "x" + strconv.FormatInt(clock.Now().UnixNano(), 36)
 	if err := write(l.dir, queryFile(table), e.apply(queryText(table), unique)); err != nil {
 		return err
 	}
@@ -110,12 +112,12 @@ func (l *loop) boot(ctx context.Context, m struct {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
+	start := clock.Now()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	wall := time.Since(start)
+	wall := clock.Since(start)
 	if err == nil && !strings.HasPrefix(line, "OMNIGRAPH_LISTEN_ADDR=") {
 		err = fmt.Errorf("the server prints %q first", line)
 	}
@@ -137,11 +139,11 @@ func (l *loop) run(ctx context.Context, dir, program string, args ...string) (sa
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
-	start := time.Now()
+	start := clock.Now()
 	if err := cmd.Run(); err != nil {
 		return sample{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, &out)
 	}
-	return sampleOf(cmd, time.Since(start))
+	return sampleOf(cmd, clock.Since(start))
 }
 
 func sampleOf(cmd *exec.Cmd, wall time.Duration) (sample, error) {

@@ -3,6 +3,7 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,15 +137,15 @@ func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 }
 
 // openIndexes takes the bases of the indexes from a segment, which is read on their first
-// use, and enters what came after. Of a type with other tuples the bases are built anew.
-// Of edges, the nodes are given. The error is a *engine.Corrupt.
-func (t *Table) openIndexes(name string, src column.Source, from, to *Table) error {
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
+// use. It reports false for a type with other tuples, whose bases are to be built anew. The
+// error is a *engine.Corrupt.
+func (t *Table) openIndexes(name string, src column.Source) (same bool, err error) {
+	corrupt := func(format string, args ...any) (bool, error) {
+		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
 	}
 	meta, err := src.Block("meta")
 	if err != nil {
-		return err
+		return false, err
 	}
 	r := &reader{b: meta}
 	if f := r.byte(); r.err == nil && f != IndexFormat {
@@ -152,17 +153,14 @@ func (t *Table) openIndexes(name string, src column.Source, from, to *Table) err
 	}
 	entity, typeName := r.byte(), r.text()
 	b := &bases{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
-	same := r.sameTuples(t.Type)
+	same = r.sameTuples(t.Type)
 	switch {
 	case r.err != nil:
 		return corrupt("block meta is cut off")
 	case entity != byte(t.Type.Entity) || typeName != t.Type.Name:
 		return corrupt("it indexes %s, wanted %s", typeName, t.Type.Name)
-	case b.ords > t.next || b.rows > t.base:
-		return corrupt("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)
 	case !same:
-		t.rebuild(from, to)
-		return nil
+		return false, nil
 	}
 	ok := true
 	hash := func(x *index.Hash, name string) {
@@ -190,8 +188,43 @@ func (t *Table) openIndexes(name string, src column.Source, from, to *Table) err
 		return corrupt("the descriptors in block meta do not fit %d ordinals", b.ords)
 	}
 	t.based = b
+	return true, nil
+}
+
+// takeIndexes takes the bases of another table's indexes, which has no overlays, and enters
+// what came after. Of edges, the nodes are given.
+func (t *Table) takeIndexes(o *Table, from, to *Table) error {
+	if b := o.based; b.ords > t.next || b.rows > t.base {
+		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)}
+	}
+	t.based, t.keys, t.idx, t.out, t.in = o.based, o.keys, slices.Clone(o.idx), o.out, o.in
 	t.enterLater(from, to)
 	return nil
+}
+
+// commonBase returns a table of the rows of a table's first segment, with their indexes, if
+// most of the table is there and every ordinal that is alive has its own row there, maybe
+// replaced by a later one: then the indexes serve every table that begins with the segment.
+// Of ordinals that are dead they may say anything.
+func (t *Table) commonBase() *Table {
+	if len(t.Segs) < 2 || t.Segs[0].N < t.next/2 || t.Segs[0].N > t.next {
+		return nil
+	}
+	n := t.Segs[0].N
+	for first, rows := range t.rows.All {
+		for i, row := range rows {
+			ord := first + uint32(i)
+			switch {
+			case row == index.Dead || row == ord:
+			case row < n || ord < n && t.idAt(row) != t.idAt(ord):
+				return nil
+			}
+		}
+	}
+	first := *t.Segs[0]
+	o := newTable(t.Type)
+	o.Segs, o.base, o.next, o.live = []*Segment{&first}, n, n, n
+	return o
 }
 
 // enterLater enters what the bases do not cover: entities with later ordinals, and later

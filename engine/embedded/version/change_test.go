@@ -144,7 +144,7 @@ func TestOriginRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: state}, {Name: "side", Head: flushed}}, Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}}
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: state}, {Name: "side", Head: flushed}}}
 	byText := map[string]*catalog.Schema{"next": next.Catalog, "base": base.Schema.Catalog}
 	payload := m.Append(nil, func(s *Schema) []byte {
 		if s == next {

@@ -89,6 +89,7 @@ type reader struct {
 	// Of a manifest: its format, and the segments with the indexes of its tables.
 	format  byte
 	indexes map[*Table]string
+	bases   map[basesKey]*Table // that several of its tables may share
 }
 
 func (r *reader) fail(what string) {

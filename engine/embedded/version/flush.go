@@ -41,7 +41,7 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	// Large ones stay, lest the texts of a column outgrow one segment.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
-		if again += t.Segs[keep-1].bytes(); again > segmentBytes {
+		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {
 			break
 		}
 		keep--

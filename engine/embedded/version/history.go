@@ -159,6 +159,22 @@ func (h *History) Line(id string, yield func(engine.Commit) bool) {
 	}
 }
 
+// LineNumbers is Line, and hands over numbers.
+func (h *History) LineNumbers(id string, yield func(n int) bool) {
+	v, n, ok := h.find(id)
+	for ok && yield(n) {
+		first := v.parents(n)[0]
+		n, ok = int(first)-1, first > 0
+	}
+}
+
+// ID returns the id of the commit with a number.
+func (h *History) ID(n int) string {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.id(n)
+}
+
 // InLine reports whether a commit is head or one that Line leads to from there.
 func (h *History) InLine(id, head string) bool {
 	v, n, ok := h.find(head)

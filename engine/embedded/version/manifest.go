@@ -40,8 +40,6 @@ import (
 //	  tables      uvarint each, which of the tables: nodes in schema order, then edges
 //	branches  uvarint count; of each its name (text), the state at its head (uvarint),
 //	          and its receipts: uvarint count, the header of each one's commit
-//	bases     uvarint count; of each the names of two branches (texts) and the state
-//	          at their lowest common ancestor (uvarint)
 //	history   uvarint count of segments, each's name (text) and commits (uvarint)
 //	archive   uvarint count of segments; of each its name (text), the bytes of its block
 //	          (uvarint), its runs (see [ArchiveFormat]), and the segments that it names:
@@ -50,16 +48,18 @@ import (
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
 //
-// In format 2 there are no ancestors, origins, indexes, archive and anchors. In format 1
+// In formats 2 and 3 the history follows the bases: uvarint count; of every two branches
+// their names (texts) and the state at their lowest common ancestor (uvarint). In format 2
+// there are no ancestors, origins, indexes, archive and anchors. In format 1
 // there is one branch besides, and the format is followed by: uvarint 1, the header of its
 // head, the schema, the number of its tables and their contents.
-const ManifestFormat = 3
+const ManifestFormat = 4
 
 // Manifest is what a manifest holds: every state that has to be there without the
 // log, and what it is of.
 type Manifest struct {
 	Branches []ManifestBranch
-	Bases    []ManifestBase
+	Bases    []*Snapshot // further states of formats 2 and 3; not written
 	History  []HistorySegment
 	Archive  []ArchiveSegment
 	Anchors  []Anchor
@@ -74,21 +74,12 @@ type ManifestBranch struct {
 	NumReceipts int // that Receipts yields; for none it may be nil in a Manifest that is to be appended
 }
 
-// ManifestBase is the lowest common ancestor of two branches.
-type ManifestBase struct {
-	A, B string
-	Base *Snapshot
-}
-
 // Append appends the payload of a manifest over states that are flushed; encoded is
 // the encoding of a schema's catalog. What states share is written once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
 		l.add(b.Head)
-	}
-	for _, b := range m.Bases {
-		l.add(b.Base)
 	}
 	dst = l.append(append(dst, ManifestFormat), encoded)
 	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
@@ -101,11 +92,6 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 				dst = AppendHeader(dst, r.Commit, &r.Receipt)
 			}
 		}
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(m.Bases)))
-	for _, b := range m.Bases {
-		dst = appendText(appendText(dst, b.A), b.B)
-		dst = binary.AppendUvarint(dst, l.stateAt[b.Base])
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
 	for _, h := range m.History {
@@ -175,14 +161,10 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		b.Head = states[head].Fork()
 		m.Branches = append(m.Branches, b)
 	}
-	for range r.count() {
-		b := ManifestBase{A: r.text(), B: r.text()}
-		base := r.index(len(states))
-		if r.err != nil {
+	if format < 4 {
+		if m.Bases = r.pairs(states, len(m.Branches)); r.err != nil {
 			return nil, r.err
 		}
-		b.Base = states[base]
-		m.Bases = append(m.Bases, b)
 	}
 	for range r.count() {
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
@@ -191,6 +173,29 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		r.past(m)
 	}
 	return m, r.err
+}
+
+// pairs reads the lowest common ancestors of every two of n branches, and returns each
+// state once.
+func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
+	count := r.count()
+	if r.err == nil && count != n*(n-1)/2 {
+		r.fail(fmt.Sprintf("%d lowest common ancestors of %d branches", count, n))
+	}
+	seen := make([]bool, len(states))
+	for range count {
+		r.text()
+		r.text()
+		base := r.index(len(states))
+		if r.err != nil {
+			return nil
+		}
+		if !seen[base] {
+			seen[base] = true
+			all = append(all, states[base])
+		}
+	}
+	return all
 }
 
 // past reads the archive and the anchors.
@@ -429,15 +434,50 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if t.based != nil {
 		return nil
 	}
+	if r.bases == nil {
+		r.bases = map[basesKey]*Table{}
+	}
 	if name := r.indexes[t]; name != "" {
-		src, err := open.Source(name)
-		if err != nil {
-			return err
+		key := basesKey{t.Type, name, false}
+		o := r.bases[key]
+		if o == nil {
+			src, err := open.Source(name)
+			if err != nil {
+				return err
+			}
+			o = newTable(t.Type)
+			same, err := o.openIndexes(name, src)
+			if err != nil {
+				return err
+			}
+			if !same {
+				t.rebuild(from, to)
+				return nil
+			}
+			r.bases[key] = o
 		}
-		return t.openIndexes(name, src, from, to)
+		return t.takeIndexes(o, from, to)
+	}
+	if o := t.commonBase(); o != nil {
+		key := basesKey{t.Type, t.Segs[0].Name, true}
+		if known := r.bases[key]; known != nil {
+			o = known
+		} else {
+			o.rebuild(from, to)
+			r.bases[key] = o
+		}
+		return t.takeIndexes(o, from, to)
 	}
 	t.rebuild(from, to)
 	return nil
+}
+
+// basesKey names the bases of indexes that tables share: those of a segment with indexes,
+// or of one with rows.
+type basesKey struct {
+	typ  *Type
+	name string
+	rows bool
 }
 
 // checkRows checks that every ordinal has a row that there is, or none. Ordinals without

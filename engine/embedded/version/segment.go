@@ -225,7 +225,7 @@ func (c *collector) add(row, src, dst uint32) error {
 	return nil
 }
 
-// bytes returns roughly how much memory the rows take.
+// Bytes returns roughly how much memory the rows take.
 func (c *collector) bytes() int64 {
 	n := 8 * len(c.s.Src)
 	if c.id != nil {
@@ -247,8 +247,8 @@ func (c *collector) finish() *Segment {
 	return c.s
 }
 
-// bytes returns the most memory that the rows take in a builder.
-func (s *Segment) bytes() int64 {
+// Bytes returns the most memory that the rows take in a builder.
+func (s *Segment) Bytes() int64 {
 	src, _ := s.Ends()
 	n := 8 * int64(len(src))
 	if s.ID != nil {

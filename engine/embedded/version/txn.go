@@ -19,9 +19,14 @@ type Txn struct {
 	nodes []*edit
 	edges []*edit
 
+	copied int // rows; see Copied
+
 	change *Change // the schema that it puts in force; nil for none
 	from   *Schema // the one before
 }
+
+// Copied returns the number of rows that it copied from the line of another branch.
+func (tx *Txn) Copied() int { return tx.copied }
 
 // edit is a table under change. The table is not a part of it: the snapshot that the
 // transaction makes holds the table, and would hold the table before with it, and so
@@ -218,6 +223,7 @@ func (tx *Txn) edit(t *Type) *edit {
 		e.idx = slices.Clone(before.idx)
 		if before.line != tx.base.line {
 			e.tail, e.line = slices.Clip(before.tail), tx.base.line
+			tx.copied += len(before.tail)
 		}
 		e.texts = before.texts.next(t)
 		list[t.Index] = e

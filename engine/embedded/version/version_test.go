@@ -197,13 +197,13 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 	open := memory(files)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: flushed.Fork()}},
-		Bases: []ManifestBase{{A: "main", B: "side", Base: flushed}}, History: []HistorySegment{{Name: "7", N: 3}}}
+		History: []HistorySegment{{Name: "7", N: 3}}}
 	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
 	read, err := ReadManifest(payload, decode(t), open)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(read.Branches); n != 2 || read.Branches[0].Head.nodes[1] != read.Branches[1].Head.nodes[1] || read.Bases[0].Base.nodes[1] != read.Branches[0].Head.nodes[1] {
+	if n := len(read.Branches); n != 2 || read.Branches[0].Head.nodes[1] != read.Branches[1].Head.nodes[1] {
 		t.Errorf("of %d branches the tables are not shared", n)
 	}
 	if diff := cmp.Diff(m.History, read.History); diff != "" {
@@ -328,7 +328,7 @@ func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: empty.Fork()}},
-		Bases: []ManifestBase{{A: "main", B: "side", Base: empty}}, History: []HistorySegment{{Name: "7", N: 3}},
+		History: []HistorySegment{{Name: "7", N: 3}},
 		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
 	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
 	dec := decode(f)

@@ -1,0 +1,66 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// TestBranchListPages reads pages while branches are deleted: each branch that stays is
+// listed once, in name order.
+func TestBranchListPages(t *testing.T) {
+	ctx := context.Background()
+	c := servicetest.Config(t, builtin.All("1")...)
+	g := servicetest.Graph(t, c)
+	want := []string{}
+	for i := range 250 {
+		name := fmt.Sprintf("b%03d", i)
+		if _, err := c.Graph.CreateBranch(ctx, name, engine.Target{}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, name)
+	}
+	want = append(want, "main")
+	var seen []string
+	a := args{}
+	for pages := 1; ; pages++ {
+		raw, _ := json.Marshal(a)
+		answer, err := g.Call(ctx, servicetest.Reader, "branch_list", raw, service.Encoding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page builtin.BranchesAnswer
+		if err := json.Unmarshal(answer.JSON, &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range page.Branches {
+			seen = append(seen, b.Name)
+		}
+		if page.NextPageToken == "" {
+			if pages != 3 {
+				t.Errorf("%d pages, want 3", pages)
+			}
+			break
+		}
+		// The last one of the page goes: the token still stands for its place.
+		if err := c.Graph.DeleteBranch(ctx, seen[len(seen)-1]); err != nil {
+			t.Fatal(err)
+		}
+		a = args{"page_token": page.NextPageToken}
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("found %v, want %v", seen, want)
+	}
+	r := servicetest.Reader
+	run(t, c, []step{
+		{"branch_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
+		{"branch_list", r, args{"page_token": "e30"}, 400, `page_token: found a token that no answer to this call has had; leave it out to start over`},
+	})
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
+)
+
+// branchTests are the tests of branch names in the rules of a policy.
+type branchTests struct {
+	literals []string        // every text that a rule compares with something, sorted
+	patterns []types.Pattern // of like
+	// opaque says that a rule uses the name in another way, so that every branch may be
+	// treated in a way of its own.
+	opaque bool
+}
+
+func branchTestsOf(all policies) branchTests {
+	var b branchTests
+	for _, c := range all {
+		b.add(c.policy)
+	}
+	slices.Sort(b.literals)
+	b.literals = slices.Compact(b.literals)
+	return b
+}
+
+// add collects the tests of one rule. Every access to context.branch has to be a side of
+// one of the tests that the switch knows.
+func (b *branchTests) add(p *cedar.Policy) {
+	used, known := 0, 0
+	for _, c := range p.AST().Conditions {
+		ast.Inspect(ast.NewNode(c.Body), func(n ast.IsNode) bool {
+			switch n := n.(type) {
+			case ast.NodeValue:
+				if s, ok := n.Value.(types.String); ok {
+					b.literals = append(b.literals, string(s))
+				}
+			case ast.NodeTypeAccess:
+				if n.Value == branchAttr {
+					used++
+				}
+			case ast.NodeTypeEquals:
+				known += comparesBranch(n.BinaryNode)
+			case ast.NodeTypeNotEquals:
+				known += comparesBranch(n.BinaryNode)
+			case ast.NodeTypeContains:
+				if isBranch(n.Right) && isTexts(n.Left) {
+					known++
+				}
+			case ast.NodeTypeLike:
+				if isBranch(n.Arg) {
+					known++
+					b.patterns = append(b.patterns, n.Value)
+				}
+			}
+			return true
+		})
+	}
+	b.opaque = b.opaque || used != known
+}
+
+func comparesBranch(n ast.BinaryNode) int {
+	if isBranch(n.Left) && isText(n.Right) || isText(n.Left) && isBranch(n.Right) {
+		return 1
+	}
+	return 0
+}
+
+func isBranch(n ast.IsNode) bool {
+	a, ok := n.(ast.NodeTypeAccess)
+	return ok && a.Value == branchAttr
+}
+
+func isText(n ast.IsNode) bool {
+	v, ok := n.(ast.NodeValue)
+	if !ok {
+		return false
+	}
+	_, ok = v.Value.(types.String)
+	return ok
+}
+
+func isTexts(n ast.IsNode) bool {
+	set, ok := n.(ast.NodeTypeSet)
+	return ok && !slices.ContainsFunc(set.Elements, func(e ast.IsNode) bool { return !isText(e) })
+}
+
+// Distinct leaves out of branch names those that the policy treats like an earlier one:
+// names that no rule spells out and that match the same patterns. With thousands of
+// branches few are left.
+func (p *Policy) Distinct(names []string) []string {
+	if p.tests.opaque {
+		return names
+	}
+	var left []string
+	seen := map[string]bool{}
+	matches := make([]byte, len(p.tests.patterns))
+	for _, name := range names {
+		_, literal := slices.BinarySearch(p.tests.literals, name)
+		if !literal && !p.isProtected(name) {
+			for i, pattern := range p.tests.patterns {
+				if matches[i] = 0; pattern.Match(types.String(name)) {
+					matches[i] = 1
+				}
+			}
+			if seen[string(matches)] {
+				continue
+			}
+			seen[string(matches)] = true
+		}
+		left = append(left, name)
+	}
+	return left
+}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,11 +105,12 @@ func TestPatienceClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	c, asked := clocktest.New(clocktest.Start), 0
+	c := clocktest.New(clocktest.Start)
+	var asked atomic.Int64
 	h, log := f.mustOpen(func(o *server.Options) {
 		o.Patience = 24 * time.Hour
 		o.Now = func() time.Time { // each look at the clock is some hours later
-			asked++
+			asked.Add(1)
 			c.Pass(5 * time.Hour)
 			return c.Now()
 		}
@@ -116,7 +118,7 @@ func TestPatienceClock(t *testing.T) {
 	if status, answer := ask(h, "POST", "/graphs/held/query", "ada", anyThing); status != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", status, answer)
 	}
-	if !strings.Contains(log.String(), "waiting for what another process has open") || asked < 5 {
-		t.Errorf("the start looked at the clock %d times, and logged\n%s", asked, log)
+	if !strings.Contains(log.String(), "waiting for what another process has open") || asked.Load() < 5 {
+		t.Errorf("the start looked at the clock %d times, and logged\n%s", asked.Load(), log)
 	}
 }

@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// shiftVariable is the environment variable that holds the offset under the build tag
-// shiftedclock.
-const shiftVariable = "OMNIGRAPH_CLOCK_SHIFT"
-
 // maxShiftDays keeps a shifted date within the years that a duration can span.
 const maxShiftDays = 100_000
 

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// shiftVariable is the environment variable that holds the offset.
+const shiftVariable = "OMNIGRAPH_CLOCK_SHIFT"
+
 // shift is the offset to the system's clock. It does not change while the process runs.
 var shift = fromEnvironment()
 

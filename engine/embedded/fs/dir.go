@@ -105,11 +105,7 @@ func (d *osDir) Check(f File, name string) error {
 		}
 	}
 	if f, ok := f.(osFile); ok {
-		id, err := identify(f.File)
-		if err != nil {
-			return err
-		}
-		if ok, err := id.leadsTo(name); err != nil || !ok {
+		if ok, err := f.id.within(d.self, filepath.Base(name)); err != nil || !ok {
 			return moved(name, err)
 		}
 	}
@@ -170,7 +166,12 @@ func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)
 			return nil, &LockedError{Name: name}
 		}
 	}
-	return osFile{f}, nil
+	id, err := identify(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return osFile{f, id}, nil
 }
 
 func (d *osDir) Create(name string) (File, error) {

@@ -16,7 +16,10 @@ func OS() FS { return osFS{} }
 
 type osFS struct{}
 
-type osFile struct{ *os.File }
+type osFile struct {
+	*os.File
+	id identity // of a file in a Dir
+}
 
 func (osFS) Create(name string) (File, error) {
 	return open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
@@ -116,7 +119,7 @@ func open(name string, flag int) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	return osFile{File: f}, nil
 }
 
 func listed(entries []os.DirEntry) []string {

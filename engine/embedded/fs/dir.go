@@ -96,17 +96,16 @@ func (d *osDir) Close() error {
 }
 
 func (d *osDir) Check(f File, name string) error {
-	if ok, err := d.id.leadsTo(d.path); err != nil || !ok {
-		return moved(d.path, err)
+	id, path := d.id, d.path
+	if file, ok := f.(osFile); ok {
+		id, path = file.id, name
+	}
+	if ok, err := id.leadsTo(path); err != nil || !ok {
+		return moved(path, err)
 	}
 	if !d.whole {
 		if ok, err := d.fileID.leadsTo(d.lock); err != nil || !ok {
 			return moved(d.lock, err)
-		}
-	}
-	if f, ok := f.(osFile); ok {
-		if ok, err := f.id.within(d.self, filepath.Base(name)); err != nil || !ok {
-			return moved(name, err)
 		}
 	}
 	return nil

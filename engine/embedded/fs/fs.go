@@ -70,8 +70,9 @@ type Dir interface {
 	io.Closer
 
 	// Check returns a *MovedError unless the path of the directory still leads to the
-	// directory that is locked, and name, in it, to the open file f. It costs a few
-	// microseconds at most. A nil f leaves out the second check.
+	// directory that is locked. With an open file f of the Dir it looks instead whether
+	// name, a path in the directory, leads to f: the cheaper check, of about a microsecond.
+	// A directory that took the path passes the second check if it has f by a hard link.
 	Check(f File, name string) error
 
 	// Shared reports whether the file called name has another name, in any directory.

@@ -69,22 +69,6 @@ func (id identity) leadsTo(path string) (bool, error) {
 	}
 }
 
-// within reports whether a name in an open directory is that of the file.
-func (id identity) within(dir *os.File, name string) (bool, error) {
-	var st unix.Stat_t
-	for {
-		switch err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err {
-		case nil:
-			return identity{uint64(st.Dev), st.Ino} == id, nil
-		case unix.EINTR:
-		case unix.ENOENT:
-			return false, nil
-		default:
-			return false, &os.PathError{Op: "stat", Path: name, Err: err}
-		}
-	}
-}
-
 // links returns how many names a file has.
 func links(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

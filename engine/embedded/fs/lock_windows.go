@@ -3,7 +3,6 @@ package fs
 import (
 	"errors"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -44,11 +43,6 @@ func (id identity) leadsTo(path string) (bool, error) {
 		return false, nil
 	}
 	return err == nil && os.SameFile(info, id.info), err
-}
-
-// within reports whether a name in an open directory is that of the file.
-func (id identity) within(dir *os.File, name string) (bool, error) {
-	return id.leadsTo(filepath.Join(dir.Name(), name))
 }
 
 // links returns how many names a file has; here only its one name is known.

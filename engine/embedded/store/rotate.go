@@ -155,6 +155,9 @@ func (l *wal) beginFile(h logHeader, next *nextFile, name string) (fs.File, erro
 	if err == nil {
 		err = l.fsys.SyncDir(l.dir)
 	}
+	if err == nil {
+		err = l.fsys.Check(nil, "")
+	}
 	if err != nil {
 		// What cannot be removed now is removed by the next Open.
 		f.Close()

@@ -181,6 +181,10 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := s.fsys.SyncDir(s.dir); err != nil {
 		return nil, errors.Join(unavailable(doing, err), removeIfThere(s.fsys, name))
 	}
+	// A record that names the segment is read where the path leads.
+	if err := s.displaced(); err != nil {
+		return nil, err
+	}
 	return &segmentState{known: true, size: w.offset, crc: crc}, nil
 }
 

@@ -55,11 +55,10 @@ func identify(f *os.File) (identity, error) {
 
 // leadsTo reports whether a path leads to the file or directory.
 func (id identity) leadsTo(path string) (bool, error) {
-	var st unix.Stat_t
 	for {
-		switch err := unix.Stat(path, &st); err {
+		switch found, err := lookUp(path); err {
 		case nil:
-			return identity{uint64(st.Dev), st.Ino} == id, nil
+			return found == id, nil
 		case unix.EINTR:
 		case unix.ENOENT, unix.ENOTDIR:
 			return false, nil
@@ -67,6 +66,13 @@ func (id identity) leadsTo(path string) (bool, error) {
 			return false, &os.PathError{Op: "stat", Path: path, Err: err}
 		}
 	}
+}
+
+// statIdentity returns the identity of what a path leads to.
+func statIdentity(path string) (identity, error) {
+	var st unix.Stat_t
+	err := unix.Stat(path, &st)
+	return identity{uint64(st.Dev), st.Ino}, err
 }
 
 // links returns how many names a file has.

@@ -50,8 +50,8 @@ func eventually(t *testing.T, what string, f func() bool) {
 
 // TestFullDisk fills the disk of a graph in use. Writes are refused as *engine.Unavailable
 // and leave nothing; reads go on; the graph says that it fails. When there is room again
-// the same graph takes writes, without another Open. What is found later is what was
-// acknowledged.
+// the same graph takes writes, without another Open. A later Open finds exactly
+// the acknowledged writes.
 func TestFullDisk(t *testing.T) {
 	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
 		t.Run(name, func(t *testing.T) {

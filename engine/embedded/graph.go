@@ -231,7 +231,7 @@ func (g *Graph) states() []*version.Snapshot {
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,
 // and unlocks the directory. Results that are open stay readable. A checkpoint that fails
-// is reported to [Options.Failed] and is no error of Close: the log has what it would hold.
+// is reported to [Options.Failed] and is no error of Close: the log holds the commits.
 //
 // Calls that begin while Close waits fail at once: one that is under way may depend on
 // another, as a load does that reads from a query.

@@ -216,12 +216,12 @@ func (l *wal) take() {
 	l.queue = slices.Delete(l.queue, 0, n)
 }
 
-// refusedError is why a write did not happen: the log on disk is what it was before.
+// refusedError is the reason of a write that did not happen. The log on disk is unchanged.
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
 
-// write writes the batch behind what is durable, and returns its bytes. The error is a
+// write writes the batch behind the durable records, and returns its bytes. The error is a
 // *refusedError if none of the batch will be found when the log is opened again.
 //
 // It looks twice whether the file still is where an Open would look for it: before, so as
@@ -257,7 +257,7 @@ func (l *wal) write() (int64, error) {
 	return int64(len(buf)), nil
 }
 
-// clearTail makes zeros of the n bytes behind what is durable, where a write broke off.
+// clearTail makes zeros of the n bytes behind the durable records, where a write broke off.
 func (l *wal) clearTail(n int) error {
 	if _, err := l.active.WriteAt(make([]byte, n), l.offset); err != nil {
 		return err

@@ -34,7 +34,9 @@ var imports = []struct {
 
 	// Engines know plans, not texts.
 	{"engine/embedded/fs", nil},
-	{"engine/embedded/store", []string{"engine", "engine/embedded/fs"}},
+	{"engine/embedded/format", nil},
+	{"engine/embedded/store", []string{"engine", "engine/embedded/format", "engine/embedded/fs"}},
+	{"engine/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"engine/text", nil},
 	{"engine/**", []string{"engine/**", "gq/catalog", "gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 

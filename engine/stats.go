@@ -1,5 +1,12 @@
 package engine
 
+// Failing is what an engine has whose storage can fail while it is open.
+type Failing interface {
+	// Failure returns nil while the graph takes writes, else the *Unavailable that they
+	// get. It is cheap enough to be called every second.
+	Failure() error
+}
+
 // Stats are figures of an open graph for those who watch over it. An engine that has
 // them has a method Stats, which is cheap enough to be called every few seconds.
 type Stats struct {

@@ -186,6 +186,9 @@ func (b *boot) readiness() rest.Readiness {
 			x.LeftOut = append(x.LeftOut, rest.LeftOutQuery{Name: q.Query, Reason: q.Reason})
 		}
 		r.LeftOut += len(x.LeftOut)
+		if err := g.Failure(); err != nil {
+			r.Status, x.Status, x.Reason = rest.StatusNotReady, rest.StatusFailing, err.Error()
+		}
 		detail.Graphs = append(detail.Graphs, x)
 	}
 	for _, q := range b.quarantined {

@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
@@ -183,13 +184,26 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*embedded.Graph, error) {
-		return embedded.Open(ctx, fs.OS(), dir, embedded.Options{
-			Now: o.Now, Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
-			MaxBranches: limitsOf(o).Branches,
-			Failed: func(err error) {
-				o.Log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "graph", c.ID, "error", err)
+	log := o.Log.With("graph", c.ID)
+	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
+		return reopen.New(ctx, reopen.Options{
+			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
+				return opened(embedded.Open(ctx, fs.OS(), dir, embedded.Options{
+					Now: o.Now, MaxBranches: limitsOf(o).Branches,
+					Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+					LogFailed: failed,
+					Failed: func(err error) {
+						log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "error", err)
+					},
+				}))
 			},
+			Failed: func(err error) {
+				log.Error("the storage of the graph failed; writes are refused until it is opened again, which the server does by itself", "error", err)
+			},
+			Retried: func(err error, wait time.Duration) {
+				log.Error("the graph cannot be opened again yet", "error", err, "next_attempt_in", wait)
+			},
+			Reopened: func() { log.Info("the graph was opened again and takes writes") },
 		})
 	})
 	if err != nil {
@@ -210,6 +224,14 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)
 	return served, nil
+}
+
+// opened returns an open graph as one of the engine's, or nil.
+func opened(g *embedded.Graph, err error) (engine.Graph, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.

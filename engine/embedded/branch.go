@@ -189,6 +189,12 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if err := g.store.Reserve(len(rec.payload)); err != nil {
+		if parts == nil {
+			g.discard(rec.segments)
+		}
+		return nil, nil, nil, err
+	}
 	next := &commit{snap: tx.Commit(c), out: &outcome{done: make(chan struct{})}}
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -219,6 +225,14 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 // errPoisoned is why a branch is not written any more after a write that failed.
 var errPoisoned = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
 
+// poisoned is errPoisoned, with the reason if it is known.
+func (g *Graph) poisoned() error {
+	if err := g.Failure(); err != nil {
+		return err
+	}
+	return errPoisoned
+}
+
 // complete waits for a commit that is staged. The context of its caller is not heeded:
 // the commit may become durable, and a caller that went away would not know.
 func (g *Graph) complete(b *branch, c *commit, s *staged) error {
@@ -228,7 +242,7 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 	if c.out.err != nil {
 		b.hold()
 		if b.err == nil {
-			b.err = errPoisoned
+			b.err = g.poisoned()
 		}
 		b.unlock()
 		return c.out.err

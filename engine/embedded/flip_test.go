@@ -142,9 +142,8 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 
 // TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each
 // block of a larger one, opens it again and asks for everything: each answer is the
-// undamaged one or a *engine.Corrupt that names the file, and Verify finds the damage. The
-// record that was written last is taken for a torn write when it is damaged, and what is
-// behind it has no content.
+// undamaged one or a *engine.Corrupt that names the file, and Verify finds the damage. This
+// includes the last record, since the graph was closed. The rest of a log file has no content.
 func TestFlippedByte(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -215,23 +214,18 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 		return
 	}
 	defer g.Close()
-	log := strings.HasSuffix(name, ".log")
 	answers, errs := askAll(g, probes)
-	same := true
 	for i := range probes {
 		switch {
 		case errs[i] != nil && !named(errs[i]):
 			t.Errorf("%s, offset %d: probe %d: %v, wanted a *engine.Corrupt that names it", name, off, i, errs[i])
 		case errs[i] == nil && answers[i] != want[i]:
-			if same = false; !log {
-				t.Errorf("%s, offset %d: probe %d is answered\n%s\nwanted\n%s", name, off, i, answers[i], want[i])
-			}
+			t.Errorf("%s, offset %d: probe %d is answered\n%s\nwanted\n%s", name, off, i, answers[i], want[i])
 		}
 	}
-	if log {
-		if _, err := g.branch("side"); !same && (err != nil || strings.Contains(answers[2], "Person last")) {
-			t.Errorf("%s, offset %d: what is missing is not the last record alone", name, off)
-		}
+	if strings.HasSuffix(name, ".log") {
+		// It opens, so the byte is one behind the last record.
+		must(t, g.Verify(ctx))
 		return
 	}
 	if err := g.Verify(ctx); !named(err) {

@@ -2,12 +2,14 @@ package embedded
 
 import (
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
@@ -102,4 +104,86 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 	must(t, g.Verify(ctx))
+}
+
+// TestFormat4 opens a graph of format 4, the current one, as makeFormat4 made it. With
+// -update it makes the graph anew; the test of an older format must not, so take that out
+// when a format follows.
+func TestFormat4(t *testing.T) {
+	ctx := context.Background()
+	whole := script{past: true}
+	if golden.Updating() {
+		home := filepath.Join("testdata", "format4")
+		must(t, os.RemoveAll(home))
+		makeFormat4(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	g, home := openFixture(t, "format4")
+	must(t, g.Verify(ctx))
+	golden.Check(t, filepath.Join("testdata", "format4.golden"), []byte(whole.dump(g)+"\n"))
+	again := engine.WriteOptions{Branch: "side", IdempotencyKey: "k", Actor: "ann"}
+	before, err := g.Snapshot(ctx, engine.Target{Branch: "side"})
+	must(t, err)
+	if c, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, again); err != nil || c.Commit == nil || c.Commit.Seq > before.Commit.Seq {
+		t.Errorf("a call with a receipt of format 4 is answered %+v, %v", c, err)
+	}
+	must(t, applySchema("main", townsfolk(), false).do(g))
+	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
+	must(t, err)
+	_, err = search(g, "hello")
+	must(t, err)
+	staysTheSame(t, g, home, whole.dump)
+}
+
+// makeFormat4 makes a graph with everything that is stored: branches of it, history, a
+// past with anchors, receipts, indexes, large commits, and records that no checkpoint has.
+func makeFormat4(t *testing.T, home string) {
+	t.Helper()
+	ctx := context.Background()
+	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
+	must(t, err)
+	for _, d := range []deed{
+		loading("", engine.Merge, manyPeople(0, 40)),
+		loading("", engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`),
+		{"Query", func(g *Graph) error { _, err := search(g, "hello"); return err }},
+		checkpoint,
+		forking("side", ""),
+		mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "ann", IdempotencyKey: "k"}, "zoe", 1),
+		mutation(birthday, on(""), 77, 3),
+		merging("side", "main", engine.MergeOptions{}),
+		mutation(deletePerson, on(""), "p000002"),
+		checkpoint,
+		forking("deep/er", "side"),
+		loading("deep/er", engine.Merge, manyPeople(50, 30)),
+		dropping("deep/er"),
+		insert("side", "last", 5),
+		insert("", "very last", 6),
+	} {
+		must(t, d.do(g))
+	}
+	must(t, g.Close())
+}
+
+// TestOldFormatsRise opens each older fixture and makes a checkpoint: the manifest in
+// force has the current number then, and END names the last record after the close.
+func TestOldFormatsRise(t *testing.T) {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3"} {
+		g, home := openFixture(t, name)
+		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
+		must(t, err)
+		must(t, g.checkpoint(t.Context()))
+		must(t, g.Close())
+		manifests, err := filepath.Glob(filepath.Join(home, "*.manifest"))
+		must(t, err)
+		for _, m := range append(manifests, filepath.Join(home, "END")) {
+			b, err := os.ReadFile(m)
+			must(t, err)
+			if got := binary.LittleEndian.Uint32(b[8:]); got != format.Current {
+				t.Errorf("%s: %s has format %d, want %d", name, filepath.Base(m), got, format.Current)
+			}
+		}
+		if len(manifests) != 1 {
+			t.Errorf("%s: manifests %v", name, manifests)
+		}
+	}
 }

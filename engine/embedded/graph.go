@@ -52,6 +52,12 @@ type Options struct {
 	// again.
 	Failed func(error)
 
+	// LogFailed, if set, is called once when a write or sync of the log fails, or the
+	// folder was moved or replaced: the graph answers reads, and refuses writes until it is
+	// closed and opened again. It is called by the goroutine of a writer, which waits for
+	// it, and must not call the graph.
+	LogFailed func(error)
+
 	// Embedder computes vectors from texts: of a text that nearest is given, and of a
 	// required vector with @embed that an insert leaves out. Nil for none: such
 	// statements are refused.
@@ -120,6 +126,7 @@ type Graph struct {
 	kick      chan struct{}
 	stop      context.CancelFunc
 	stopped   chan struct{}
+	unwatched chan struct{} // closed when watchRoom has ended
 	checkMu   sync.Mutex
 	checkedTo uint64                   // LSN of the last checkpoint
 	stored    []version.HistorySegment // by the last checkpoint; guarded by checkMu
@@ -139,7 +146,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	first := version.NewSnapshot(s, engine.Commit{ID: g.newID(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
 	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
 	manifest := initial.Append(nil, encode)
-	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest})
+	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +164,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 // is stored is not what was written.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, error) {
 	g := newGraph(opts)
-	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize})
+	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Failed: opts.LogFailed})
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +233,8 @@ func (g *Graph) states() []*version.Snapshot {
 }
 
 // Close waits for the calls under way, makes a checkpoint if there is much to replay,
-// and releases the directory. Results that are open stay readable.
+// and unlocks the directory. Results that are open stay readable. A checkpoint that fails
+// is reported to [Options.Failed] and is no error of Close: the log holds the commits.
 //
 // Calls that begin while Close waits fail at once: one that is under way may depend on
 // another, as a load does that reads from a query.
@@ -235,16 +243,17 @@ func (g *Graph) Close() error {
 		g.calls.close()
 		g.stop()
 		<-g.stopped
+		<-g.unwatched
 		g.past.building.Wait()
-		var err error
-		if g.logged.Load() > closeBytes || g.textsToStore() {
-			g.checkMu.Lock()
-			g.shape.Lock()
-			err = g.lastFlush()
-			g.shape.Unlock()
-			g.checkMu.Unlock()
+		if g.Failure() == nil && (g.logged.Load() > closeBytes || g.textsToStore()) {
+			if err := g.closeFlush(); err != nil {
+				g.counts.failures.Add(1)
+				if g.opts.Failed != nil {
+					g.opts.Failed(err)
+				}
+			}
 		}
-		g.closeErr = errors.Join(err, g.store.Close())
+		g.closeErr = g.store.Close()
 	})
 	return g.closeErr
 }
@@ -253,12 +262,6 @@ func (g *Graph) Close() error {
 func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	return g.recover(ctx, found)
-}
-
-// lastFlush is flush, and catches what is thrown.
-func (g *Graph) lastFlush() (err error) {
-	defer damage.Catch(damage.Watch(), &err)
-	return g.flush(context.Background(), false)
 }
 
 func newGraph(opts Options) *Graph {
@@ -289,7 +292,7 @@ func newGraph(opts Options) *Graph {
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse
 	}
-	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{})}
+	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{}), unwatched: make(chan struct{})}
 	g.lines.branches, g.lines.tips = map[string]*branch{}, map[string][]*branch{}
 	g.lines.bases.at = map[string]*mergeBase{}
 	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
@@ -302,6 +305,10 @@ func (g *Graph) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
 	go g.checkpoints(ctx)
+	go func() {
+		defer close(g.unwatched)
+		g.watchRoom(ctx)
+	}()
 }
 
 // enter begins a call; g.calls.leave ends it.

@@ -12,6 +12,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
+// Updating reports whether golden files are rewritten: then a test that makes them from
+// something else makes that anew too.
+func Updating() bool { return *update }
+
 // Check fails the test when got differs from the file at path, relative to the
 // test's folder. With -update it writes the file instead.
 func Check(t testing.TB, path string, got []byte) {

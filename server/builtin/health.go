@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -12,7 +13,8 @@ type noArgs struct{}
 
 // HealthAnswer is the answer of graph_health.
 type HealthAnswer struct {
-	Status       string `json:"status" jsonschema:"enum=ok" jsonschema_description:"ok; a graph that cannot be read answers with an error."`
+	Status       string `json:"status" jsonschema:"enum=ok,enum=failing" jsonschema_description:"ok; failing while writes are refused because the storage of the graph fails, which the server mends by itself once it can. A graph that cannot be read answers with an error."`
+	Reason       string `json:"reason,omitempty" jsonschema_description:"Why it is failing."`
 	Version      string `json:"version" jsonschema_description:"The version of the server."`
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
@@ -22,7 +24,7 @@ func health(version string) tool.Tool {
 		desc: reader[noArgs, HealthAnswer](tool.Descriptor{
 			Name:  "graph_health",
 			Title: "Graph health",
-			Description: "Says whether the graph answers, which version serves it, and the digest of its schema. " +
+			Description: "Says whether the graph answers and takes writes, which version serves it, and the digest of its schema. " +
 				"Needs no permission. Call it to test the connection, or to see whether a schema you remember is still in force.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -34,7 +36,17 @@ func health(version string) tool.Tool {
 				if err != nil {
 					return nil, "", err
 				}
-				return &HealthAnswer{Status: "ok", Version: version, SchemaDigest: s.Digest}, "", nil
+				a := &HealthAnswer{Status: "ok", Version: version, SchemaDigest: s.Digest}
+				if f, ok := env.Graph.(engine.Failing); ok {
+					if err := f.Failure(); err != nil {
+						a.Status, a.Reason = "failing", "writes are refused"
+						var u *engine.Unavailable
+						if errors.As(err, &u) { // the rest of the error may name files of the server
+							a.Reason += ": " + u.Reason
+						}
+					}
+				}
+				return a, "", nil
 			}}, nil
 		},
 	}

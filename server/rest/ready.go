@@ -11,7 +11,7 @@ import (
 // Readiness is the answer of /readyz: whether the server serves everything that it is
 // to serve.
 type Readiness struct {
-	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined, and once the server is told to stop."`
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and once the server is told to stop."`
 	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
 	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
 	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`
@@ -29,8 +29,8 @@ type ReadinessDetail struct {
 // GraphReadiness is the state of one graph.
 type GraphReadiness struct {
 	GraphID string         `json:"graph_id"`
-	Status  string         `json:"status" jsonschema:"enum=serving,enum=quarantined"`
-	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is quarantined."`
+	Status  string         `json:"status" jsonschema:"enum=serving,enum=failing,enum=quarantined"`
+	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is failing or quarantined."`
 	Drift   bool           `json:"drift" jsonschema_description:"Its live schema is not the one that the revision says was applied."`
 	LeftOut []LeftOutQuery `json:"left_out"`
 }
@@ -46,6 +46,7 @@ const (
 	StatusReady       = "ready"
 	StatusNotReady    = "not_ready"
 	StatusServing     = "serving"
+	StatusFailing     = "failing" // writes are refused; the server mends it by itself
 	StatusQuarantined = "quarantined"
 )
 

@@ -228,6 +228,14 @@ func (g *Graph) StoredNames() []string {
 	return slices.Compact(names)
 }
 
+// Failure returns nil while the graph takes writes, else why it does not.
+func (g *Graph) Failure() error {
+	if f, ok := g.engine.(engine.Failing); ok {
+		return f.Failure()
+	}
+	return nil
+}
+
 // Stats are the figures of the graph's engine; ok is false of an engine that has none.
 func (g *Graph) Stats() (s engine.Stats, ok bool) {
 	m, ok := g.engine.(interface{ Stats() engine.Stats })

@@ -2,6 +2,7 @@ package fs
 
 import (
 	"io"
+	"path/filepath"
 	"sync/atomic"
 )
 
@@ -48,13 +49,13 @@ type Fault struct {
 type Faulty struct {
 	base   FS
 	inject func(Op) *Fault
-	ops    atomic.Int64
+	ops    *atomic.Int64
 }
 
 // NewFaulty returns base with failures: inject is called before each operation, possibly
 // concurrently, and returns nil to let it pass.
 func NewFaulty(base FS, inject func(Op) *Fault) *Faulty {
-	return &Faulty{base: base, inject: inject}
+	return &Faulty{base: base, inject: inject, ops: new(atomic.Int64)}
 }
 
 // Ops returns the number of operations so far.
@@ -121,6 +122,36 @@ func (s *Faulty) Lock(name string) (lock io.Closer, err error) {
 	}
 	return s.base.Lock(name)
 }
+
+// LockDir implements [FS]. It is an OpLock of the lock file; Check and Shared of the Dir
+// are no operations.
+func (s *Faulty) LockDir(dir, name string) (Dir, error) {
+	if fault := s.next(Op{Kind: OpLock, Name: filepath.Join(dir, name)}); fault != nil {
+		return nil, fault.Err
+	}
+	d, err := s.base.LockDir(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyDir{Faulty: &Faulty{base: d, inject: s.inject, ops: s.ops}, dir: d}, nil
+}
+
+// faultyDir is the directory that a Faulty has locked.
+type faultyDir struct {
+	*Faulty
+	dir Dir
+}
+
+func (d *faultyDir) Close() error { return d.dir.Close() }
+
+func (d *faultyDir) Check(f File, name string) error {
+	if faulty, ok := f.(*faultyFile); ok {
+		f = faulty.File
+	}
+	return d.dir.Check(f, name)
+}
+
+func (d *faultyDir) Shared(name string) (bool, error) { return d.dir.Shared(name) }
 
 func (s *Faulty) next(op Op) *Fault {
 	op.N = int(s.ops.Add(1))

@@ -54,6 +54,29 @@ type FS interface {
 	// holds it until the Closer is closed or the process ends. When another holds it
 	// the error is a *LockedError.
 	Lock(name string) (io.Closer, error)
+
+	// LockDir opens an existing directory and locks it, exclusively, until the Dir is
+	// closed or the process ends. The file called name in it also is locked, and says
+	// which process holds the lock. When another holds either lock the error is a
+	// *LockedError.
+	LockDir(dir, name string) (Dir, error)
+}
+
+// Dir is a directory that this process has locked. Its methods from FS take the names
+// that the FS that locked it takes. For a name in the directory they work on the
+// directory that was locked, also after it was renamed or another one has taken its path.
+type Dir interface {
+	FS
+	io.Closer
+
+	// Check returns a *MovedError unless the path of the directory still leads to the
+	// directory that is locked. With an open file f of the Dir it looks instead whether
+	// name, a path in the directory, leads to f: the cheaper check, of about a microsecond.
+	// A directory that took the path passes the second check if it has f by a hard link.
+	Check(f File, name string) error
+
+	// Shared reports whether the file called name has another name, in any directory.
+	Shared(name string) (bool, error)
 }
 
 // File is an open file.
@@ -80,6 +103,13 @@ func (e *LockedError) Error() string {
 		return fmt.Sprintf("%s is locked by another process", e.Name)
 	}
 	return fmt.Sprintf("%s is locked by process %d", e.Name, e.PID)
+}
+
+// MovedError says that a path no longer leads to the directory or file that is open.
+type MovedError struct{ Name string }
+
+func (e *MovedError) Error() string {
+	return e.Name + " was moved, removed or replaced while it was open"
 }
 
 // ReadFile returns the content of a file.

@@ -3,7 +3,9 @@
 package fs
 
 import (
+	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,14 +26,77 @@ func lockFile(f *os.File) (held bool, err error) {
 	}
 }
 
+// lockDir locks an open directory as lockFile locks a file. Some network file systems
+// cannot: then it reports neither an error nor that another holds the lock.
+func lockDir(f *os.File) (held, can bool, err error) {
+	held, err = lockFile(f)
+	switch {
+	case errors.Is(err, unix.EBADF), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOLCK):
+		return false, false, nil
+	}
+	return held, err == nil, err
+}
+
+// identity tells a file or directory from every other that exists at the same time.
+type identity struct{ dev, ino uint64 }
+
+func identify(f *os.File) (identity, error) {
+	var st unix.Stat_t
+	for {
+		switch err := unix.Fstat(int(f.Fd()), &st); err {
+		case nil:
+			return identity{uint64(st.Dev), st.Ino}, nil
+		case unix.EINTR:
+		default:
+			return identity{}, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
+		}
+	}
+}
+
+// leadsTo reports whether a path leads to the file or directory.
+func (id identity) leadsTo(path string) (bool, error) {
+	for {
+		switch found, err := lookUp(path); err {
+		case nil:
+			return found == id, nil
+		case unix.EINTR:
+		case unix.ENOENT, unix.ENOTDIR:
+			return false, nil
+		default:
+			return false, &os.PathError{Op: "stat", Path: path, Err: err}
+		}
+	}
+}
+
+// statIdentity returns the identity of what a path leads to.
+func statIdentity(path string) (identity, error) {
+	var st unix.Stat_t
+	err := unix.Stat(path, &st)
+	return identity{uint64(st.Dev), st.Ino}, err
+}
+
+// links returns how many names a file has.
+func links(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+func isNoSpace(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
+	err = syncOpenDir(d)
 	if closeErr := d.Close(); err == nil {
 		err = closeErr
 	}
 	return err
 }
+
+func syncOpenDir(d *os.File) error { return d.Sync() }

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -23,6 +24,36 @@ func lockFile(f *os.File) (held bool, err error) {
 	return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 }
 
+// lockDir locks nothing: a directory cannot be locked here, nor be renamed, nor its lock
+// file be removed, while files in it are open.
+func lockDir(*os.File) (held, can bool, err error) { return false, false, nil }
+
+// identity tells a file or directory from every other that exists at the same time.
+type identity struct{ info os.FileInfo }
+
+func identify(f *os.File) (identity, error) {
+	info, err := f.Stat()
+	return identity{info}, err
+}
+
+// leadsTo reports whether a path leads to the file or directory.
+func (id identity) leadsTo(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(info, id.info), err
+}
+
+// links returns how many names a file has; here only its one name is known.
+func links(os.FileInfo) uint64 { return 1 }
+
+func isNoSpace(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+}
+
 // syncDir does nothing: directories cannot be synced here, and NTFS keeps the order of
 // its changes in its own journal.
 func syncDir(string) error { return nil }
+
+func syncOpenDir(*os.File) error { return nil }

@@ -14,6 +14,10 @@ func (osFS) Map(name string) (*Mapping, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return mapFile(f, name)
+}
+
+func mapFile(f *os.File, name string) (*Mapping, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -217,6 +217,24 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	return &memLock{fs: m, name: name}, nil
 }
 
+// LockDir implements [FS]. Directories of a Mem are never renamed, and no file has two
+// names.
+func (m *Mem) LockDir(dir, name string) (Dir, error) {
+	lock, err := m.Lock(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	return &lockedMem{Mem: m, Closer: lock}, nil
+}
+
+type lockedMem struct {
+	*Mem
+	io.Closer
+}
+
+func (*lockedMem) Check(File, string) error    { return nil }
+func (*lockedMem) Shared(string) (bool, error) { return false, nil }
+
 func (m *Mem) open(name string, writable bool) (File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,7 +16,10 @@ func OS() FS { return osFS{} }
 
 type osFS struct{}
 
-type osFile struct{ *os.File }
+type osFile struct {
+	*os.File
+	id identity // of a file in a Dir
+}
 
 func (osFS) Create(name string) (File, error) {
 	return open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
@@ -35,11 +38,7 @@ func (osFS) List(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names, nil
+	return listed(entries), nil
 }
 
 func (s osFS) MkdirAll(dir string) error {
@@ -65,35 +64,44 @@ func (s osFS) MkdirAll(dir string) error {
 
 func (osFS) SyncDir(dir string) error { return syncDir(dir) }
 
-// Lock writes the process id into the lock file, for whoever finds it locked.
+// Lock locks a file and writes the process id into it.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	held, err := lockFile(f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	if held {
-		text := make([]byte, 20)
-		n, _ := f.ReadAt(text, 0)
-		f.Close()
-		// A holder that has not yet written its id leaves the text empty or stale; the
-		// id serves a message and nothing else.
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
-		return nil, &LockedError{Name: name, PID: pid}
-	}
-	if err := f.Truncate(0); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+	if err := claim(f, name); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// claim locks an open lock file and writes the process id into it. name is its path.
+func claim(f *os.File, name string) error {
+	held, err := lockFile(f)
+	if err != nil {
+		return err
+	}
+	if held {
+		return &LockedError{Name: name, PID: readPID(f)}
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil && !isNoSpace(err) {
+		return err
+	}
+	return nil
+}
+
+// readPID returns the process id in a lock file, 0 if it holds none. The id may be
+// missing or stale for a moment after the lock changes hands: use it in messages only.
+func readPID(f *os.File) int {
+	text := make([]byte, 20)
+	n, _ := f.ReadAt(text, 0)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	return pid
 }
 
 func (f osFile) Size() (int64, error) {
@@ -111,5 +119,13 @@ func open(name string, flag int) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	return osFile{File: f}, nil
+}
+
+func listed(entries []os.DirEntry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// TextFormat is the format number of a segment that holds an inverted index. Its blocks,
-// numbers little-endian:
+// A segment that holds an inverted index has these blocks, numbers little-endian:
 //
 //	text     format 1 byte; then uvarints: documents, their tokens, terms, bytes of all
 //	         terms, postings, postings in many, bytes of peaks
@@ -24,7 +24,6 @@ import (
 //	freqs    by posting: occurrences, 1 byte; 255 for those in many
 //	many     postings with 255 occurrences and more: posting and occurrences, 4 bytes each
 //	peaks    of each term that has them, one byte for each 64 documents
-const TextFormat = 1
 
 // Name returns the name of the segment that holds the index, empty for none.
 func (x *Text) Name() string { return x.name }
@@ -61,7 +60,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 			many = append(many, uint32(p), x.freq(uint32(p)))
 		}
 	}
-	meta := []byte{TextFormat}
+	meta := []byte{format.Current}
 	for _, n := range []uint64{uint64(len(x.ords)), x.sum, uint64(len(x.terms)), uint64(len(terms)), uint64(len(x.docs)), uint64(len(many) / 2), uint64(len(peaks))} {
 		meta = binary.AppendUvarint(meta, n)
 	}
@@ -85,8 +84,11 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 func openText(name string, src column.Source, next uint32) *Text {
 	at := place{src, "of texts"}
 	meta := column.Bytestring(src, "text")
-	if len(meta) == 0 || meta[0] != TextFormat {
-		at.fail("no known format; the last known is %d", TextFormat)
+	if len(meta) == 0 {
+		at.fail("block text is empty")
+	}
+	if err := format.Text.Check(uint32(meta[0])); err != nil {
+		at.fail("%v", err)
 	}
 	var n [7]uint64
 	if rest, ok := numbers(meta[1:], n[:1]); !ok {

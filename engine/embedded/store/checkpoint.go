@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
 // segmentState is what is known of a segment file.
@@ -58,6 +60,18 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	s.mu.Unlock()
 	if upTo < before {
 		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint up to record %d: there is one up to %d", upTo, before)}
+	}
+	if err := s.displaced(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	hasEnd := s.hasEnd
+	s.mu.Unlock()
+	if !hasEnd {
+		// A manifest of this format needs END.
+		if err := s.noteEnd(upTo); err != nil {
+			return err
+		}
 	}
 	if err := s.install(m); err != nil {
 		return err
@@ -146,9 +160,17 @@ func (s *Store) install(m manifest) error {
 }
 
 // writeFile makes a file with this content, durable on return.
-func (s *Store) writeFile(name string, data []byte) (err error) {
+func (s *Store) writeFile(name string, data []byte) error {
+	err := replaceFile(s.fsys, s.dir, name, data)
+	s.noteFull(err)
+	return err
+}
+
+// replaceFile makes a file in dir with this content, or puts it in the place of another.
+// It is durable on return.
+func replaceFile(fsys fs.FS, dir, name string, data []byte) error {
 	temp := name + tempExt
-	f, err := s.fsys.Create(temp)
+	f, err := createTemp(fsys, temp)
 	if err != nil {
 		return err
 	}
@@ -160,12 +182,24 @@ func (s *Store) writeFile(name string, data []byte) (err error) {
 		err = closeErr
 	}
 	if err == nil {
-		err = s.fsys.Rename(temp, name)
+		err = fsys.Rename(temp, name)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(s.fsys, temp))
+		return errors.Join(err, removeIfThere(fsys, temp))
 	}
-	return s.fsys.SyncDir(s.dir)
+	return fsys.SyncDir(dir)
+}
+
+// createTemp makes a temporary file in the place of one that could not be removed.
+func createTemp(fsys fs.FS, temp string) (fs.File, error) {
+	f, err := fsys.Create(temp)
+	if errors.Is(err, iofs.ErrExist) {
+		if err := fsys.Remove(temp); err != nil {
+			return nil, err
+		}
+		f, err = fsys.Create(temp)
+	}
+	return f, err
 }
 
 // removeManifests removes those that are not in force.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 
 var (
 	logMagic   = []byte("OGLOG\x00\x00\x00")
-	frameMagic = []byte{'O', 'G', 'L', FrameFormat}
+	frameMagic = []byte{'O', 'G', 'L', 1}
 	le         = binary.LittleEndian
 	noBytes    [frameAlign]byte
 )
@@ -32,7 +33,7 @@ type logHeader struct {
 func (h logHeader) encode() []byte {
 	page := make([]byte, logHeaderSize)
 	copy(page, logMagic)
-	le.PutUint32(page[8:], LogFormat)
+	le.PutUint32(page[8:], format.Current)
 	le.PutUint64(page[16:], h.number)
 	le.PutUint64(page[24:], h.first)
 	le.PutUint64(page[32:], h.salt)
@@ -43,8 +44,8 @@ func (h logHeader) encode() []byte {
 
 // decodeLogHeader reads the header of a log file of the given size.
 func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
-	corrupt := func(format string, args ...any) (logHeader, error) {
-		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) (logHeader, error) {
+		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if len(page) < logHeaderSize {
 		return corrupt("the file has %d bytes, fewer than a header of %d", len(page), logHeaderSize)
@@ -56,8 +57,8 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	if want, got := le.Uint32(page[logHeaderSize-4:]), checksum(page[:logHeaderSize-4]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
 	}
-	if format := le.Uint32(page[8:]); format != LogFormat {
-		return corrupt("offset 8: log format %d is not known, the last known is %d", format, LogFormat)
+	if err := format.Log.Check(le.Uint32(page[8:])); err != nil {
+		return corrupt("offset 8: %v", err)
 	}
 	h := logHeader{
 		number: le.Uint64(page[16:]),

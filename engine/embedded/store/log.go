@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -25,6 +26,7 @@ type Ticket struct {
 	kind    uint8
 	crc     uint32
 	payload []byte
+	file    *nextFile // the log file that the record begins; nil if it follows another
 
 	// Guarded by wal.mu.
 	waiting bool
@@ -36,10 +38,13 @@ type Ticket struct {
 // wal is the log. It has no goroutine: of the callers that wait, one at a time leads,
 // which is to write and sync what all have enqueued.
 type wal struct {
-	fsys fs.FS
-	dir  string
-	size int64 // of a log file
-	salt func() uint64
+	fsys     fs.Dir
+	dir      string
+	size     int64 // of a log file
+	salt     func() uint64
+	onFailed func(error) // called once, when a write fails; may be nil
+
+	preparing sync.Mutex // held while a spare file is made; before mu
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when a leader steps down
@@ -52,9 +57,16 @@ type wal struct {
 	files   []logFile // the last one is active
 	offset  int64     // in the active file, of the next frame; only the leader changes it
 	free    []uint64  // numbers of the free files, all of the full size
+	spare   *nextFile // made in advance; nil for none
+
+	// Where the next record will go: the number of the last file, and the bytes that
+	// remain in it, once the queue is written.
+	planned uint64
+	room    int64
 
 	// The leader's.
 	active fs.File
+	path   string // of active
 	seed   uint32
 	buf    []byte
 	batch  []*Ticket
@@ -67,25 +79,45 @@ type logFile struct {
 	size   int64
 }
 
-func newWAL(fsys fs.FS, dir string, size int64, salt func() uint64) *wal {
+func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
 	l := &wal{fsys: fsys, dir: dir, size: size, salt: salt, next: 1}
 	l.idle.L = &l.mu
 	return l
 }
 
+// enqueue gives a record its place, in a file that exists: to write it later takes no
+// more space. The error leaves the log as it was.
 func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 	if len(payload) > MaxPayload {
 		return nil, &engine.TooLarge{Resource: "bytes of a log record", Limit: MaxPayload, Actual: int64(len(payload))}
 	}
 	t := &Ticket{kind: kind, payload: payload, crc: payloadChecksum(payload), wake: make(chan struct{}, 1)}
+	size := frameSize(len(payload))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return nil, &engine.Unavailable{Reason: "it is closed"}
-	case l.failed != nil:
-		return nil, l.notWritten()
+	for {
+		switch {
+		case l.closed:
+			return nil, &engine.Unavailable{Reason: "it is closed"}
+		case l.failed != nil:
+			return nil, l.notWritten()
+		}
+		if size <= l.room {
+			break
+		}
+		if t.file = l.nextFileLocked(size); t.file != nil {
+			l.planned++
+			l.room = t.file.size - logHeaderSize
+			break
+		}
+		l.mu.Unlock()
+		err := l.prepare(size)
+		l.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
 	}
+	l.room -= size
 	t.LSN = l.next
 	l.next++
 	l.queue = append(l.queue, t)
@@ -134,26 +166,31 @@ func (l *wal) writeBatch() {
 	if len(l.queue) == 0 {
 		return
 	}
-	first := l.queue[0]
-	if room := l.files[len(l.files)-1].size - l.offset; frameSize(len(first.payload)) > room {
+	if first := l.queue[0]; first.file != nil {
 		l.mu.Unlock()
-		err := l.rotate(first.LSN, frameSize(len(first.payload)))
+		err := l.rotate(first.file, first.LSN)
 		l.mu.Lock()
 		if err != nil {
 			l.fail(err)
 			return
 		}
 	}
-	l.take(l.files[len(l.files)-1].size - l.offset)
+	l.take()
 	l.mu.Unlock()
 	written, err := l.write()
 	l.mu.Lock()
 	if err == nil {
 		l.offset += written
 		l.durable = l.batch[len(l.batch)-1].LSN
+	} else {
+		l.failed = err
 	}
 	for _, t := range l.batch {
-		if err != nil {
+		var refused *refusedError
+		switch {
+		case errors.As(err, &refused):
+			t.err = l.notWritten()
+		case err != nil:
 			t.err = &engine.Indeterminate{Err: err}
 		}
 		t.finish()
@@ -164,13 +201,13 @@ func (l *wal) writeBatch() {
 	}
 }
 
-// take moves the records of the next write from the queue to the batch: as many as fit
-// into room and maxWrite, at least one.
-func (l *wal) take(room int64) {
+// take moves the records of the next write from the queue to the batch: at least one, and
+// then as many as belong in the same file and fit into maxWrite. REQUIRES: mu.
+func (l *wal) take() {
 	n, total := 0, int64(0)
 	for _, t := range l.queue {
 		size := frameSize(len(t.payload))
-		if n > 0 && total+size > min(room, maxWrite) {
+		if n > 0 && (t.file != nil || total+size > maxWrite) {
 			break
 		}
 		n, total = n+1, total+size
@@ -179,7 +216,17 @@ func (l *wal) take(room int64) {
 	l.queue = slices.Delete(l.queue, 0, n)
 }
 
-// write writes the batch behind what is durable, and returns its bytes.
+// refusedError is the reason of a write that did not happen. The log on disk is unchanged.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// write writes the batch behind the durable records, and returns its bytes. The error is a
+// *refusedError if none of the batch will be found when the log is opened again.
+//
+// It looks twice whether the file still is where an Open would look for it: before, so as
+// not to write what must not be acknowledged, and after the sync, since only then a copy
+// of the directory that takes its place has the records too.
 func (l *wal) write() (int64, error) {
 	buf := l.buf[:0]
 	for i, t := range l.batch {
@@ -191,26 +238,61 @@ func (l *wal) write() (int64, error) {
 	if l.buf = buf; cap(buf) > keepBuffer {
 		l.buf = nil
 	}
+	if err := l.fsys.Check(l.active, l.path); err != nil {
+		return 0, &refusedError{err}
+	}
 	if _, err := l.active.WriteAt(buf, l.offset); err != nil {
-		return 0, fmt.Errorf("writing the log: %w", err)
+		err = fmt.Errorf("writing the log: %w", err)
+		if fs.IsNoSpace(err) && l.clearTail(len(buf)) == nil {
+			err = &refusedError{err}
+		}
+		return 0, err
 	}
 	if err := l.active.Sync(); err != nil {
 		return 0, fmt.Errorf("syncing the log: %w", err)
 	}
+	if err := l.fsys.Check(l.active, l.path); err != nil {
+		return 0, err
+	}
 	return int64(len(buf)), nil
 }
 
-// fail makes the log unusable, and finishes the records that wait to be written.
+// clearTail makes zeros of the n bytes behind the durable records, where a write broke off.
+func (l *wal) clearTail(n int) error {
+	if _, err := l.active.WriteAt(make([]byte, n), l.offset); err != nil {
+		return err
+	}
+	return l.active.Sync()
+}
+
+// fail makes the log unusable, and finishes the records that wait to be written. It lets
+// go of mu for the call of onFailed. REQUIRES: mu, leading.
 func (l *wal) fail(err error) {
 	l.failed = err
 	for _, t := range l.queue {
 		t.err = l.notWritten()
 		t.finish()
+		t.file.discard(l)
 	}
 	l.queue = nil
+	if l.onFailed != nil {
+		l.mu.Unlock()
+		l.onFailed(l.notWritten())
+		l.mu.Lock()
+	}
 }
 
+// notWritten is the error of records that come after a failure. REQUIRES: mu, or failed
+// set for good.
 func (l *wal) notWritten() error {
+	var moved *fs.MovedError
+	var refused *refusedError
+	switch {
+	case errors.As(l.failed, &moved):
+		return unavailable("its folder or its log was moved, removed or replaced, open it again", l.failed)
+	case errors.As(l.failed, &refused) && fs.IsNoSpace(l.failed):
+		return unavailable("its disk is full, open it again", l.failed)
+	}
 	return unavailable("its log failed, open it again", l.failed)
 }
 
@@ -236,8 +318,17 @@ func (l *wal) close() error {
 	return nil
 }
 
-// closeFile closes the active file.
+// sound returns the last durable record, and whether no write has failed.
+func (l *wal) sound() (durable uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.durable, l.failed == nil
+}
+
+// closeFile closes the active file and removes the spare one.
 func (l *wal) closeFile() error {
+	l.spare.discard(l)
+	l.spare = nil
 	if l.active == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
@@ -17,6 +18,7 @@ var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest says what the graph is, up to a record.
 type manifest struct {
+	format   uint32 // that it was read with; it is written with the current one
 	number   uint64
 	upTo     uint64 // LSN
 	next     SegmentID
@@ -34,7 +36,7 @@ type manifestEntry struct {
 func (m manifest) encode() []byte {
 	buf := make([]byte, 0, manifestHeaderSize+len(m.segments)*manifestEntrySize+len(m.payload)+4)
 	buf = append(buf, manifestMagic...)
-	buf = le.AppendUint32(buf, ManifestFormat)
+	buf = le.AppendUint32(buf, format.Current)
 	buf = le.AppendUint32(buf, uint32(len(m.segments)))
 	buf = le.AppendUint64(buf, m.number)
 	buf = le.AppendUint64(buf, m.upTo)
@@ -52,8 +54,8 @@ func (m manifest) encode() []byte {
 
 // decodeManifest reads a manifest. Its payload points into data, nil if it is empty.
 func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
-	corrupt := func(format string, args ...any) (manifest, error) {
-		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) (manifest, error) {
+		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if len(data) < manifestHeaderSize+4 {
 		return corrupt("the file has %d bytes, fewer than a header", len(data))
@@ -65,10 +67,11 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	if want, got := le.Uint32(data[len(body):]), checksum(body); got != want {
 		return corrupt("the file has checksum %08x, wanted %08x", got, want)
 	}
-	if format := le.Uint32(data[8:]); format != ManifestFormat {
-		return corrupt("offset 8: manifest format %d is not known, the last known is %d", format, ManifestFormat)
+	written := le.Uint32(data[8:])
+	if err := format.StoreRoot.Check(written); err != nil {
+		return corrupt("offset 8: %v", err)
 	}
-	m := manifest{number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
+	m := manifest{format: written, number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
 	if m.number != number {
 		return corrupt("offset 16: this is manifest %d, wanted %d", m.number, number)
 	}

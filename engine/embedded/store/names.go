@@ -16,6 +16,7 @@ const (
 	manifestExt = ".manifest"
 	tempExt     = ".tmp"
 	lockName    = "LOCK"
+	endName     = "END"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -42,7 +43,7 @@ func classify(names []string) listing {
 	for _, name := range names {
 		if made, ok := strings.CutSuffix(name, tempExt); ok {
 			// Another's temporary file is not for a store to remove.
-			if made := classify([]string{made}); len(made.logs)+len(made.segments)+len(made.manifests) > 0 {
+			if found := classify([]string{made}); made == endName || len(found.logs)+len(found.segments)+len(found.manifests) > 0 {
 				l.temps = append(l.temps, name)
 			}
 			continue

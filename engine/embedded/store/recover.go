@@ -39,7 +39,10 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	for _, e := range m.segments {
 		rec.Segments = append(rec.Segments, e.id)
 	}
-	used, scans, err := readLogs(ctx, s.fsys, s.dir, found.logs, m.upTo)
+	if s.end, s.hasEnd, err = readEnd(s.fsys, s.dir, m); err != nil {
+		return nil, err
+	}
+	used, scans, err := readLogs(ctx, s.fsys, s.dir, found.logs, m.upTo, s.end)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,11 @@ func (s *Store) tidy(found listing, used []openLog) error {
 	for _, number := range found.free {
 		name := filename(s.dir, number, freeExt)
 		size, err := fileSize(s.fsys, name)
-		if err == nil && (size != s.log.size || len(s.log.free) == maxFree) {
+		var shared bool
+		if err == nil {
+			shared, err = s.lock.Shared(name)
+		}
+		if err == nil && (shared || size != s.log.size || len(s.log.free) == maxFree) {
 			err = s.fsys.Remove(name)
 		} else if err == nil {
 			s.log.free = append(s.log.free, number)
@@ -120,9 +127,10 @@ type openLog struct {
 	data []byte
 }
 
-// readLogs reads the log files that hold records after upTo, and checks that none is
-// missing. The last file's scan may have debris.
-func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo uint64) ([]openLog, []logScan, error) {
+// readLogs reads the log files that hold records after upTo, which the manifest names,
+// and checks that no file is missing and that the records up to end are there. The last
+// file's scan may have debris.
+func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
 	var files []openLog
 	var scans []logScan
 	for _, number := range slices.Backward(numbers) {
@@ -148,6 +156,10 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
 				"offset %d: no valid frame of record %d; the manifest says that record %d is durable",
 				scan.end, scan.next, upTo)}
+		} else if scan.next <= end {
+			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+				"offset %d: no valid frame of record %d; record %d was durable when the graph was last closed",
+				scan.end, scan.next, end)}
 		}
 		files, scans = append(files, file), append(scans, scan)
 		if file.first <= upTo+1 {
@@ -190,11 +202,16 @@ func (l *wal) resume(files []openLog, last logScan) error {
 		l.files = append(l.files, logFile{number: file.number, first: file.first, size: int64(len(file.data))})
 	}
 	active := files[len(files)-1]
-	f, err := l.fsys.OpenWrite(filename(l.dir, active.number, logExt))
-	if err != nil {
+	name := filename(l.dir, active.number, logExt)
+	f, err := l.openOwn(name, active.data)
+	var held *fs.LockedError
+	switch {
+	case errors.As(err, &held):
+		return &engine.Unavailable{Reason: name + " is in another folder too, by a hard link, and open there; copy the folder without hard links"}
+	case err != nil:
 		return unavailable("opening the log", err)
 	}
-	l.active = f
+	l.active, l.path = f, name
 	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.debris)])
 	clear(tail[last.end-last.lastWrite:])
 	if len(tail) > 0 {
@@ -207,7 +224,29 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	}
 	l.seed, l.offset = active.seed(), last.end
 	l.next, l.durable = last.next, last.next-1
+	l.planned, l.room = active.number, active.size-last.end
 	return nil
+}
+
+// openOwn opens a log file for writing. If another directory has the file too, by a hard
+// link, it first puts a copy in its place.
+func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
+	f, err := l.fsys.OpenWrite(name)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := l.fsys.Shared(name)
+	if err == nil && !shared {
+		return f, nil
+	}
+	f.Close()
+	if err == nil {
+		err = replaceFile(l.fsys, l.dir, name, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.fsys.OpenWrite(name)
 }
 
 func fileSize(fsys fs.FS, name string) (size int64, err error) {

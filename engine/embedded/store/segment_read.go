@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
@@ -188,8 +189,8 @@ func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment,
 }
 
 func checkSegmentHeader(h []byte, file string, id SegmentID) error {
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) error {
+		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if !bytes.HasPrefix(h, segmentMagic) {
 		return corrupt("offset 0: no segment starts with %q", h[:len(segmentMagic)])
@@ -197,8 +198,8 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
 	}
-	if format := le.Uint32(h[8:]); format < 1 || format > SegmentFormat {
-		return corrupt("offset 8: segment format %d is not known, the last known is %d", format, SegmentFormat)
+	if err := format.SegmentFile.Check(le.Uint32(h[8:])); err != nil {
+		return corrupt("offset 8: %v", err)
 	}
 	if got := SegmentID(le.Uint64(h[16:])); got != id {
 		return corrupt("offset 16: the header is that of segment %d, wanted %d", got, id)
@@ -224,8 +225,8 @@ func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 // footer starts. The blocks it returns lie in the segment one after the other, without
 // gaps, so that every byte of it is under a checksum.
 func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32, error) {
-	corrupt := func(format string, args ...any) ([]blockEntry, uint32, error) {
-		return nil, 0, &engine.Corrupt{Object: file, Detail: "footer: " + fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) ([]blockEntry, uint32, error) {
+		return nil, 0, &engine.Corrupt{Object: file, Detail: "footer: " + fmt.Sprintf(text, args...)}
 	}
 	if len(footer) < segmentTrailerSize {
 		return corrupt("it has %d bytes, fewer than %d", len(footer), segmentTrailerSize)
@@ -240,9 +241,9 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return corrupt("it ends with %q", trailer[32:])
 	}
-	format := le.Uint32(trailer[20:])
-	if format < 1 || format > SegmentFormat {
-		return corrupt("segment format %d is not known, the last known is %d", format, SegmentFormat)
+	written := le.Uint32(trailer[20:])
+	if err := format.SegmentFile.Check(written); err != nil {
+		return corrupt("%v", err)
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
 		return corrupt("the segment had %d bytes, it has %d", got, size)
@@ -271,7 +272,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
 		b.unpacked = b.length
-		if format > 1 {
+		if written > 1 {
 			if (len(rest)-coldEntrySize)/4 < pieces {
 				return corrupt("it breaks off in block %d of %d", i+1, count)
 			}

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
 const (
@@ -69,6 +70,7 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 
 	state, err := s.writeSegment(ctx, id, write)
 	if err != nil {
+		s.noteFull(err)
 		return 0, err
 	}
 	s.mu.Lock()
@@ -130,7 +132,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	name := filename(s.dir, uint64(id), segmentExt)
 	temp := name + tempExt
 	doing := fmt.Sprintf("writing segment %d", id)
-	f, err := s.fsys.Create(temp)
+	f, err := createTemp(s.fsys, temp)
 	if err != nil {
 		return nil, unavailable(doing, err)
 	}
@@ -179,13 +181,17 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := s.fsys.SyncDir(s.dir); err != nil {
 		return nil, errors.Join(unavailable(doing, err), removeIfThere(s.fsys, name))
 	}
+	// A record that names the segment is read where the path leads.
+	if err := s.displaced(); err != nil {
+		return nil, err
+	}
 	return &segmentState{known: true, size: w.offset, crc: crc}, nil
 }
 
 func encodeSegmentHeader(id SegmentID) []byte {
 	h := make([]byte, 0, segmentHeaderSize)
 	h = append(h, segmentMagic...)
-	h = le.AppendUint32(h, SegmentFormat)
+	h = le.AppendUint32(h, format.Current)
 	h = le.AppendUint32(h, 0)
 	h = le.AppendUint64(h, uint64(id))
 	h = h[:segmentHeaderSize-4]
@@ -210,7 +216,7 @@ func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 	buf = le.AppendUint64(buf, uint64(offset))
 	buf = le.AppendUint64(buf, uint64(size))
 	buf = le.AppendUint32(buf, uint32(len(blocks)))
-	buf = le.AppendUint32(buf, SegmentFormat)
+	buf = le.AppendUint32(buf, format.Current)
 	buf = le.AppendUint32(buf, 0)
 	crc := checksum(buf)
 	buf = le.AppendUint32(buf, crc)

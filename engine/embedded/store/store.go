@@ -35,6 +35,10 @@ type Options struct {
 	// Manifest is the payload of the manifest that Create writes.
 	Manifest []byte
 
+	// Failed, if set, is called once when a write or sync of the log fails: nothing can be
+	// written from then on until the store is opened again. It must not call the store.
+	Failed func(error)
+
 	salt func() uint64 // nil for one at random
 }
 
@@ -58,7 +62,7 @@ type Recovered struct {
 type Store struct {
 	fsys fs.FS
 	dir  string
-	lock interface{ Close() error }
+	lock fs.Dir // also fsys
 	log  *wal
 
 	checkpointing sync.Mutex // held by Checkpoint
@@ -68,7 +72,11 @@ type Store struct {
 	manifests   []uint64 // that may be there, in order
 	segments    map[SegmentID]*segmentState
 	nextSegment SegmentID
-	recovered   uint64 // LSN of the last record at Open
+	recovered   uint64        // LSN of the last record at Open
+	end         uint64        // LSN that END names
+	hasEnd      bool          // there is an END
+	fullSignal  chan struct{} // capacity 1: full was set
+	full        error         // that a write was refused with for space; nil if none was since
 	closed      bool
 }
 
@@ -121,6 +129,15 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, *R
 	return s, rec, nil
 }
 
+// Reserve makes room in the log for a record with a payload of n bytes. It need not be
+// called: it spares the next Enqueue to make a file, which takes some milliseconds. The
+// error is an *engine.Unavailable and leaves the log as it was.
+func (s *Store) Reserve(n int) error {
+	err := s.log.reserve(n)
+	s.noteFull(err)
+	return err
+}
+
 // Append writes a record and returns its number when it is durable. Callers that wait
 // at the same time share one write and one sync. The segments are those that the
 // record is the first to name; see [Store.Enqueue].
@@ -148,10 +165,11 @@ func (s *Store) Append(ctx context.Context, kind uint8, payload []byte, segments
 // record is kept until a checkpoint after the next Open.
 //
 // The error is an *engine.TooLarge, or an *engine.Unavailable when the log has failed or
-// is closed.
+// is closed, or when the disk has no room for the record; then nothing has changed.
 func (s *Store) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Ticket, error) {
 	t, err := s.log.enqueue(kind, payload)
 	if err != nil {
+		s.noteFull(err)
 		return nil, err
 	}
 	if len(segments) > 0 {
@@ -168,8 +186,9 @@ func (s *Store) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Tic
 
 // Wait returns when a record is durable, or has failed. A write or sync that fails makes
 // the log unusable until the store is opened again: the records in it get an
-// *engine.Indeterminate, since they may be found then, and every other record an
-// *engine.Unavailable, since it was not written.
+// *engine.Indeterminate, since they may be found then. Every other record gets an
+// *engine.Unavailable, since it was not written; so do the records of a write that was
+// refused for space and cleared away.
 func (s *Store) Wait(t *Ticket) error { return s.log.wait(t) }
 
 // Durable returns the number of the last durable record, 0 if there is none.
@@ -179,8 +198,10 @@ func (s *Store) Durable() uint64 {
 	return s.log.durable
 }
 
-// Close writes what is enqueued and lets go of the directory. Segments stay readable.
-// The error is that of the last write, if there was one to do.
+// Close writes what is enqueued, notes the last record in END, and unlocks the directory.
+// Segments stay readable. The error is that of the last write, if there was one to do. A
+// note that cannot be written is no error: damage to the records after the last note is
+// then taken for a torn write.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -190,15 +211,20 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	err := s.log.close()
+	if durable, ok := s.log.sound(); ok && s.displaced() == nil {
+		_ = s.noteEnd(durable)
+	}
 	return errors.Join(err, s.release())
 }
 
 func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
-	lock, err := fsys.Lock(filepath.Join(dir, lockName))
+	lock, err := fsys.LockDir(dir, lockName)
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
 		return nil, &engine.Unavailable{Reason: held.Error() + ", only one may have a graph open"}
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil, &engine.NotFound{What: "graph directory", Name: dir}
 	case err != nil:
 		return nil, unavailable("locking the directory", err)
 	}
@@ -210,11 +236,14 @@ func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 	if salt == nil {
 		salt = randomSalt
 	}
+	log := newWAL(lock, dir, max(minLogSize, pad(size, logHeaderSize)), salt)
+	log.onFailed = opts.Failed
 	return &Store{
-		fsys:        fsys,
+		fsys:        lock,
 		dir:         dir,
 		lock:        lock,
-		log:         newWAL(fsys, dir, max(minLogSize, pad(size, logHeaderSize)), salt),
+		log:         log,
+		fullSignal:  make(chan struct{}, 1),
 		segments:    map[SegmentID]*segmentState{},
 		nextSegment: 1,
 	}, nil
@@ -253,7 +282,10 @@ func (s *Store) create(opts Options) error {
 			return unavailable("removing what an earlier attempt left", err)
 		}
 	}
-	if err := s.log.rotate(1, 0); err != nil {
+	if err := s.log.begin(); err != nil {
+		return err
+	}
+	if err := s.noteEnd(0); err != nil {
 		return err
 	}
 	return s.install(manifest{number: 1, next: s.nextSegment, payload: opts.Manifest})
@@ -263,6 +295,15 @@ func (s *Store) create(opts Options) error {
 func (s *Store) release() error {
 	err := s.log.closeFile()
 	return errors.Join(err, s.lock.Close())
+}
+
+// displaced returns an error when the path of the store leads to another directory than
+// the one that is open: what is written would not be found there.
+func (s *Store) displaced() error {
+	if err := s.lock.Check(nil, ""); err != nil {
+		return unavailable("its folder cannot be written safely", err)
+	}
+	return nil
 }
 
 // unavailable says that the file system failed. Both the *engine.Unavailable and the

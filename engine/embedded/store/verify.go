@@ -66,7 +66,11 @@ func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 	number := s.manifest.number
 	ids := slices.Sorted(maps.Keys(s.segments))
 	s.mu.Unlock()
-	if _, err := readManifest(s.fsys, s.dir, number); err != nil {
+	m, err := readManifest(s.fsys, s.dir, number)
+	if err == nil {
+		_, _, err = readEnd(s.fsys, s.dir, m)
+	}
+	if err != nil {
 		faults.add(err)
 	}
 	return ids
@@ -127,8 +131,12 @@ func (s *Store) verifyAll(ctx context.Context) error {
 			return err
 		}
 	}
+	end, _, badEnd := readEnd(s.fsys, s.dir, newest)
+	if badEnd != nil {
+		faults.add(badEnd)
+	}
 	if bad == nil {
-		_, _, bad = readLogs(ctx, s.fsys, s.dir, found.logs, newest.upTo)
+		_, _, bad = readLogs(ctx, s.fsys, s.dir, found.logs, newest.upTo, end)
 		if bad == nil {
 			return faults.join()
 		}

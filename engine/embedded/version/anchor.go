@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-)
 
-// StateFormat is the format number of a block of a segment of anchors. It is followed
-// by schemas, tables and states, as in a manifest of format 3; see [ManifestFormat].
-const StateFormat = 1
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
+)
 
 // Anchor is a state of the past that is stored, as a manifest names it. Later ones are
 // made of it and of the records of the commits between.
@@ -23,21 +21,20 @@ type Anchor struct {
 // BlockName returns the name of the anchor's block.
 func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 
-// AppendState appends a block with one state, whose rows are stored.
+// AppendState appends a block with one state, whose rows are stored: the format (1 byte),
+// then schemas, tables and states, as in the manifest of that format; see
+// [Manifest]. Where the format is 1 the manifest is that of format 3.
 func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	l.add(s)
-	return l.append(append(dst, StateFormat), encoded)
+	return l.append(append(dst, format.Current), encoded)
 }
 
 // ReadState reads the block of an anchor. Schemas that are known are not made again.
 // The error is a *engine.Corrupt, or open's.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
-	if f := r.byte(); r.err == nil && f != StateFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, StateFormat))
-	}
-	r.format = 3
+	r.format = max(3, r.formatOf(format.State))
 	states, err := r.layouts(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -96,7 +93,7 @@ func (l *layoutList) add(s *Snapshot) {
 	}
 }
 
-// append appends the schemas, the tables and the states, as [ManifestFormat] has them.
+// append appends the schemas, the tables and the states, as [Manifest] has them.
 func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
 	for _, s := range l.schemas {

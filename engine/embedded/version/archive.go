@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// ArchiveFormat is the format number of the block "records" of a segment of the
-// archive, which keeps what the log had of commits:
+// The block "records" of a segment of the archive keeps what the log had of commits:
 //
 //	format    1 byte
 //	runs      uvarint count; of each the number of its first commit in the history, and
@@ -16,7 +17,6 @@ import (
 //	          header (text: uvarint length, bytes)
 //
 // Of a commit that is replayed from no other state the kind is 0 and the payload empty.
-const ArchiveFormat = 1
 
 // Archived is what the log had of a commit, beside its header. Its operations apply to
 // any state of its first parent, however that one's entities are numbered.
@@ -92,7 +92,7 @@ func FindArchive(segments []ArchiveSegment, n int) (s *ArchiveSegment, at int, o
 
 // AppendArchive appends the block of a segment of the archive.
 func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
-	dst = append(dst, ArchiveFormat)
+	dst = append(dst, format.Current)
 	dst = appendRuns(dst, runs)
 	for _, a := range records {
 		dst = append(dst, a.Kind)
@@ -105,9 +105,7 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 // error is a *engine.Corrupt.
 func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	r := &reader{b: b}
-	if f := r.byte(); r.err == nil && f != ArchiveFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, ArchiveFormat))
-	}
+	r.formatOf(format.Archive)
 	runs = r.runs()
 	for _, run := range runs {
 		for range run.N {

@@ -10,13 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// IndexFormat is the format number of a segment that holds the bases of a table's
-// indexes. Its blocks:
+// A segment that holds the bases of a table's indexes has these blocks:
 //
 //	meta        format   1 byte
 //	            type     entity (1 byte, 0 node, 1 edge), name (text)
@@ -27,7 +27,6 @@ import (
 //	k.*         the base of the ids
 //	t0.* …      of the tuples
 //	out.*, in.* of an edge's ends
-const IndexFormat = 1
 
 // bases says over what the bases of a table's indexes were built: what has a greater
 // ordinal, or lies in a later row, is in their overlays. Tables with the same bases
@@ -103,7 +102,7 @@ func (ix basesOf) Named(name string) { ix.t.based.name = name }
 
 func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	t := ix.t
-	meta := []byte{IndexFormat, byte(t.Type.Entity)}
+	meta := []byte{format.Current, byte(t.Type.Entity)}
 	meta = appendText(meta, t.Type.Name)
 	meta = binary.AppendUvarint(meta, uint64(t.based.ords))
 	meta = binary.AppendUvarint(meta, uint64(t.based.rows))
@@ -140,16 +139,16 @@ func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 // use. It reports false for a type with other tuples, whose bases are to be built anew. The
 // error is a *engine.Corrupt.
 func (t *Table) openIndexes(name string, src column.Source) (same bool, err error) {
-	corrupt := func(format string, args ...any) (bool, error) {
-		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) (bool, error) {
+		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
 	}
 	meta, err := src.Block("meta")
 	if err != nil {
 		return false, err
 	}
 	r := &reader{b: meta}
-	if f := r.byte(); r.err == nil && f != IndexFormat {
-		return corrupt("index format %d, wanted %d", f, IndexFormat)
+	if err := format.Index.Check(uint32(r.byte())); r.err == nil && err != nil {
+		return corrupt("%v", err)
 	}
 	entity, typeName := r.byte(), r.text()
 	b := &bases{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}

@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// BranchingFormat is the format number of the payload of a KindBranch record:
+// The payload of a KindBranch record:
 //
 //	format   1 byte
 //	what     1 byte: create 1, delete 2
@@ -15,7 +17,6 @@ import (
 //	of a create:
 //	  from     text: the branch at whose head it begins; empty for none
 //	  commit   16 bytes, a ULID: the commit that it begins at
-const BranchingFormat = 1
 
 // Branching makes a branch or deletes one.
 type Branching struct {
@@ -32,7 +33,7 @@ func (b *Branching) Append(dst []byte) []byte {
 	if b.Delete {
 		what = 2
 	}
-	dst = append(dst, BranchingFormat, what)
+	dst = append(dst, format.Current, what)
 	dst = binary.AppendVarint(dst, b.Time.UnixMicro())
 	dst = appendText(dst, b.Name)
 	if !b.Delete {
@@ -45,9 +46,7 @@ func (b *Branching) Append(dst []byte) []byte {
 // ReadBranching reads what Append wrote. The error is a *engine.Corrupt.
 func ReadBranching(payload []byte) (*Branching, error) {
 	r := &reader{b: payload}
-	if f := r.byte(); r.err == nil && f != BranchingFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, BranchingFormat))
-	}
+	r.formatOf(format.Branching)
 	what := r.byte()
 	if r.err == nil && what != 1 && what != 2 {
 		r.fail(fmt.Sprintf("what %d", what))

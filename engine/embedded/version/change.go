@@ -3,10 +3,13 @@ package version
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// ChangeFormat is the format number of what a KindSchema record holds behind its header,
-// or of the block "change" of a segment that it names:
+// AppendChange appends the change that the transaction makes, without where, and what it
+// does besides. A KindSchema record holds it behind its header, or names a segment that
+// has it as its block "change":
 //
 //	where     1 byte, 0: the rest follows; 1: the segment's name, a text (uvarint length,
 //	          bytes), follows, and the rest is in the segment
@@ -15,12 +18,8 @@ import (
 //	ancestors uvarint count; of each its digest (text) and the way from it, see appendCarry
 //	carry     the way from the schema before
 //	ops       operations, which name types of the new schema
-const ChangeFormat = 1
-
-// AppendChange appends the change that the transaction makes, without where, and what it
-// does besides.
 func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
-	dst = append(dst, ChangeFormat)
+	dst = append(dst, format.Current)
 	dst = appendSchema(dst, tx.change.Schema, encoded(tx.change.Schema))
 	dst = appendAncestors(dst, tx.change.Schema)
 	return tx.AppendOps(appendCarry(dst, tx.change.Carry))
@@ -29,9 +28,7 @@ func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 // ReadChange reads what AppendChange wrote, and returns the operations.
 func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	r := &reader{b: b}
-	if f := r.byte(); r.err == nil && f != ChangeFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, ChangeFormat))
-	}
+	r.formatOf(format.Change)
 	ch.Schema = readSchema(r, decode)
 	if r.err != nil {
 		return Change{}, nil, r.err

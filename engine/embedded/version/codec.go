@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -114,6 +115,15 @@ func (r *reader) byte() byte {
 		return b[0]
 	}
 	return 0
+}
+
+// formatOf reads the format number of a kind, and fails if the kind never had it.
+func (r *reader) formatOf(k format.Kind) byte {
+	n := r.byte()
+	if err := k.Check(uint32(n)); r.err == nil && err != nil {
+		r.fail(err.Error())
+	}
+	return n
 }
 
 func (r *reader) uvarint() uint64 {

@@ -3,20 +3,19 @@ package version
 import (
 	"container/heap"
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// HistoryFormat is the format number of the block "commits" of a segment of history:
+// The block "commits" of a segment of history:
 //
 //	format    1 byte
 //	schemas   uvarint count; of each its digest, a text (uvarint length, bytes)
 //	commits   uvarint count; of each its header, as in a record, and which of the
 //	          schemas (uvarint)
-const HistoryFormat = 1
 
 // HistorySegment names commits that are stored.
 type HistorySegment struct {
@@ -256,7 +255,7 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 			digests = append(digests, c.Schema)
 		}
 	}
-	dst = append(dst, HistoryFormat)
+	dst = append(dst, format.Current)
 	dst = binary.AppendUvarint(dst, uint64(len(digests)))
 	for _, d := range digests {
 		dst = appendText(dst, d)
@@ -272,9 +271,7 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 // ReadHistory enters the commits of a segment's block. The error is a *engine.Corrupt.
 func (h *History) ReadHistory(b []byte) error {
 	r := &reader{b: b}
-	if f := r.byte(); r.err == nil && f != HistoryFormat {
-		r.fail(fmt.Sprintf("format %d, wanted %d", f, HistoryFormat))
-	}
+	r.formatOf(format.History)
 	digests := make([]string, r.count())
 	for i := range digests {
 		digests[i] = r.text()

@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// ManifestFormat is the format number of a manifest's payload:
+// The payload of a manifest:
 //
 //	format    1 byte
 //	schemas   uvarint count; of each its digest, source and catalog encoding, each a
@@ -42,7 +43,7 @@ import (
 //	          and its receipts: uvarint count, the header of each one's commit
 //	history   uvarint count of segments, each's name (text) and commits (uvarint)
 //	archive   uvarint count of segments; of each its name (text), the bytes of its block
-//	          (uvarint), its runs (see [ArchiveFormat]), and the segments that it names:
+//	          (uvarint), its runs (see [Archived]), and the segments that it names:
 //	          uvarint count, texts
 //	anchors   uvarint count; of each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
@@ -53,7 +54,6 @@ import (
 // there are no ancestors, origins, indexes, archive and anchors. In format 1
 // there is one branch besides, and the format is followed by: uvarint 1, the header of its
 // head, the schema, the number of its tables and their contents.
-const ManifestFormat = 4
 
 // Manifest is what a manifest holds: every state that has to be there without the
 // log, and what it is of.
@@ -81,7 +81,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	for _, b := range m.Branches {
 		l.add(b.Head)
 	}
-	dst = l.append(append(dst, ManifestFormat), encoded)
+	dst = l.append(append(dst, format.Current), encoded)
 	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
 	for _, b := range m.Branches {
 		dst = appendText(dst, b.Name)
@@ -129,16 +129,12 @@ type Opener interface {
 // is thrown, see package damage.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
-	r.format = r.byte()
-	format := r.format
+	r.format = r.formatOf(format.Manifest)
 	switch {
 	case r.err != nil:
 		return nil, r.err
-	case format == 1:
+	case r.format == 1:
 		return r.manifest1(decode, open)
-	case format > ManifestFormat || format == 0:
-		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", format, ManifestFormat))
-		return nil, r.err
 	}
 	m := &Manifest{}
 	states, err := r.layouts(decode, nil, open)
@@ -161,7 +157,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		b.Head = states[head].Fork()
 		m.Branches = append(m.Branches, b)
 	}
-	if format < 4 {
+	if r.format < 4 {
 		if m.Bases = r.pairs(states, len(m.Branches)); r.err != nil {
 			return nil, r.err
 		}
@@ -169,7 +165,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	for range r.count() {
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
 	}
-	if format >= 3 {
+	if r.format >= 3 {
 		r.past(m)
 	}
 	return m, r.err

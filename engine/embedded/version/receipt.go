@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
 // Receipt is what a commit keeps of the call that made it, for the call's repetition.
@@ -60,7 +61,7 @@ func (c *Receipt) Pack() string { return string(c.append(nil)) }
 // UnpackReceipt returns what Pack was called on. It panics when s is no such text.
 func UnpackReceipt(s string) Receipt {
 	r := &reader{b: appendText(nil, s)}
-	c := r.receipt(RecordFormat)
+	c := r.receipt(format.Current)
 	if c == nil {
 		panic("version: " + strconv.Quote(s) + " is no receipt")
 	}
@@ -68,7 +69,7 @@ func UnpackReceipt(s string) Receipt {
 }
 
 // receipt reads a text that holds a receipt, or nothing, in a record of a format.
-func (r *reader) receipt(format byte) *Receipt {
+func (r *reader) receipt(written byte) *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {
 		return nil
@@ -82,7 +83,7 @@ func (r *reader) receipt(format byte) *Receipt {
 			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
 		}
 	}
-	if in.err == nil && format > 2 && len(in.b) > 0 {
+	if in.err == nil && written > 2 && len(in.b) > 0 {
 		c.Schema, in.b = slices.Clone(in.b), nil
 	}
 	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {

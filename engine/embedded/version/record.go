@@ -8,6 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -23,11 +24,11 @@ const (
 	// KindBranch makes or deletes a branch; see [Branching].
 	KindBranch uint8 = 4
 	// KindSchema is a commit that puts a schema in force: a header, then the change; see
-	// [ChangeFormat].
+	// [Txn.AppendChange].
 	KindSchema uint8 = 5
 )
 
-// RecordFormat is the format number of the payloads of all kinds.
+// The payloads of all kinds:
 //
 //	header   format        1 byte
 //	         id            16 bytes, a ULID
@@ -45,7 +46,6 @@ const (
 //
 // A put replaces the entity with its id or makes one; a skip gives out an ordinal that
 // nobody gets. Operations take effect in order.
-const RecordFormat = 3
 
 const (
 	opDeleteNode = 1 + iota
@@ -58,7 +58,7 @@ const (
 
 // AppendHeader appends the header of a record; the receipt may be nil.
 func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
-	dst = append(dst, RecordFormat)
+	dst = append(dst, format.Current)
 	dst = appendULID(dst, c.ID)
 	dst = binary.AppendUvarint(dst, c.Seq)
 	dst = binary.AppendVarint(dst, c.Time.UnixMicro())
@@ -216,10 +216,7 @@ func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 }
 
 func (r *reader) header() (c engine.Commit, receipt *Receipt) {
-	format := r.byte()
-	if r.err == nil && (format < 1 || format > RecordFormat) {
-		r.fail(fmt.Sprintf("format %d, wanted 1 to %d", format, RecordFormat))
-	}
+	written := r.formatOf(format.Record)
 	c.ID = r.ulid()
 	c.Seq = r.uvarint()
 	c.Time = time.UnixMicro(r.varint()).UTC()
@@ -228,8 +225,8 @@ func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 	for range r.count() {
 		c.Parents = append(c.Parents, r.ulid())
 	}
-	if format > 1 {
-		receipt = r.receipt(format)
+	if written > 1 {
+		receipt = r.receipt(written)
 	}
 	return c, receipt
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// SegmentFormat is the format number of a segment's content. Its blocks:
+// A segment of rows has these blocks:
 //
 //	meta        format   1 byte
 //	            type     entity (1 byte, 0 node, 1 edge), name (text)
@@ -22,12 +23,11 @@ import (
 //	                     the id) and its descriptor, see package column
 //	src, dst    ordinals of an edge's ends, 4 bytes each
 //	c0.v …      the blocks of column 0, and so on
-const SegmentFormat = 1
 
 // Blocks hands the blocks of the segment to add.
 func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
-	meta := []byte{SegmentFormat, byte(t.Entity)}
+	meta := []byte{format.Current, byte(t.Entity)}
 	meta = appendText(meta, t.Name)
 	meta = binary.AppendUvarint(meta, uint64(s.N))
 	meta = binary.AppendUvarint(meta, uint64(len(cols)))
@@ -89,16 +89,16 @@ func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 // their first use, and throw what is wrong with them; see package damage. The error is a
 // *engine.Corrupt, or the source's.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(format, args...)}
+	corrupt := func(text string, args ...any) error {
+		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
 	}
 	meta, err := src.Block("meta")
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{b: meta}
-	if f := r.byte(); r.err == nil && f != SegmentFormat {
-		return nil, corrupt("format %d, wanted %d", f, SegmentFormat)
+	if err := format.Rows.Check(uint32(r.byte())); r.err == nil && err != nil {
+		return nil, corrupt("%v", err)
 	}
 	entity, typeName := r.byte(), r.text()
 	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}

@@ -1,0 +1,62 @@
+// Package format numbers the byte layouts of a graph on disk: one number for all of its
+// files and records.
+//
+// Every file and record carries the number that was current when it was written. A reader
+// takes every number from 1 to [Current]. Up to 3 each [Kind] counted for itself, so that
+// the same number in a log file and in a manifest may stand for different versions.
+package format
+
+import "fmt"
+
+// Current is the number that is written.
+const Current = 4
+
+// Version is one row of the table of format numbers.
+type Version struct {
+	Number int
+	Added  string
+}
+
+// Versions lists what each number added, in order. The layouts themselves are drawn at
+// the types that write them; package store draws those of the files.
+var Versions = []Version{
+	{1, "log, segments of rows, and a manifest with one branch"},
+	{2, "branches, the history of commits, idempotency keys; compressed blocks in segments"},
+	{3, "stored indexes, schema changes, and stored states of past commits"},
+	{4, "one number for every kind; the file END with the last record at a clean close; no common ancestors of branches in the manifest, which follow from the history"},
+}
+
+// Kind is a kind of file, record or block that carries a format number.
+type Kind struct {
+	Name string
+	Own  uint32 // the last number that the kind had of its own
+}
+
+// The kinds. A new kind has Own 0.
+var (
+	Log         = Kind{"log file", 1}
+	SegmentFile = Kind{"segment", 2}
+	StoreRoot   = Kind{"manifest", 1}
+	End         = Kind{"END", 0}
+	Manifest    = Kind{"manifest payload", 3}
+	Record      = Kind{"commit record", 3}
+	Branching   = Kind{"branch record", 1}
+	Change      = Kind{"schema change", 1}
+	History     = Kind{"history", 1}
+	Archive     = Kind{"archive", 1}
+	State       = Kind{"stored state", 1}
+	Rows        = Kind{"rows", 1}
+	Index       = Kind{"index", 1}
+	Text        = Kind{"text index", 1}
+)
+
+// Check returns an error unless n is a number that the kind was ever written with.
+func (k Kind) Check(n uint32) error {
+	switch {
+	case n > Current:
+		return fmt.Errorf("%s format %d is newer than %d, the last that this program knows; use a newer one", k.Name, n, Current)
+	case n == 0, n > k.Own && n <= 3:
+		return fmt.Errorf("no %s has format %d", k.Name, n)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package fs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// IsNoSpace reports whether an operation failed because the disk, or the quota of the
+// user, is full.
+func IsNoSpace(err error) bool { return isNoSpace(err) }
+
+// osDir is a locked directory of the operating system.
+//
+// The lock is on the directory itself, so that it holds while the lock file is renamed,
+// removed or replaced and while the directory is renamed; a copy of the directory is
+// another directory, with a lock of its own. Where a directory cannot be locked, the lock
+// file is the only lock, and Check also looks whether it is still in its place.
+//
+// A log file that is open for writing is locked too: of two directories that share their
+// files by hard links, one can be open.
+type osDir struct {
+	osFS
+	path   string // as it was given, cleaned
+	lock   string // path of the lock file
+	root   *os.Root
+	self   *os.File // carries the lock of the directory
+	file   *os.File // the lock file
+	id     identity // of the directory
+	fileID identity // of the lock file
+	whole  bool     // the directory itself is locked
+}
+
+// LockDir implements [FS].
+func (osFS) LockDir(dir, name string) (_ Dir, err error) {
+	d := &osDir{path: filepath.Clean(dir), lock: filepath.Join(dir, name)}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if d.root, err = os.OpenRoot(d.path); err != nil {
+		return nil, err
+	}
+	if d.self, err = d.root.Open("."); err != nil {
+		return nil, err
+	}
+	if d.id, err = identify(d.self); err != nil {
+		return nil, err
+	}
+	held, can, err := lockDir(d.self)
+	if err != nil {
+		return nil, err
+	}
+	if held {
+		return nil, &LockedError{Name: d.path, PID: d.holder(name)}
+	}
+	d.whole = can
+	if d.file, err = d.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if err := claim(d.file, d.lock); err != nil {
+		return nil, err
+	}
+	if d.fileID, err = identify(d.file); err != nil {
+		return nil, err
+	}
+	// Another process may have taken the path in the meantime.
+	return d, d.Check(nil, "")
+}
+
+// holder returns the process that the lock file names, 0 if there is none.
+func (d *osDir) holder(name string) int {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return readPID(f)
+}
+
+// Close gives the locks back.
+func (d *osDir) Close() error {
+	var errs []error
+	for _, f := range []*os.File{d.file, d.self} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	if d.root != nil {
+		errs = append(errs, d.root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (d *osDir) Check(f File, name string) error {
+	id, path := d.id, d.path
+	if file, ok := f.(osFile); ok {
+		id, path = file.id, name
+	}
+	if ok, err := id.leadsTo(path); err != nil || !ok {
+		return moved(path, err)
+	}
+	if !d.whole {
+		if ok, err := d.fileID.leadsTo(d.lock); err != nil || !ok {
+			return moved(d.lock, err)
+		}
+	}
+	return nil
+}
+
+// moved returns err, or that the path leads elsewhere if err is nil.
+func moved(path string, err error) error {
+	if err != nil {
+		return err
+	}
+	return &MovedError{Name: path}
+}
+
+func (d *osDir) Shared(name string) (bool, error) {
+	base, ok := d.within(name)
+	if !ok {
+		return false, nil
+	}
+	info, err := d.root.Lstat(base)
+	if err != nil {
+		return false, at(name, err)
+	}
+	return links(info) > 1, nil
+}
+
+// within returns the name in the directory that a path stands for.
+func (d *osDir) within(name string) (base string, ok bool) {
+	name = filepath.Clean(name)
+	return filepath.Base(name), filepath.Dir(name) == d.path
+}
+
+// at gives an error the path of a file instead of its name in the directory.
+func at(name string, err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		p.Path = name
+	}
+	return err
+}
+
+func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)) (File, error) {
+	base, ok := d.within(name)
+	if !ok {
+		return elsewhere(name)
+	}
+	f, err := d.root.OpenFile(base, flag, 0o600)
+	if err != nil {
+		return nil, at(name, err)
+	}
+	if flag&os.O_RDWR != 0 && d.whole {
+		switch held, err := lockFile(f); {
+		case err != nil:
+			f.Close()
+			return nil, err
+		case held:
+			f.Close()
+			return nil, &LockedError{Name: name}
+		}
+	}
+	id, err := identify(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return osFile{f, id}, nil
+}
+
+func (d *osDir) Create(name string) (File, error) {
+	return d.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, d.osFS.Create)
+}
+
+func (d *osDir) Open(name string) (File, error) { return d.open(name, os.O_RDONLY, d.osFS.Open) }
+
+func (d *osDir) OpenWrite(name string) (File, error) {
+	return d.open(name, os.O_RDWR, d.osFS.OpenWrite)
+}
+
+func (d *osDir) Map(name string) (*Mapping, error) {
+	base, ok := d.within(name)
+	if !ok {
+		return d.osFS.Map(name)
+	}
+	f, err := d.root.Open(base)
+	if err != nil {
+		return nil, at(name, err)
+	}
+	defer f.Close()
+	return mapFile(f, name)
+}
+
+func (d *osDir) Rename(oldName, newName string) error {
+	from, ok := d.within(oldName)
+	to, also := d.within(newName)
+	if !ok || !also {
+		return d.osFS.Rename(oldName, newName)
+	}
+	return d.root.Rename(from, to)
+}
+
+func (d *osDir) Remove(name string) error {
+	base, ok := d.within(name)
+	if !ok {
+		return d.osFS.Remove(name)
+	}
+	return at(name, d.root.Remove(base))
+}
+
+func (d *osDir) List(dir string) ([]string, error) {
+	if filepath.Clean(dir) != d.path {
+		return d.osFS.List(dir)
+	}
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, at(dir, err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, at(dir, err)
+	}
+	names := listed(entries)
+	slices.Sort(names)
+	return names, nil
+}
+
+func (d *osDir) SyncDir(dir string) error {
+	if filepath.Clean(dir) != d.path {
+		return d.osFS.SyncDir(dir)
+	}
+	return syncOpenDir(d.self)
+}

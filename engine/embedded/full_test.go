@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+)
+
+// fullDisk is a disk that can be filled and emptied.
+type fullDisk struct {
+	fs    fs.FS
+	home  string
+	fill  func(t *testing.T)
+	empty func(t *testing.T)
+}
+
+// quota refuses to make files while it is full, and long writes, of which it does a third:
+// short ones go to the log file in use, which has its blocks.
+func quota(*testing.T) *fullDisk {
+	var full atomic.Bool
+	return &fullDisk{
+		fs: fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
+			if full.Load() && (op.Kind == fs.OpCreate || op.Kind == fs.OpWrite && op.Len > 4096) {
+				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+			}
+			return nil
+		}),
+		home: dir, fill: func(*testing.T) { full.Store(true) }, empty: func(*testing.T) { full.Store(false) },
+	}
+}
+
+// eventually waits until f is true.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for range 1000 {
+		if f() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("10 seconds later still not: %s", what)
+}
+
+// TestFullDisk fills the disk of a graph in use. Writes are refused as *engine.Unavailable
+// and leave nothing; reads go on; the graph says that it fails. When there is room again
+// the same graph takes writes, without another Open. A later Open finds exactly
+// the acknowledged writes.
+func TestFullDisk(t *testing.T) {
+	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			d := disk(t)
+			opts := crashOptions
+			opts.LogFailed = func(err error) { t.Errorf("the log failed: %v", err) }
+			g, err := Create(ctx, d.fs, d.home, "// people", people(), opts)
+			must(t, err)
+			defer g.Close()
+			var acked []string
+			n := 0
+			insert := func() error {
+				n++
+				name := fmt.Sprint("p", n)
+				_, err := g.Mutate(ctx, insertPerson, engine.Args{str(name), num(n)}, engine.WriteOptions{})
+				if err == nil {
+					acked = append(acked, name)
+				}
+				return err
+			}
+			for range 3 {
+				for range 20 {
+					must(t, insert())
+				}
+				must(t, g.checkpoint(ctx))
+				d.fill(t)
+				refused := 0
+				for range 400 {
+					err := insert()
+					if err == nil {
+						continue // the log file in use has room
+					}
+					var gone *engine.Unavailable
+					if !errors.As(err, &gone) || !engine.IsRetryable(err) || !errors.Is(err, syscall.ENOSPC) {
+						t.Fatalf("%v (%T), want *engine.Unavailable for want of space", err, err)
+					}
+					if refused++; refused == 50 {
+						break
+					}
+				}
+				if refused < 50 {
+					t.Fatalf("%d writes were refused: the disk is not full", refused)
+				}
+				if err := loadText(g, engine.Append, manyPeople(1000*n, 100)); !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("a load: %v, want it to be refused for want of space", err)
+				}
+				if err := g.Failure(); err == nil || g.MustReopen() {
+					t.Errorf("the graph says %v, must reopen %t", err, g.MustReopen())
+				}
+				if s, err := g.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != int64(len(acked)) {
+					t.Fatalf("%+v, %v; want %d persons", s, err, len(acked))
+				}
+				d.empty(t)
+				eventually(t, "the graph takes writes", func() bool { return g.Failure() == nil })
+			}
+			must(t, insert())
+			must(t, g.Verify(ctx))
+			must(t, g.Close())
+			g, err = Open(ctx, d.fs, d.home, crashOptions)
+			must(t, err)
+			defer g.Close()
+			must(t, g.Verify(ctx))
+			for _, p := range acked {
+				if got, err := answer(g, personByName, engine.Args{str(p)}, ""); err != nil || got == "" {
+					t.Errorf("%s was acknowledged and is lost: %v", p, err)
+				}
+			}
+			if s, err := g.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != int64(len(acked)) {
+				t.Errorf("%+v, %v; want %d persons", s, err, len(acked))
+			}
+		})
+	}
+}
+
+// TestOpenCloseOnFullDisk opens and closes a graph on a disk that is full: both succeed.
+func TestOpenCloseOnFullDisk(t *testing.T) {
+	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			d := disk(t)
+			g, err := Create(ctx, d.fs, d.home, "// people", people(), crashOptions)
+			must(t, err)
+			must(t, loadText(g, engine.Append, manyPeople(0, 300)))
+			g.logged.Store(closeBytes + 1) // Close makes a checkpoint
+			d.fill(t)
+			must(t, g.Close())
+			g, err = Open(ctx, d.fs, d.home, crashOptions)
+			must(t, err)
+			if s, err := g.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != 300 {
+				t.Errorf("%+v, %v; want 300 persons", s, err)
+			}
+			must(t, g.Close())
+		})
+	}
+}

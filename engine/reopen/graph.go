@@ -1,0 +1,172 @@
+package reopen
+
+import (
+	"context"
+	"io"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Schema implements [engine.Graph].
+func (r *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Schema(ctx, at)
+}
+
+// Snapshot implements [engine.Graph].
+func (r *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Snapshot(ctx, at)
+}
+
+// Branches implements [engine.Graph].
+func (r *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Branches(ctx)
+}
+
+// CreateBranch implements [engine.Graph].
+func (r *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	g, err := r.graph()
+	if err != nil {
+		return engine.Branch{}, err
+	}
+	return g.CreateBranch(ctx, name, from)
+}
+
+// DeleteBranch implements [engine.Graph].
+func (r *Graph) DeleteBranch(ctx context.Context, name string) error {
+	g, err := r.graph()
+	if err != nil {
+		return err
+	}
+	return g.DeleteBranch(ctx, name)
+}
+
+// DeleteBranchAt implements [engine.Graph].
+func (r *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
+	g, err := r.graph()
+	if err != nil {
+		return err
+	}
+	return g.DeleteBranchAt(ctx, name, head)
+}
+
+// Commits implements [engine.Graph].
+func (r *Graph) Commits(ctx context.Context, branch string, span engine.CommitRange) ([]engine.Commit, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Commits(ctx, branch, span)
+}
+
+// Commit implements [engine.Graph].
+func (r *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
+	g, err := r.graph()
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	return g.Commit(ctx, id)
+}
+
+// Changes implements [engine.Graph].
+func (r *Graph) Changes(ctx context.Context, commit string, span engine.ChangeRange) (*engine.Changes, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Changes(ctx, commit, span)
+}
+
+// Cleanup implements [engine.Graph].
+func (r *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Cleanup(ctx, opts)
+}
+
+// Merge implements [engine.Graph].
+func (r *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Merge(ctx, source, target, opts)
+}
+
+// ApplySchema implements [engine.Graph].
+func (r *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.ApplySchema(ctx, source, schema, opts)
+}
+
+// Bind implements [engine.Graph].
+func (r *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
+	g, err := r.graph()
+	if err != nil {
+		return err
+	}
+	return g.Bind(ctx, q, at)
+}
+
+// Query implements [engine.Graph].
+func (r *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Query(ctx, q, args, at)
+}
+
+// Explain implements [engine.Graph].
+func (r *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Explain(ctx, q, args, at, analyze)
+}
+
+// Mutate implements [engine.Graph].
+func (r *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	g, err := r.graph()
+	if err != nil {
+		return engine.Change{}, err
+	}
+	return g.Mutate(ctx, q, args, opts)
+}
+
+// Load implements [engine.Graph].
+func (r *Graph) Load(ctx context.Context, in io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Load(ctx, in, opts)
+}
+
+// Export implements [engine.Graph].
+func (r *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+	g, err := r.graph()
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	return g.Export(ctx, w, at, opts)
+}

@@ -21,7 +21,8 @@ var imports = []struct {
 	{"gq/value", nil},
 	{"gq/diag", nil},
 	{"gq/plan", []string{"gq/value"}},
-	{"gq/syntax", []string{"gq/diag", "gq/value"}},
+	{"gq/work", nil},
+	{"gq/syntax", []string{"gq/diag", "gq/value", "gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation knows the language only.

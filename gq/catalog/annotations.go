@@ -89,7 +89,7 @@ func (b *builder) embeds(props []*Property, lookup func(string) *Property, membe
 		if p.Embed == nil {
 			continue
 		}
-		b.steps++
+		b.step(1)
 		src := lookup(p.Embed.Source)
 		if src != nil && src.Type.Kind == value.String && !src.Type.List {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // scanner cuts a text into tokens. Faults are collected; the scanner goes on after
@@ -31,6 +32,7 @@ type scanner struct {
 	garbledAt int // how many tokens there were before the last of garbled
 	strange   []strange
 	steps     int // bytes looked at to cut tokens and to locate faults
+	meter     *work.Meter
 }
 
 // strange is a piece of text that makes no token.
@@ -40,20 +42,27 @@ type strange struct {
 	text   string
 }
 
-func scan(file, text string) *scanner {
-	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}}
+func scan(m *work.Meter, file, text string) *scanner {
+	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}, meter: m}
 	if !s.readable() {
 		return s
 	}
 	s.steps += len(text)
-	s.tokens = make([]Token, 0, len(text)/3+8)
+	room := len(text)/3 + 8
+	if most := m.Limits().Tokens; most > 0 {
+		room = min(room, most+1)
+	}
+	s.tokens = make([]Token, 0, room)
 	if strings.HasPrefix(text, "\uFEFF") {
 		s.off, s.wide = 3, 2
 	}
 	for s.skipSpace() {
+		m.Step(1)
 		s.next()
+		m.Tokens(len(s.tokens))
 	}
 	for _, c := range s.strange {
+		m.Step(1)
 		s.faults[c.fault].Help, _ = hintFor(place{
 			before: s.tokens[:c.tokens], found: Token{Value: c.text}, after: s.tokens[c.tokens:], in: inCharacter, opener: -1, closed: -1,
 		})
@@ -168,6 +177,7 @@ func (s *scanner) skipSpace() bool {
 }
 
 func (s *scanner) comment(end int) {
+	s.meter.Step(1)
 	start := posOf(s.pos())
 	text := s.text[s.off:end]
 	s.advance(end)

@@ -42,6 +42,7 @@ func branchList() tool.Tool {
 				return nil, err
 			}
 			return &call{
+				less:   "list them over REST: GET …/branches",
 				grants: gate(tool.Read),
 				run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 					branches, err := env.Graph.Branches(ctx)

@@ -38,8 +38,13 @@ func (x *exchange) object(most int64) (*tool.Object, error) {
 
 // body reads the members of a request's body into a struct, which is therefore all that
 // documents need to know of it. Faults are noted in the object, which the caller closes.
-func (x *exchange) body(into any) (*tool.Object, error) {
-	o, err := x.object(x.opts.MaxBody)
+func (x *exchange) body(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
+
+// textBody is body for a request that carries a text in GQ or a schema.
+func (x *exchange) textBody(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxText, into) }
+
+func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
+	o, err := x.object(most)
 	if err != nil {
 		return nil, err
 	}

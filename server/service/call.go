@@ -146,7 +146,10 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	if err := g.require(actor, grants...); err != nil {
 		return "", err
 	}
+	texts := g.textsOf(actor)
+	defer texts.release()
 	env := &tool.Env{
+		Text: texts.admit, MaxBytes: e.enc.MaxBytes,
 		Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
 		Require: func(grants ...tool.Grant) error { return g.require(actor, grants...) },
@@ -175,7 +178,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
-		commit, err = out.Commit, e.value(out.Value)
+		commit, err = out.Commit, e.answer(out)
 		w.wrote = out.Wrote
 	}
 	return commit, err

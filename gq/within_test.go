@@ -307,7 +307,7 @@ func TestSame(t *testing.T) {
 }
 
 // memoryPerByte is how many bytes the server takes from its budget for each byte of a text.
-const memoryPerByte = 160
+const memoryPerByte = 320
 
 // TestMemoryPerByte measures the most memory that compiling and linting has at once.
 func TestMemoryPerByte(t *testing.T) {

@@ -33,7 +33,12 @@ func (x *exchange) object(most int64) (*tool.Object, error) {
 	if err := wantContent(x.r, mediaJSON); err != nil {
 		return nil, err
 	}
-	return tool.Members(b), nil
+	if x.g == nil {
+		return tool.Members(b), nil
+	}
+	var o *tool.Object
+	err = x.g.Turn(x.ctx(), len(b), func() { o = tool.Members(b) })
+	return o, err
 }
 
 // body reads the members of a request's body into a struct, which is therefore all that

@@ -35,7 +35,10 @@ func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.R
 	if err != nil {
 		return nil, g.NotKnown(ctx, err)
 	}
-	call, err := decode(actor, t, args)
+	var call tool.Call
+	if late := g.Turn(ctx, len(args), func() { call, err = decode(actor, t, args) }); late != nil {
+		err = late
+	}
 	if err != nil {
 		return nil, g.refused(ctx, name, OutcomeOf(err), err)
 	}
@@ -178,7 +181,15 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
-		commit, err = out.Commit, e.answer(out)
+		commit = out.Commit
+		if texts.waited && out.Wrote == nil {
+			done, err := texts.turn(ctx, smallText+1)
+			if err != nil {
+				return "", err
+			}
+			defer done()
+		}
+		err = e.answer(out)
 		w.wrote = out.Wrote
 	}
 	return commit, err

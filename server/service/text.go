@@ -22,12 +22,14 @@ const (
 	MaxText = 1 << 20
 
 	// textMemory is how many bytes of memory the compiling, checking, linting and rendering
-	// of a text takes for each byte of it, at most. The first textUnasked bytes are not
-	// counted: most texts need no more, and then share nothing.
-	textMemory  = 160
+	// of a text takes at most for each of its first textCounted bytes; a longer text has no
+	// more tokens. The first textUnasked bytes of memory are not counted: most texts need
+	// no more, and then share nothing.
+	textMemory  = 320
+	textCounted = 512 << 10
 	textUnasked = 1 << 20
 
-	// smallText is the size in bytes up to which a text is compiled without a wait.
+	// smallText is the size in bytes up to which nothing waits for a turn.
 	smallText = 16 << 10
 )
 
@@ -35,7 +37,7 @@ const (
 var textLimits = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
 
 // Texts bounds the compiling of texts that callers send, over all graphs that have it:
-// their memory, and how many of the large ones are compiled at a time, so that a
+// their memory, and how many of the large ones are worked on at a time, so that a
 // processor is left for other calls. It is safe for concurrent use.
 type Texts struct {
 	memory  Memory // nil for no bound
@@ -61,8 +63,9 @@ func CheckText(argument string, bytes int) error {
 // textUse is what one call takes of Texts.
 type textUse struct {
 	*Texts
-	actor string
-	taken int64 // of memory
+	actor  string
+	taken  int64 // of memory
+	waited bool  // the call has a large text
 }
 
 func (g *Graph) textsOf(actor *Actor) *textUse {
@@ -79,16 +82,34 @@ func (u *textUse) admit(ctx context.Context, argument, text string) (done func()
 	if err := CheckText(argument, len(text)); err != nil {
 		return nil, err
 	}
-	if err := u.take(argument, int64(len(text))*textMemory-textUnasked); err != nil {
+	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnasked); err != nil {
 		return nil, err
 	}
-	if len(text) <= smallText {
+	return u.turn(ctx, len(text))
+}
+
+// turn waits for the turn of work on so many bytes. The caller calls done after it.
+func (u *textUse) turn(ctx context.Context, bytes int) (done func(), err error) {
+	if bytes <= smallText {
 		return func() {}, nil
 	}
 	if err := u.turns.wait(ctx, u.actor); err != nil {
 		return nil, err
 	}
+	u.waited = true
 	return sync.OnceFunc(u.turns.leave), nil
+}
+
+// Turn runs f, which decodes or encodes so many bytes of JSON, once the caller in the
+// context has its turn: a processor is left for other callers. The error is the context's.
+func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
+	done, err := g.textsOf(ActorFrom(ctx)).turn(ctx, bytes)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f()
+	return nil
 }
 
 // take reserves memory. The error is a *engine.TooLarge, or a *engine.Busy when others

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var textTime = flag.Duration("texts", time.Second, "how long the clients of TestHostileTexts loop each kind of text")
+
+const (
+	// largestText is the bound of the texts of a call, in bytes.
+	largestText = 1 << 20
+
+	// stopLimit is how long the server may take to end after SIGTERM.
+	stopLimit = 17 * time.Second
+)
+
+// fillText repeats an item between a head and a tail until the text has about n bytes. In
+// the item # stands for the number of the copy.
+func fillText(n int, head, item, tail string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for i := 0; b.Len() < n-len(tail)-len(item)-16; i++ {
+		b.WriteString(strings.ReplaceAll(item, "#", fmt.Sprint(i)))
+	}
+	return b.String() + tail
+}
+
+// attackText is a text that takes long, as large as it may be: it has about 1 MiB, or
+// 2^18 tokens, or 1,000 queries. Tools are called with it by turns.
+type attackText struct {
+	name   string
+	params []string // of JSON-RPC messages, with their method
+}
+
+// hostileTexts are the worst texts just under the bounds.
+func hostileTexts(t testing.TB) []attackText {
+	match := func(n int, item string) string {
+		return fillText(n, "query q() { match { $s: Symbol ", item, " } return { $s.path as p } limit 1 }")
+	}
+	text := func(name, text string) attackText {
+		a := attackText{name: name}
+		for _, tool := range []string{"query_validate", "query_explain", "graph_query"} {
+			a.params = append(a.params, message(t, "tools/call", map[string]any{"name": tool, "arguments": map[string]any{"query": text, "name": "q1"}}))
+		}
+		return a
+	}
+	var many strings.Builder
+	for i := range 1000 {
+		many.WriteString(strings.Replace(match(1000, "$s.line != # "), "query q(", fmt.Sprintf("query q%d(", i), 1))
+	}
+	prompt := func(arguments map[string]any) string {
+		return message(t, "prompts/get", map[string]any{"name": "write_query", "arguments": arguments})
+	}
+	types := strings.Join(slices.Repeat([]string{"Symbol", "Package", "Module", "File", "Note", "Symbol"}, 10), ",")
+	return []attackText{
+		text("many small queries", many.String()),
+		text("more queries than a text may have", fillText(largestText, "", "query q#(){match{$s:Symbol}return{$s.path}}", "")),
+		text("deep nesting", match(680_000, strings.Repeat("not{$s calls $_ ", 240)+strings.Repeat("}", 240))),
+		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/2-100)+`" } } return { $s.path as p } }`),
+		{"many types in a prompt", []string{
+			prompt(map[string]any{"intent": strings.Repeat("x", largestText-len(types)-10), "types": types}),
+			prompt(map[string]any{"intent": strings.Repeat("x", 900_000), "types": types}),
+			prompt(map[string]any{"intent": "x", "types": strings.Repeat("Symbol,", largestText/7-1)}),
+		}},
+		text("many clauses", match(550_000, "$s.line != 1 ")),
+		text("many columns", fillText(700_000, "query q1() { match { $s: Symbol } return { ", "$s.line as a# ", " } limit 1 }")),
+		text("directives and findings", fillText(largestText/2, "query q1() { match { $s: Symbol ", "// gq:ignore L115 x\n", "")+
+			fillText(largestText/2, "", "$s.line != $s.line ", "} return { $s.path as p } limit 1 }")),
+	}
+}
+
+func message(t testing.TB, method string, params any) string {
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// stored is the call of a stored query whose latency is measured.
+const stored = `{"params":{"symbol":"example.com/p.F1"}}`
+
+// callEvery calls in a loop until stop is closed, and returns how long the calls took.
+func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause time.Duration, path string, bodies []string) (took []time.Duration, answers map[int]int, largest int) {
+	answers = map[int]int{}
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return took, answers, largest
+		case <-time.After(pause):
+		}
+		req, err := http.NewRequest(http.MethodPost, "http://"+p.addr+path, strings.NewReader(bodies[i%len(bodies)]))
+		if err != nil {
+			p.t.Error(err)
+			return took, answers, largest
+		}
+		req.Header.Set("Authorization", "Bearer "+p.token)
+		req.Header.Set("Content-Type", asJSON)
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		start := time.Now()
+		res, err := client.Do(req)
+		if err != nil {
+			answers[closed]++
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		n, _ := io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		took = append(took, time.Since(start))
+		answers[res.StatusCode]++
+		largest = max(largest, int(n))
+	}
+}
+
+// beside measures the stored query of another actor while six clients loop bodies.
+func (p *process) beside(other *process, name, path string, bodies []string, during time.Duration) (p99 time.Duration, longest time.Duration, largest int) {
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	var mu sync.Mutex
+	calls, answered := 0, map[int]int{}
+	for i := range 6 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			took, answers, most := p.callEvery(client, stop, 0, path, append(bodies[i%len(bodies):len(bodies):len(bodies)], bodies[:i%len(bodies)]...))
+			mu.Lock()
+			defer mu.Unlock()
+			calls += len(took)
+			if len(took) > 0 {
+				longest = max(longest, slices.Max(took))
+			}
+			for status, n := range answers {
+				answered[status] += n
+			}
+			largest = max(largest, most)
+		})
+	}
+	var took []time.Duration
+	var answers map[int]int
+	clients.Go(func() {
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		took, answers, _ = other.callEvery(client, stop, time.Millisecond, "/graphs/code/queries/notes_about", []string{stored})
+	})
+	time.Sleep(during)
+	close(stop)
+	clients.Wait()
+	slices.Sort(took)
+	if answers[http.StatusOK] == 0 || answers[http.StatusOK] != len(took) {
+		p.t.Errorf("%s: the other client was answered %v", name, answers)
+		return 0, longest, largest
+	}
+	p99 = took[len(took)*99/100]
+	p.t.Logf("%-34s p50 %8v  p99 %8v  max %8v of %5d calls of the other client; %5d calls of the six, the longest %8v, answers %v of at most %d bytes",
+		name, took[len(took)/2].Round(10*time.Microsecond), p99.Round(10*time.Microsecond), took[len(took)-1].Round(10*time.Microsecond), len(took),
+		calls, longest.Round(time.Millisecond), answered, largest)
+	return p99, longest, largest
+}
+
+// TestHostileTexts loops the worst texts just under the bounds with six clients, and
+// measures a stored query of another client beside them and beside six equal loops of
+// that query. It stops the server under such a load with SIGTERM.
+func TestHostileTexts(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", heapLimit)
+	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
+	p := start(t, clusterDir(t))
+	other := &process{t: t, addr: p.addr, token: goodToken}
+	texts := hostileTexts(t)
+	p.beside(other, "warm up", "/graphs/code/queries/notes_about", []string{stored}, *textTime/2)
+	equal, _, _ := p.beside(other, "equal loops of the stored query", "/graphs/code/queries/notes_about", []string{stored}, *textTime)
+
+	// A load check compares figures of a quiet machine. The short form, which runs beside
+	// other tests, wants the server to serve others at all.
+	most := 10*equal + time.Second
+	if *textTime >= 30*time.Second {
+		most = 2 * equal
+	}
+	for _, text := range texts {
+		p99, longest, largest := p.beside(other, text.name, overMCP, text.params, *textTime)
+		if p99 > most {
+			t.Errorf("%s: the p99 of another client is %v, wanted at most %v; it is %v beside equal loops", text.name, p99, most, equal)
+		}
+		if limit := 30*time.Second + patience; longest > limit {
+			t.Errorf("%s: a call took %v, wanted at most %v", text.name, longest, limit)
+		}
+		// The answer of a tool has its JSON twice, and once within quotes.
+		if limit := 4 << 20; largest > limit {
+			t.Errorf("%s: an answer has %d bytes, wanted at most %d", text.name, largest, limit)
+		}
+	}
+	if peak := p.memory("VmHWM"); peak > memoryLimit {
+		t.Errorf("the server held %d MiB of memory, wanted at most %d", peak, memoryLimit)
+	} else {
+		t.Logf("the server held at most %d MiB of memory; %d processors", peak, runtime.GOMAXPROCS(0))
+	}
+
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	var sent atomic.Int64
+	for i := range 6 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			took, _, _ := p.callEvery(client, stop, 0, overMCP, texts[i%len(texts)].params)
+			sent.Add(int64(len(took)))
+		})
+	}
+	time.Sleep(max(*textTime/4, 500*time.Millisecond))
+	began := time.Now()
+	p.term()
+	err := p.ended()
+	took := time.Since(began)
+	close(stop)
+	clients.Wait()
+	if err != nil {
+		t.Errorf("after SIGTERM the server ended with %v: %s", err, p.stderr.String())
+	}
+	if took > stopLimit {
+		t.Errorf("the server ended %v after SIGTERM, wanted within %v", took, stopLimit)
+	}
+	t.Logf("the server ended %v after SIGTERM", took.Round(time.Millisecond))
+}
+
+// TestLargeTexts sends texts of the largest size and larger ones over both transports:
+// either takes the first and refuses the second, and names the argument, the size and
+// the limit.
+func TestLargeTexts(t *testing.T) {
+	b := besiege(t)
+	text := func(n int) string {
+		const head, tail = `query q() { match { $s: Symbol { path: "`, `" } } return { $s.path as p } }`
+		return head + strings.Repeat("\n", n-len(head)-len(tail)) + tail
+	}
+	fits, exceeds := text(largestText), text(largestText+1)
+	for _, test := range []struct {
+		path, argument, body string
+		schema               bool
+	}{
+		{path: overREST, argument: "query", body: `{"query":%s}`},
+		{path: "/graphs/code/read", argument: "query_source", body: `{"query_source":%s}`},
+		{path: "/graphs/code/mutate", argument: "query", body: `{"query":%s}`},
+		{path: overMCP, argument: "query", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_query","arguments":{"query":%s}}}`},
+		{path: overMCP, argument: "query", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_mutate","arguments":{"query":%s}}}`},
+		{path: overMCP, argument: "query", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_validate","arguments":{"query":%s}}}`},
+		{path: overMCP, argument: "query", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_explain","arguments":{"query":%s}}}`},
+	} {
+		for size, text := range map[int]string{largestText: fits, largestText + 1: exceeds} {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := b.exchange(b.request(test.path, asJSON, strings.Replace(test.body, "%s", string(quoted), 1)))
+			if err != nil {
+				t.Errorf("%s: %v", test.path, err)
+				continue
+			}
+			want := fmt.Sprintf("bytes of %s: %d is more than the limit of %d", test.argument, largestText+1, largestText)
+			if refused := bytes.Contains(r.body, []byte(want)); refused != (size > largestText) {
+				t.Errorf("%s, %.120s: a text of %d bytes is answered %d %.300s", test.path, test.body, size, r.status, r.body)
+			}
+			if size > largestText && test.path != overMCP && r.status != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s: status %d, wanted 413", test.path, r.status)
+			}
+			if size > largestText && test.path == overMCP && !bytes.Contains(r.body, []byte(`"isError":true`)) {
+				t.Errorf("%s: no isError in %.300s", test.path, r.body)
+			}
+		}
+	}
+	// The texts of one call count together.
+	half := text(largestText/2 + 1)
+	quotedHalf, _ := json.Marshal(half)
+	r, err := b.exchange(b.request(overMCP, asJSON, message(t, "tools/call", map[string]any{"name": "graph_query", "arguments": map[string]any{
+		"queries": []any{map[string]any{"query": json.RawMessage(quotedHalf)}, map[string]any{"query": json.RawMessage(quotedHalf)}},
+	}})))
+	if want := fmt.Sprintf("bytes of queries: %d is more than the limit of %d", 2*len(half), largestText); err != nil || !bytes.Contains(r.body, []byte(want)) {
+		t.Errorf("two halves: %v, %.300s", err, r.body)
+	}
+	if !strings.Contains(string(r.body), `"isError":true`) {
+		t.Errorf("two halves: %.300s", r.body)
+	}
+}

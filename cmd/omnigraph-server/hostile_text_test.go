@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-var textTime = flag.Duration("texts", time.Second, "how long the clients of TestHostileTexts loop each kind of text")
+var textTime = flag.Duration("texts", 300*time.Millisecond, "how long the clients of TestHostileTexts loop each kind of text")
 
 const (
 	// largestText is the bound of the texts of a call, in bytes.
@@ -37,47 +37,49 @@ func fillText(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// attackText is a text that takes long, as large as it may be: it has about 1 MiB, or
-// 2^18 tokens, or 1,000 queries. Tools are called with it by turns.
+// attackText is a text that takes long. Clients send it in several calls by turns.
 type attackText struct {
-	name   string
-	params []string // of JSON-RPC messages, with their method
+	name    string
+	params  []string // the messages
+	refused string   // a piece of the answer where the text is refused
 }
 
-// hostileTexts are the worst texts just under the bounds.
-func hostileTexts(t testing.TB) []attackText {
+// hostileTexts are the worst texts just under the bounds, or parts of them: a text has at
+// most 1 MiB, 2^18 tokens and 1,000 queries.
+func hostileTexts(t testing.TB, part int) []attackText {
 	match := func(n int, item string) string {
-		return fillText(n, "query q() { match { $s: Symbol ", item, " } return { $s.path as p } limit 1 }")
+		return fillText(n/part, "query q1() { match { $s: Symbol ", item, " } return { $s.path as p } limit 1 }")
+	}
+	call := func(tool string, arguments map[string]any) string {
+		return message(t, "tools/call", map[string]any{"name": tool, "arguments": arguments})
 	}
 	text := func(name, text string) attackText {
-		a := attackText{name: name}
-		for _, tool := range []string{"query_validate", "query_explain", "graph_query"} {
-			a.params = append(a.params, message(t, "tools/call", map[string]any{"name": tool, "arguments": map[string]any{"query": text, "name": "q1"}}))
-		}
-		return a
+		named := map[string]any{"query": text, "name": "q1"}
+		return attackText{name: name, params: []string{
+			call("query_validate", map[string]any{"query": text}), call("query_explain", named), call("graph_query", named),
+		}}
 	}
 	var many strings.Builder
 	for i := range 1000 {
-		many.WriteString(strings.Replace(match(1000, "$s.line != # "), "query q(", fmt.Sprintf("query q%d(", i), 1))
+		many.WriteString(strings.Replace(match(900, "$s.line != 1#23 "), "query q1(", fmt.Sprintf("query q%d(", i), 1))
 	}
-	prompt := func(arguments map[string]any) string {
-		return message(t, "prompts/get", map[string]any{"name": "write_query", "arguments": arguments})
+	tooMany := text("too many queries", fillText(largestText/part, "", "query q#(){match{$s:Symbol}return{$s.path}}", ""))
+	tooMany.refused = "more than the limit of"
+	prompt := func(intent int, types string) string {
+		return message(t, "prompts/get", map[string]any{"name": "write_query", "arguments": map[string]any{"intent": strings.Repeat("x", intent), "types": types}})
 	}
 	types := strings.Join(slices.Repeat([]string{"Symbol", "Package", "Module", "File", "Note", "Symbol"}, 10), ",")
 	return []attackText{
 		text("many small queries", many.String()),
-		text("more queries than a text may have", fillText(largestText, "", "query q#(){match{$s:Symbol}return{$s.path}}", "")),
-		text("deep nesting", match(680_000, strings.Repeat("not{$s calls $_ ", 240)+strings.Repeat("}", 240))),
-		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/2-100)+`" } } return { $s.path as p } }`),
-		{"many types in a prompt", []string{
-			prompt(map[string]any{"intent": strings.Repeat("x", largestText-len(types)-10), "types": types}),
-			prompt(map[string]any{"intent": strings.Repeat("x", 900_000), "types": types}),
-			prompt(map[string]any{"intent": "x", "types": strings.Repeat("Symbol,", largestText/7-1)}),
-		}},
+		tooMany,
+		text("deep nesting", match(900_000, strings.Repeat("not{$s.line=1 ", 240)+strings.Repeat("}", 240))),
+		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/part/2-100)+`" } } return { $s.path as p } }`),
+		{name: "many types in a prompt", params: []string{prompt(900_000/part, types), prompt(100, types)}},
+		{name: "too many types in a prompt", params: []string{prompt(100, strings.Repeat("Symbol,", largestText/part/7-20))}, refused: "wanted at most"},
 		text("many clauses", match(550_000, "$s.line != 1 ")),
-		text("many columns", fillText(700_000, "query q1() { match { $s: Symbol } return { ", "$s.line as a# ", " } limit 1 }")),
-		text("directives and findings", fillText(largestText/2, "query q1() { match { $s: Symbol ", "// gq:ignore L115 x\n", "")+
-			fillText(largestText/2, "", "$s.line != $s.line ", "} return { $s.path as p } limit 1 }")),
+		text("many columns", fillText(700_000/part, "query q1() { match { $s: Symbol } return { ", "$s.line as a# ", " } limit 1 }")),
+		text("directives and findings", fillText(largestText/part/2, "query q1() { match { $s: Symbol ", "// gq:ignore L115 x\n", "")+
+			fillText(largestText/part/2, "", "$s.line != $s.line ", "} return { $s.path as p } limit 1 }")),
 	}
 }
 
@@ -171,13 +173,18 @@ func (p *process) beside(other *process, name, path string, bodies []string, dur
 
 // TestHostileTexts loops the worst texts just under the bounds with six clients, and
 // measures a stored query of another client beside them and beside six equal loops of
-// that query. It stops the server under such a load with SIGTERM.
+// that query. It stops the server under such a load with SIGTERM. Without -texts of at
+// least 10 seconds the texts have an eighth of that size.
 func TestHostileTexts(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", heapLimit)
 	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
 	p := start(t, clusterDir(t))
 	other := &process{t: t, addr: p.addr, token: goodToken}
-	texts := hostileTexts(t)
+	part := 8
+	if *textTime >= 2*time.Second {
+		part = 1
+	}
+	texts := hostileTexts(t, part)
 	p.beside(other, "warm up", "/graphs/code/queries/notes_about", []string{stored}, *textTime/2)
 	equal, _, _ := p.beside(other, "equal loops of the stored query", "/graphs/code/queries/notes_about", []string{stored}, *textTime)
 
@@ -188,6 +195,15 @@ func TestHostileTexts(t *testing.T) {
 		most = 2 * equal
 	}
 	for _, text := range texts {
+		for _, params := range text.params {
+			start := time.Now()
+			r, err := p.exchange(p.request(overMCP, asJSON, params))
+			refused := bytes.Contains(r.body, []byte("bad_request")) && !bytes.Contains(r.body, []byte("the answer has")) || bytes.Contains(r.body, []byte(`"error":{`))
+			if err != nil || r.status != http.StatusOK || refused != (text.refused != "") || !bytes.Contains(r.body, []byte(text.refused)) {
+				t.Errorf("%s: %d %.600s, %v", text.name, r.status, r.body, err)
+			}
+			t.Logf("%s: %d bytes by itself take %v", text.name, len(params), time.Since(start).Round(time.Millisecond))
+		}
 		p99, longest, largest := p.beside(other, text.name, overMCP, text.params, *textTime)
 		if p99 > most {
 			t.Errorf("%s: the p99 of another client is %v, wanted at most %v; it is %v beside equal loops", text.name, p99, most, equal)

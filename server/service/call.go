@@ -181,15 +181,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
-		commit = out.Commit
-		if texts.waited && out.Wrote == nil {
-			done, err := texts.turn(ctx, smallText+1)
-			if err != nil {
-				return "", err
-			}
-			defer done()
-		}
-		err = e.answer(out)
+		commit, err = out.Commit, e.answer(out)
 		w.wrote = out.Wrote
 	}
 	return commit, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -28,6 +29,11 @@ const (
 	textMemory  = 320
 	textCounted = 512 << 10
 	textUnasked = 1 << 20
+
+	// turnAfter is how long a call keeps its turn at most after its text is compiled. It is
+	// for the plan, and for a short run or a large answer; a long run must not keep others
+	// from compiling.
+	turnAfter = time.Second
 
 	// smallText is the size in bytes up to which nothing waits for a turn.
 	smallText = 16 << 10
@@ -63,9 +69,9 @@ func CheckText(argument string, bytes int) error {
 // textUse is what one call takes of Texts.
 type textUse struct {
 	*Texts
-	actor  string
-	taken  int64 // of memory
-	waited bool  // the call has a large text
+	actor string
+	taken int64  // of memory
+	leave func() // gives back the turn; nil for none
 }
 
 func (g *Graph) textsOf(actor *Actor) *textUse {
@@ -76,16 +82,29 @@ func (g *Graph) textsOf(actor *Actor) *textUse {
 	return u
 }
 
-// admit takes the memory for a text and waits for its turn. The caller calls done when
-// the text is compiled. The memory is the call's until release.
+// admit waits for the turn of a text and takes memory for it. The caller calls done when
+// the text is compiled. The memory is the call's until release, and so is the turn, but
+// no longer than turnAfter.
 func (u *textUse) admit(ctx context.Context, argument, text string) (done func(), err error) {
 	if err := CheckText(argument, len(text)); err != nil {
 		return nil, err
 	}
-	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnasked); err != nil {
+	if u.leave != nil {
+		u.leave() // of an earlier text of the call
+	}
+	leave, err := u.turn(ctx, len(text))
+	if err != nil {
 		return nil, err
 	}
-	return u.turn(ctx, len(text))
+	u.leave = leave
+	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnasked); err != nil {
+		leave()
+		return nil, err
+	}
+	if len(text) <= smallText {
+		return leave, nil
+	}
+	return func() { time.AfterFunc(turnAfter, leave) }, nil
 }
 
 // turn waits for the turn of work on so many bytes. The caller calls done after it.
@@ -96,7 +115,6 @@ func (u *textUse) turn(ctx context.Context, bytes int) (done func(), err error) 
 	if err := u.turns.wait(ctx, u.actor); err != nil {
 		return nil, err
 	}
-	u.waited = true
 	return sync.OnceFunc(u.turns.leave), nil
 }
 
@@ -147,8 +165,11 @@ func (g *Graph) Render(ctx context.Context, actor *Actor, argument, text string,
 	return overdue(ctx, f(ctx))
 }
 
-// release gives back the memory.
+// release gives back the turn and the memory.
 func (u *textUse) release() {
+	if u.leave != nil {
+		u.leave()
+	}
 	if u.taken > 0 {
 		u.memory.Give(u.taken)
 		u.taken = 0

@@ -492,8 +492,11 @@ func (m *restMatrix) faults(row *restRow, seen *envelopes) {
 		return
 	}
 	largest := 1 << 20
-	if strings.Contains(row.path, "load") || strings.Contains(row.path, "ingest") {
+	switch {
+	case strings.Contains(row.path, "load"), strings.Contains(row.path, "ingest"):
 		largest = 32 << 20
+	case slices.ContainsFunc([]string{"/query", "/read", "/mutate", "/change", "/schema/apply", "/explain"}, func(end string) bool { return strings.HasSuffix(row.path, end) }):
+		largest = 8 << 20
 	}
 	for _, fault := range []struct {
 		what, body string

@@ -15,6 +15,7 @@ import (
 	"time"
 )
 
+var textKind = flag.String("text", "", "a piece of the name of the kinds of text that TestHostileTexts loops; all if it is empty")
 var textTime = flag.Duration("texts", 300*time.Millisecond, "how long the clients of TestHostileTexts loop each kind of text")
 
 const (
@@ -203,7 +204,7 @@ func TestHostileTexts(t *testing.T) {
 	if *textTime >= 10*time.Second {
 		part, slice = 1, 5*time.Second
 	}
-	texts := hostileTexts(t, part)
+	texts := slices.DeleteFunc(hostileTexts(t, part), func(a attackText) bool { return !strings.Contains(a.name, *textKind) })
 	p.beside(&latencies{}, other, "/graphs/code/queries/notes_about", []string{stored}, slice/2) // warms up
 	for _, text := range texts {
 		for _, params := range text.params {

@@ -181,7 +181,7 @@ func phases(t testing.TB) map[string]map[string]func(context.Context, string) er
 	}
 }
 
-// watched is a context that notes how long nobody has looked at it.
+// watched is a context that notes the longest time between two looks at it.
 type watched struct {
 	context.Context
 	last    time.Time
@@ -201,8 +201,8 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// TestEveryPhaseLooks: whatever a text of the largest size consists of, no phase works
-// long without a look at its context, and each ends with it.
+// TestEveryPhaseLooks: no phase works long on any kind of text without a look at its
+// context, and each ends with it.
 func TestEveryPhaseLooks(t *testing.T) {
 	size := bound / 16
 	if testing.Short() || raced {
@@ -230,7 +230,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 				w.longest = max(w.longest, time.Since(w.last))
 				t.Logf("%-8s %-8s %-24s %7d bytes %6d ms, %6d looks, the longest time without one %v", kind, phase, l.name, len(text), took.Milliseconds(), w.looks, w.longest.Round(100*time.Microsecond))
 				if w.longest > most {
-					t.Errorf("%s, %s: nobody looked at the context for %v", l.name, phase, w.longest)
+					t.Errorf("%s, %s: %v passed between two looks at the context, wanted at most %v", l.name, phase, w.longest, most)
 				}
 				if w.looks < 3 {
 					continue // it takes no time at all
@@ -265,7 +265,7 @@ func TestTooMany(t *testing.T) {
 }
 
 // TestDirectivesAndFindings: the time to silence findings does not grow with the product
-// of the directives and the findings, which for this text took 38 seconds.
+// of the directives and the findings, which would take half a minute here.
 func TestDirectivesAndFindings(t *testing.T) {
 	text := ""
 	for _, l := range longQueries {

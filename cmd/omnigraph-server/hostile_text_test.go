@@ -126,7 +126,7 @@ func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause tim
 	}
 }
 
-// latencies are those of the calls of one client, beside six others.
+// latencies are those of the calls of one client while six others call, too.
 type latencies struct {
 	took    []time.Duration
 	calls   int           // of the six
@@ -148,9 +148,9 @@ func (l *latencies) String() string {
 		l.calls, l.longest.Round(time.Millisecond), l.answers, l.largest)
 }
 
-// beside adds the latencies of a stored query of another actor while six clients loop
+// measure adds the latencies of a stored query of another actor while six clients loop
 // bodies.
-func (p *process) beside(l *latencies, other *process, path string, bodies []string, during time.Duration) {
+func (p *process) measure(l *latencies, other *process, path string, bodies []string, during time.Duration) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	var mu sync.Mutex
@@ -192,8 +192,8 @@ func (p *process) beside(l *latencies, other *process, path string, bodies []str
 }
 
 // TestHostileTexts loops the worst texts just under the bounds with six clients, and
-// measures a stored query of another client beside them and beside six equal loops of
-// that query, by turns. It stops the server under such a load with SIGTERM. Without
+// measures a stored query of another client meanwhile, and while the six loop that query
+// instead, by turns. It stops the server under such a load with SIGTERM. Without
 // -texts of at least 10 seconds the texts have an eighth of that size.
 func TestHostileTexts(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", heapLimit)
@@ -205,7 +205,7 @@ func TestHostileTexts(t *testing.T) {
 		part, slice = 1, 5*time.Second
 	}
 	texts := slices.DeleteFunc(hostileTexts(t, part), func(a attackText) bool { return !strings.Contains(a.name, *textKind) })
-	p.beside(&latencies{}, other, "/graphs/code/queries/notes_about", []string{stored}, slice/2) // warms up
+	p.measure(&latencies{}, other, "/graphs/code/queries/notes_about", []string{stored}, slice/2) // warms up
 	for _, text := range texts {
 		for _, params := range text.params {
 			start := time.Now()
@@ -216,31 +216,31 @@ func TestHostileTexts(t *testing.T) {
 			}
 			t.Logf("%s: %d bytes by themselves take %v", text.name, len(params), time.Since(start).Round(time.Millisecond))
 		}
-		var equal, beside latencies
+		var equal, hostile latencies
 		for left := *textTime; left > 0; left -= slice {
-			p.beside(&beside, other, overMCP, text.params, slice)
-			p.beside(&equal, other, "/graphs/code/queries/notes_about", []string{stored}, slice)
+			p.measure(&hostile, other, overMCP, text.params, slice)
+			p.measure(&equal, other, "/graphs/code/queries/notes_about", []string{stored}, slice)
 		}
 		if t.Failed() {
 			return
 		}
-		t.Logf("%-28s beside them      %v", text.name, &beside)
-		t.Logf("%-28s beside its equal %v", text.name, &equal)
+		t.Logf("%-28s while the six loop it:        %v", text.name, &hostile)
+		t.Logf("%-28s while they loop a stored query: %v", text.name, &equal)
 		// A load check compares the figures of a quiet machine. The short form, which runs
-		// beside other tests, wants the server to serve others at all.
+		// with other tests, wants the server to serve others at all.
 		most := 10*equal.p99() + time.Second
 		if part == 1 {
 			most = 2 * equal.p99()
 		}
-		if p99 := beside.p99(); p99 > most {
+		if p99 := hostile.p99(); p99 > most {
 			defer t.Errorf("%s: the p99 of another client is %v, wanted at most %v", text.name, p99, most)
 		}
-		if limit := 30*time.Second + patience; beside.longest > limit {
-			t.Errorf("%s: a call took %v, wanted at most %v", text.name, beside.longest, limit)
+		if limit := 30*time.Second + patience; hostile.longest > limit {
+			t.Errorf("%s: a call took %v, wanted at most %v", text.name, hostile.longest, limit)
 		}
 		// The answer of a tool has its JSON twice, and once within quotes.
-		if limit := 4 << 20; beside.largest > limit {
-			t.Errorf("%s: an answer has %d bytes, wanted at most %d", text.name, beside.largest, limit)
+		if limit := 4 << 20; hostile.largest > limit {
+			t.Errorf("%s: an answer has %d bytes, wanted at most %d", text.name, hostile.largest, limit)
 		}
 	}
 	if peak := p.memory("VmHWM"); peak > memoryLimit {

@@ -93,8 +93,8 @@ type Env struct {
 	Require func(grants ...Grant) error
 
 	// Text admits a text that the caller has sent as an argument to be compiled: it checks
-	// its size, takes memory for it, and waits for its turn. Whoever is admitted calls done.
-	// Nil admits everything.
+	// its size, waits for its turn, and takes memory for it. The caller calls done when the
+	// text is compiled. Nil admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
 	MaxBytes int // of an answer; 0 for no bound

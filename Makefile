@@ -83,6 +83,10 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./cmd/omnigraph-server -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
+TEXTTIME ?= 60s
+test-texts: ## loop the worst texts in GQ against the built server, TEXTTIME each, and time another client
+	$(GO) test ./cmd/omnigraph-server -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
+
 SOAKTIME ?= 3m
 soak: build ## run 16 clients with all they may do against the built server for SOAKTIME, and stop it under load
 	$(GO) run ./bench/cmd/soak -bin bin -time $(SOAKTIME)

@@ -22,7 +22,8 @@ var imports = []struct {
 	{"gq/diag", nil},
 	{"gq/plan", []string{"gq/value"}},
 	{"gq/catalog", []string{"gq/value"}},
-	{"gq/syntax", []string{"gq/diag", "gq/value"}},
+	{"gq/work", nil},
+	{"gq/syntax", []string{"gq/diag", "gq/value", "gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation knows the language only.

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Source is a text with the name that diagnostics call it by.
@@ -36,9 +37,11 @@ type Query struct {
 
 // CompileSchema parses and resolves a schema. The schema is nil when the list has
 // errors.
-func CompileSchema(src Source) (*catalog.Schema, diag.List) {
-	tree, faults := syntax.ParseSchema(src.Name, src.Text)
-	s, more := resolve.Schema(tree)
+func CompileSchema(src Source) (*catalog.Schema, diag.List) { return compileSchema(nil, src) }
+
+func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
+	tree, faults := syntax.ParseSchemaWithin(m, src.Name, src.Text)
+	s, more := resolve.SchemaWithin(m, tree)
 	faults = append(faults, more...)
 	faults.Sort()
 	faults = faults.Cut(diag.Most)
@@ -52,12 +55,16 @@ func CompileSchema(src Source) (*catalog.Schema, diag.List) {
 // with errors are left out, and all errors of all sources are listed, sorted by file
 // and position.
 func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, diag.List) {
+	return compileQueries(nil, s, sources)
+}
+
+func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Query, diag.List) {
 	var out []*Query
 	var all diag.List
 	first := map[string]diag.Span{}
 	for _, src := range sources {
-		file, list := syntax.ParseQueries(src.Name, src.Text)
-		checked := checkEach(s, src, file.Queries)
+		file, list := syntax.ParseQueriesWithin(m, src.Name, src.Text)
+		checked := checkEach(m, s, src, file.Queries)
 		for i, q := range file.Queries {
 			list = append(list, checked[i].faults...)
 			at := syntax.SpanOf(q.Name)
@@ -87,14 +94,15 @@ type checkedQuery struct {
 const batch = 32
 
 // checkEach checks queries, several batches at a time, and returns what came of each.
-func checkEach(s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
+// With a meter it stays on its goroutine: the meter is for one.
+func checkEach(m *work.Meter, s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
 	out := make([]checkedQuery, len(queries))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for from := 0; from < len(queries); from += batch {
 		run := func() error {
 			for i := from; i < min(from+batch, len(queries)); i++ {
-				p, info, faults := check.Query(s, queries[i])
+				p, info, faults := check.QueryWithin(m, s, queries[i])
 				out[i].faults = faults
 				if p != nil {
 					out[i].query = describe(src, queries[i], p, info)
@@ -102,9 +110,9 @@ func checkEach(s *catalog.Schema, src Source, queries []*syntax.Query) []checked
 			}
 			return nil
 		}
-		if len(queries) <= batch {
+		if len(queries) <= batch || m != nil {
 			run()
-			break
+			continue
 		}
 		g.Go(run)
 	}

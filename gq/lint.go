@@ -49,7 +49,7 @@ func Lint(c Catalog) *lint.Report {
 	for _, src := range c.Queries {
 		file, list := syntax.ParseQueries(src.Name, src.Text)
 		in.Files = append(in.Files, file)
-		for i, checked := range checkEach(schema, src, file.Queries) {
+		for i, checked := range checkEach(nil, schema, src, file.Queries) {
 			list = append(list, checked.faults...)
 			q := checked.query
 			if q == nil {

@@ -54,7 +54,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, authorizer, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, authorizer, nil, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

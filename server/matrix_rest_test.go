@@ -490,8 +490,11 @@ func (m *restMatrix) faults(row *restRow, seen *envelopes) {
 		return
 	}
 	largest := 1 << 20
-	if strings.Contains(row.path, "load") || strings.Contains(row.path, "ingest") {
+	switch {
+	case strings.Contains(row.path, "load"), strings.Contains(row.path, "ingest"):
 		largest = 32 << 20
+	case slices.ContainsFunc(strings.Split(row.path, "/"), func(s string) bool { return slices.Contains([]string{"query", "read", "mutate", "change", "apply"}, s) }):
+		largest = 8 << 20
 	}
 	for _, fault := range []struct {
 		what, body string

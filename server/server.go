@@ -88,6 +88,7 @@ type Server struct {
 	conns   *connections
 
 	queryMemory int64 // of one query, in bytes
+	texts       *service.Texts
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
@@ -145,6 +146,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	warnOf(limits, o.Log)
 	s.memory = embedded.NewMemory(limits.MemoryBytes)
 	s.queryMemory = limits.QueryBytes
+	s.texts = service.NewTexts(s.memory, s.queryMemory)
 	s.metrics.QueryMemory(s.memory.Taken)
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
@@ -213,7 +215,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory)
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory, s.texts)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -235,7 +237,7 @@ func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 }
 
 // serve puts an open graph together with its catalog, its limits and who decides.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory, texts *service.Texts) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
@@ -243,7 +245,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	return service.NewGraph(ctx, service.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Info holds what checking found out about places in the source, beside the plan.
@@ -34,7 +35,14 @@ type Comparison struct {
 
 // Query checks a query and lowers it. The plan is nil when the list has errors.
 func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
+	return QueryWithin(nil, s, q)
+}
+
+// QueryWithin is Query with a meter, which may end it by a panic.
+func QueryWithin(m *work.Meter, s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
 	c := newChecker(s, q)
+	c.meter = m
+	c.step(1)
 	p, faults := c.query(q)
 	return p, c.info, faults
 }
@@ -78,6 +86,13 @@ type checker struct {
 	faults  diag.List
 	hints   int // names that were looked up among others that are near
 	steps   int // visits of syntax nodes and names
+	meter   *work.Meter
+}
+
+// step counts n visits of syntax nodes and names.
+func (c *checker) step(n int) {
+	c.steps += n
+	c.meter.Step(n)
 }
 
 // maxHints is how many misspelt names of a query are looked up: each costs as much as
@@ -101,7 +116,7 @@ func (c *checker) nearest(name string, names func() []string) string {
 		return ""
 	}
 	among := names()
-	c.steps += len(among)
+	c.step(len(among))
 	return diag.Nearest(name, among)
 }
 
@@ -178,7 +193,7 @@ func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, w
 }
 
 func (c *checker) use(u plan.Use) {
-	c.steps++
+	c.step(1)
 	key := useKey{u.Entity, u.Type, u.Property}
 	if i, ok := c.uses[key]; ok {
 		c.plan.Uses[i].Write = c.plan.Uses[i].Write || u.Write

@@ -43,10 +43,10 @@ const noNull = "a comparison with null never holds: $p.x = $p.x keeps what has a
 // operand resolves an operand. ok is false when it has been reported, or rests on
 // something that has.
 func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
-	c.steps++
+	c.step(1)
 	switch o := o.(type) {
 	case *syntax.Literal:
-		c.steps += len(o.Elems)
+		c.step(len(o.Elems))
 		v, err := natural(o)
 		if err != nil {
 			c.fault(Incomparable, o.Span(), "", "%v", err)

@@ -213,7 +213,7 @@ func literalHelp(l *syntax.Literal, t value.Type) string {
 // assignable converts a literal to the type of the property it is for, enum values
 // checked.
 func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code diag.Code) (value.Value, bool) {
-	c.steps += 1 + len(l.Elems)
+	c.step(1 + len(l.Elems))
 	v, err := convert(l, t)
 	var mm *mismatchError
 	switch {

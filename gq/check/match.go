@@ -63,7 +63,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	steps := c.declareSteps(clauses, sc)
 	c.direct(steps)
 	out := make([]plan.Clause, 0, len(clauses))
-	c.steps += len(clauses)
+	c.step(len(clauses))
 	for _, cl := range clauses {
 		switch cl := cl.(type) {
 		case *syntax.Binding:
@@ -222,7 +222,7 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 		for len(ready) > 0 {
 			st := ready[0]
 			ready = ready[1:]
-			c.steps++
+			c.step(1)
 			if !st.done && c.decide(st) {
 				woken(st)
 			}
@@ -325,7 +325,7 @@ func (c *checker) inline(b *syntax.Binding, id plan.VarID) []plan.Clause {
 	}
 	var out []plan.Clause
 	for _, m := range b.Props {
-		c.steps++
+		c.step(1)
 		p := n.Property(m.Name.Value)
 		if p == nil {
 			help := c.suggest(m.Name.Value, func() []string { return propNames(n.Properties) })

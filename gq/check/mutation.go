@@ -143,7 +143,7 @@ func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool
 }
 
 func (c *checker) once(a *syntax.Assign, assigned map[string]bool) bool {
-	c.steps++
+	c.step(1)
 	if assigned[a.Name.Value] {
 		c.fault(AssignedTwice, syntax.SpanOf(a.Name), "", "%s is assigned twice", a.Name.Value)
 		return false

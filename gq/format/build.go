@@ -1,6 +1,9 @@
 package format
 
-import "github.com/omnigraph-go/omnigraph/gq/syntax"
+import (
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
+)
 
 // gap is how a piece is set off from the one before it.
 type gap uint8
@@ -41,6 +44,7 @@ func (g *group) empty() bool { return g.close == g.open+1 }
 // builder turns the tokens of declarations into pieces.
 type builder struct {
 	schema bool // the text is a schema
+	meter  *work.Meter
 
 	tokens []syntax.Token // of the declaration
 	at     int            // the next one
@@ -58,6 +62,7 @@ func (b *builder) begin(r syntax.Range) {
 
 // take makes a piece of the next token.
 func (b *builder) take(g gap) *piece {
+	b.meter.Step(1)
 	t := b.tokens[b.at]
 	b.at++
 	b.pieces = append(b.pieces, piece{

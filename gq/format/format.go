@@ -19,6 +19,7 @@ package format
 import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Width is the number of code points that a line may have before brackets on it are
@@ -27,28 +28,34 @@ const Width = 100
 
 // Schema formats a .pg text. A text that does not parse is not formatted: the result
 // is then empty, and the list says where the faults are.
-func Schema(file, text string) (string, diag.List) {
-	tree, faults := syntax.ParseSchema(file, text)
+func Schema(file, text string) (string, diag.List) { return SchemaWithin(nil, file, text) }
+
+// SchemaWithin is Schema with a meter, which may end it by a panic.
+func SchemaWithin(m *work.Meter, file, text string) (string, diag.List) {
+	tree, faults := syntax.ParseSchemaWithin(m, file, text)
 	if faults.HasErrors() {
 		return "", faults
 	}
-	b := builder{schema: true}
+	b := builder{schema: true, meter: m}
 	for _, d := range tree.Decls {
 		b.decl(d)
 	}
-	return render(text, b.pieces, b.groups, tree.Comments), faults
+	return render(m, text, b.pieces, b.groups, tree.Comments), faults
 }
 
 // Queries formats a .gq text. A text that does not parse is not formatted: the result
 // is then empty, and the list says where the faults are.
-func Queries(file, text string) (string, diag.List) {
-	tree, faults := syntax.ParseQueries(file, text)
+func Queries(file, text string) (string, diag.List) { return QueriesWithin(nil, file, text) }
+
+// QueriesWithin is Queries with a meter, which may end it by a panic.
+func QueriesWithin(m *work.Meter, file, text string) (string, diag.List) {
+	tree, faults := syntax.ParseQueriesWithin(m, file, text)
 	if faults.HasErrors() {
 		return "", faults
 	}
-	b := builder{}
+	b := builder{meter: m}
 	for _, q := range tree.Queries {
 		b.query(q)
 	}
-	return render(text, b.pieces, b.groups, tree.Comments), faults
+	return render(m, text, b.pieces, b.groups, tree.Comments), faults
 }

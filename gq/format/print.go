@@ -5,10 +5,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // printer writes pieces with the comments between them.
 type printer struct {
+	meter    *work.Meter
 	source   string
 	pieces   []piece
 	comments [][]comment // by piece, those before it
@@ -29,15 +31,16 @@ type comment struct {
 func (c comment) isLine() bool { return strings.HasPrefix(c.text, "//") }
 
 // render lays out the pieces of a source with its comments.
-func render(source string, pieces []piece, groups []*group, comments []syntax.Comment) string {
+func render(m *work.Meter, source string, pieces []piece, groups []*group, comments []syntax.Comment) string {
 	// An end without text takes the comments behind the last declaration.
 	end := piece{start: len(source), end: len(source), gap: line}
-	p := &printer{source: source, pieces: append(pieces, end)}
+	p := &printer{meter: m, source: source, pieces: append(pieces, end)}
 	p.attach(comments)
 	p.measure()
 	p.mustBreak(groups)
 	p.b.Grow(len(source) + len(source)/8)
 	for i := range p.pieces {
+		m.Step(1)
 		p.space(i)
 		p.write(p.pieces[i].text)
 		if g := p.pieces[i].opens; g != nil {
@@ -51,6 +54,7 @@ func render(source string, pieces []piece, groups []*group, comments []syntax.Co
 func (p *printer) attach(comments []syntax.Comment) {
 	p.comments = make([][]comment, len(p.pieces))
 	for i := range p.pieces {
+		p.meter.Step(1)
 		for len(comments) > 0 && (p.isEnd(i) || comments[0].Span.Start.Offset < p.pieces[i].start) {
 			c := comments[0]
 			comments = comments[1:]

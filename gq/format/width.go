@@ -11,6 +11,7 @@ func (p *printer) measure() {
 	p.breaks = make([]int, len(p.pieces))
 	width, breaks := 0, 0
 	for i, pc := range p.pieces {
+		p.meter.Step(1)
 		width += p.flatGap(i) + utf8.RuneCountInString(pc.text)
 		if p.gapBreaks(i) {
 			breaks++
@@ -57,6 +58,7 @@ func (p *printer) gapBreaks(i int) bool {
 // mustBreak marks the groups that cannot stand on one line, inner ones first.
 func (p *printer) mustBreak(groups []*group) {
 	for i := len(groups) - 1; i >= 0; i-- {
+		p.meter.Step(1)
 		g := groups[i]
 		first := p.pieces[g.open+1]
 		switch {

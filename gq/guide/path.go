@@ -1,10 +1,12 @@
 package guide
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Path leads from one node type to another over edges.
@@ -36,8 +38,20 @@ const maxSteps = 100_000
 // twice, but for a path from a type to itself at its ends. More reports whether there
 // are, or may be, others within the bounds.
 func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
-	w := &walk{to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
+	return findPaths(nil, s, from, to, maxHops, limit)
+}
+
+// PathsWithin is Paths within a context. The error is the context's.
+func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
+	defer work.Catch(&err)
+	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
+	return paths, more, nil
+}
+
+func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
+	w := &walk{meter: m, to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
 	for _, e := range s.Edges {
+		m.Step(1)
 		w.around[e.From] = append(w.around[e.From], Step{Edge: e})
 		w.around[e.To] = append(w.around[e.To], Step{Edge: e, Backward: true})
 	}
@@ -52,6 +66,7 @@ func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path
 }
 
 type walk struct {
+	meter         *work.Meter
 	to            string
 	limit, budget int
 	around        map[string][]Step
@@ -69,6 +84,7 @@ func (w *walk) measure() {
 		t := queue[0]
 		queue = queue[1:]
 		for _, s := range w.around[t] {
+			w.meter.Step(1)
 			if _, known := w.distance[s.next()]; !known {
 				w.distance[s.next()] = w.distance[t] + 1
 				queue = append(queue, s.next())
@@ -80,6 +96,7 @@ func (w *walk) measure() {
 // visit finds the paths that go on from a type with exactly so many hops.
 func (w *walk) visit(at string, hops int, seen []string) {
 	for _, s := range w.around[at] {
+		w.meter.Step(1)
 		if w.more {
 			return
 		}

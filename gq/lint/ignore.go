@@ -1,11 +1,13 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // directive is a comment "gq:ignore CODE[,CODE…] reason". It silences rules for the
@@ -32,14 +34,11 @@ func (r *run) silence() {
 	if len(all) == 0 {
 		return
 	}
-	byTarget := map[string][]*directive{} // by file, in the order of their targets
-	for _, d := range all {
-		byTarget[d.target.File] = append(byTarget[d.target.File], d)
-	}
-	for _, list := range byTarget {
-		slices.SortStableFunc(list, func(a, b *directive) int { return a.target.Start.Offset - b.target.Start.Offset })
-	}
-	r.findings = slices.DeleteFunc(r.findings, func(f finding) bool { return silenced(byTarget[f.Span.File], f.Diagnostic) })
+	targets := r.targets(all)
+	r.findings = slices.DeleteFunc(r.findings, func(f finding) bool {
+		r.in.Meter.Step(1)
+		return silenced(targets[f.Span.File], f.Diagnostic)
+	})
 	p := &pass{r, ruleOf(IdleDirective)}
 	if r.in.Config.level(p.rule) == Off {
 		return
@@ -83,6 +82,7 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 	p := &pass{r, ruleOf(BadDirective)}
 	var out []*directive
 	for _, c := range comments {
+		r.in.Meter.Step(1)
 		text, ok := strings.CutPrefix(c.Text, "//")
 		if !ok {
 			continue
@@ -91,7 +91,7 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 		if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 			continue
 		}
-		d, fault, help := parseDirective(rest)
+		d, fault, help := parseDirective(r.in.Meter, rest)
 		if fault != "" {
 			if r.in.Config.level(p.rule) != Off {
 				p.report(c.Span, help, nil, "%s", fault)
@@ -106,13 +106,14 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 
 const directiveForm = "write // gq:ignore L107 and the reason"
 
-func parseDirective(rest string) (d *directive, fault, help string) {
+func parseDirective(m *work.Meter, rest string) (d *directive, fault, help string) {
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return nil, "gq:ignore without a code", directiveForm
 	}
 	d = &directive{}
 	for name := range strings.SplitSeq(fields[0], ",") {
+		m.Step(1)
 		code := diag.Code(name)
 		switch rule := ruleOf(code); {
 		case rule == nil && len(name) > 1 && strings.IndexByte("PSTGC", name[0]) >= 0 && strings.Trim(name[1:], "0123456789") == "":
@@ -153,24 +154,66 @@ func targetOf(comment diag.Span, decls []diag.Span) diag.Span {
 	return diag.Span{}
 }
 
-// silenced reports whether one of the directives of a file, sorted by their targets,
-// speaks of a finding there. All that do remember it.
-func silenced(list []*directive, f diag.Diagnostic) bool {
-	next, _ := slices.BinarySearchFunc(list, f.Span.Start.Offset+1, func(d *directive, off int) int { return d.target.Start.Offset - off })
-	silent := false
-	for i := next - 1; i >= 0 && list[i].target == list[next-1].target; i-- {
-		d := list[i]
-		if at := slices.Index(d.codes, f.Code); at >= 0 && f.Span.Start.Offset < d.target.End.Offset {
-			d.used[at], silent = true, true
+// target is a declaration with the rules that directives silence in it.
+type target struct {
+	span  diag.Span
+	codes map[diag.Code][]naming // nil once all are marked as used
+}
+
+// naming is the first place at which a directive names a code.
+type naming struct {
+	*directive
+	at int // index in codes
+}
+
+// targets returns the targets of directives by file, each list in the order of the text.
+func (r *run) targets(all []*directive) map[string][]*target {
+	byFile := map[string][]*target{}
+	bySpan := map[diag.Span]*target{}
+	for _, d := range all {
+		t := bySpan[d.target]
+		if t == nil {
+			t = &target{span: d.target, codes: map[diag.Code][]naming{}}
+			bySpan[d.target] = t
+			byFile[d.target.File] = append(byFile[d.target.File], t)
+		}
+		for i, code := range d.codes {
+			r.in.Meter.Step(1)
+			// The codes of one directive come together: a second naming follows the first.
+			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
+				t.codes[code] = append(list, naming{d, i})
+			}
 		}
 	}
-	return silent
+	for _, list := range byFile {
+		slices.SortFunc(list, func(a, b *target) int { return cmp.Compare(a.span.Start.Offset, b.span.Start.Offset) })
+	}
+	return byFile
+}
+
+// silenced reports whether a directive for one of the targets of a file silences a
+// finding, and marks all directives that do.
+func silenced(list []*target, f diag.Diagnostic) bool {
+	next, _ := slices.BinarySearchFunc(list, f.Span.Start.Offset+1, func(t *target, off int) int { return t.span.Start.Offset - off })
+	if next == 0 || f.Span.Start.Offset >= list[next-1].span.End.Offset {
+		return false
+	}
+	codes := list[next-1].codes
+	namings, named := codes[f.Code]
+	for _, n := range namings {
+		n.used[n.at] = true
+	}
+	if named {
+		codes[f.Code] = nil
+	}
+	return named
 }
 
 // idle returns the codes of a directive that ran and found nothing to silence.
 func (r *run) idle(d *directive) []string {
 	var out []string
 	for i, code := range d.codes {
+		r.in.Meter.Step(1)
 		if !d.used[i] && r.runs(ruleOf(code)) {
 			out = append(out, string(code))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Input is what is linted: sources that were parsed and checked.
@@ -32,6 +33,8 @@ type Input struct {
 	ToolBytes map[string]int
 
 	Config Config
+
+	Meter *work.Meter // may end Run by a panic; nil for none
 }
 
 // Query is a checked query with its source and what its annotations say.
@@ -72,6 +75,7 @@ func Run(in Input) *Report {
 		case !r.runs(rule):
 		case rule.query != nil:
 			for _, q := range in.Queries {
+				in.Meter.Step(1)
 				rule.query(&queryPass{pass{r, rule}, q})
 			}
 		case rule.catalog != nil:
@@ -83,6 +87,7 @@ func Run(in Input) *Report {
 		r.findings = append(r.findings, finding{Diagnostic: d})
 	}
 	slices.SortStableFunc(r.findings, func(a, b finding) int {
+		in.Meter.Step(1)
 		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Start.Offset, b.Span.Start.Offset),
 			cmp.Compare(a.Code, b.Code))
 	})
@@ -130,6 +135,7 @@ type queryPass struct {
 
 // report adds a finding of the rule; edits, if any, are its fix.
 func (p *pass) report(at diag.Span, help string, edits []diag.Edit, format string, args ...any) {
+	p.in.Meter.Step(1)
 	p.findings = append(p.findings, finding{
 		Diagnostic: diag.Diagnostic{
 			Code: p.rule.Code, Severity: p.in.Config.level(p.rule).severity(), Span: at,

@@ -34,7 +34,7 @@ func unusedBinding(p *queryPass) {
 type components struct {
 	root []plan.VarID
 	size map[plan.VarID]int // by root
-	// many are the roots of those that can have several rows, in source order.
+	// many are the roots of those that can have several rows, ascending.
 	many []plan.VarID
 }
 
@@ -48,10 +48,17 @@ func (c *components) find(id plan.VarID) plan.VarID {
 
 // alone reports whether a variable is joined with nothing, and multiplies rows.
 func (c *components) alone(id plan.VarID) bool {
-	return c.size[c.find(id)] == 1 && len(c.many) > 1 && slices.Contains(c.many, id)
+	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
+		return false
+	}
+	_, found := slices.BinarySearch(c.many, id)
+	return found
 }
 
-func (p *queryPass) inner(id plan.VarID) bool { return p.Info.Vars[id].Inner }
+func (p *queryPass) inner(id plan.VarID) bool {
+	p.in.Meter.Step(1)
+	return p.Info.Vars[id].Inner
+}
 
 func (p *queryPass) components() *components {
 	r := p.Plan.Read
@@ -62,6 +69,7 @@ func (p *queryPass) components() *components {
 	for _, cl := range r.Match {
 		first := plan.NoVar
 		varsOf(cl, func(id plan.VarID) {
+			p.in.Meter.Step(1)
 			if first == plan.NoVar {
 				first = id
 			}
@@ -70,7 +78,7 @@ func (p *queryPass) components() *components {
 			c.root[max(a, b)] = min(a, b)
 		})
 	}
-	pins := pinned(p.in.Schema, r, p.inner)
+	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
 	open := map[plan.VarID]bool{} // roots of components that are not pinned as a whole
 	for id := range r.Vars {
 		if v := plan.VarID(id); !p.inner(v) {
@@ -114,7 +122,7 @@ func (p *queryPass) oneRow() bool {
 			return true
 		}
 	}
-	pins := pinned(p.in.Schema, r, p.inner)
+	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
 	for id := range r.Vars {
 		if !pins[plan.VarID(id)] && !p.inner(plan.VarID(id)) {
 			return false

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // walkClauses calls visit for every clause, blocks before what is in them.
@@ -179,10 +180,11 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 // pinned returns which variables outside not blocks stand for one entity at most:
 // nodes whose key is given, and what an edge with at most one target leads to from
 // such a node.
-func pinned(s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
+func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}
 	for _, c := range r.Match {
+		m.Step(1)
 		f, ok := c.(plan.Filter)
 		if !ok {
 			continue

@@ -90,7 +90,7 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 		if p.Embed == nil {
 			continue
 		}
-		b.steps++
+		b.step(1)
 		src := lookup(p.Embed.Source)
 		if src != nil && src.Type.Kind == value.String && !src.Type.List {
 			continue

@@ -11,12 +11,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // Schema resolves a parsed schema. It reports all faults at once; the schema is whole
 // only when none of them is an error.
-func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) {
+func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) { return SchemaWithin(nil, tree) }
+
+// SchemaWithin is Schema with a meter, which may end it by a panic.
+func SchemaWithin(m *work.Meter, tree *syntax.Schema) (*catalog.Schema, diag.List) {
 	b := newBuilder(tree)
+	b.meter = m
 	b.build(tree)
 	return b.schema, b.faults
 }
@@ -61,12 +66,19 @@ type builder struct {
 	faults     diag.List
 	hints      int // names that were looked up among others that are near
 	steps      int // visits of declarations, members and names
+	meter      *work.Meter
 	nodes      map[string]bool
 	nodeNames  []string
 	interfaces map[string]*catalog.Interface
 	traits     map[*catalog.Property]traits
 	skip       map[syntax.Decl]bool // second declarations of a name
 	broken     map[string]bool      // names that are no fault, though nothing is known of them
+}
+
+// step counts n visits of declarations, members and names.
+func (b *builder) step(n int) {
+	b.steps += n
+	b.meter.Step(n)
 }
 
 // traits are the annotations of a property that constrain its type.
@@ -91,7 +103,7 @@ func (b *builder) suggest(name string, names func() []string) string {
 		return ""
 	}
 	among := names()
-	b.steps += len(among)
+	b.step(len(among))
 	return diag.DidYouMean(name, among)
 }
 
@@ -100,7 +112,7 @@ func (b *builder) declare(tree *syntax.Schema) {
 	b.skip = map[syntax.Decl]bool{}
 	seen := map[string]diag.Span{}
 	for _, d := range tree.Decls {
-		b.steps++
+		b.step(1)
 		var kind string
 		var name syntax.Token
 		var space string
@@ -157,7 +169,7 @@ func (b *builder) node(d *syntax.Node) {
 	}
 	seen := map[string]bool{}
 	for _, m := range d.Members {
-		b.steps++
+		b.step(1)
 		p, ok := m.(*syntax.Property)
 		if !ok {
 			continue
@@ -207,7 +219,7 @@ func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 		listed[name] = true
 		n.Implements = append(n.Implements, name)
 		for _, p := range i.Properties {
-			b.steps++
+			b.step(1)
 			if other, ok := from[p.Name]; ok {
 				if first := n.Properties[place[p.Name]]; !first.Type.Equal(p.Type) {
 					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s and %s in %s",
@@ -248,7 +260,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	}
 	seen := map[string]bool{}
 	for _, m := range d.Members {
-		b.steps++
+		b.step(1)
 		if p, ok := m.(*syntax.Property); ok {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
@@ -309,7 +321,7 @@ func (b *builder) typ(t *syntax.Type) value.Type {
 	}
 	seen := make(map[string]bool, len(t.Enum))
 	for _, e := range t.Enum {
-		b.steps++
+		b.step(1)
 		if seen[e.Text] {
 			b.fault(BadEnum, e.Span(), "", "enum value %s is listed twice", e.Text)
 		}

@@ -108,7 +108,7 @@ func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lo
 	ok = true
 	seen := make(map[string]bool, len(c.Names))
 	for _, ref := range c.Names {
-		b.steps++
+		b.step(1)
 		name := ref.Name.Value
 		if seen[name] {
 			b.fault(DuplicateProperty, ref.Span(), "", "property %s is listed twice", name)

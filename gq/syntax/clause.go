@@ -5,8 +5,6 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-var bindingParser = build[Binding](operands)
-
 // The productions that are read by hand stand in EBNF beside the functions that read
 // them; Grammar prints them with those that the library parses.
 const (
@@ -22,7 +20,8 @@ const (
 // parseClause looks at up to four tokens to tell which production a clause is. Clauses
 // are most of a query; all but bindings are read by hand, because a grammar that tries
 // one production after the other is slower, and its error that of the last one tried.
-func parseClause(lex *lexer.PeekingLexer) (Clause, error) {
+func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
+	g.meter.Step(1)
 	var ahead [4]Token
 	start := lex.MakeCheckpoint()
 	for i := range ahead {
@@ -32,15 +31,15 @@ func parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	first, second := ahead[0], ahead[1]
 	switch {
 	case first.Type == Name && first.Value == "not" && second.Value == "{":
-		return parseNot(lex)
+		return g.parseNot(lex)
 	case first.Type == Name && isTextFunction(first.Value) && second.Value == "(":
-		return parseText(lex)
+		return g.parseText(lex)
 	case first.Type == Var && second.Value == ":":
-		return parseBinding(lex)
+		return g.parseBinding(lex)
 	case first.Type == Var && startsTraversal(ahead):
-		return parseTraversal(lex)
+		return g.parseTraversal(lex)
 	case startsOperand(first):
-		return parseFilter(lex)
+		return g.parseFilter(lex)
 	}
 	return nil, participle.NextMatch
 }
@@ -76,16 +75,16 @@ func startsOperand(t Token) bool {
 // nested are the options for a parser that works on a piece of a declaration.
 var nested = []participle.ParseOption{participle.AllowTrailing(true)}
 
-func parseBinding(lex *lexer.PeekingLexer) (Clause, error) {
-	b, err := bindingParser().ParseFromLexer(lex, nested...)
+func (g *grammar) parseBinding(lex *lexer.PeekingLexer) (Clause, error) {
+	b, err := g.binding().ParseFromLexer(lex, nested...)
 	if err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-func parseTraversal(lex *lexer.PeekingLexer) (Clause, error) {
-	p := operandParser{lex, lex.RawCursor()}
+func (g *grammar) parseTraversal(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor(), g}
 	t := &Traversal{From: *lex.Next()}
 	var err error
 	if tok := *lex.Peek(); tok.Type == Var {
@@ -102,7 +101,7 @@ func parseTraversal(lex *lexer.PeekingLexer) (Clause, error) {
 	if t.Undirected && !p.takes(Relation, ">") {
 		return nil, unexpected(*lex.Peek(), "`>`")
 	}
-	if t.Bounds, err = parseBounds(lex); err != nil {
+	if t.Bounds, err = g.parseBounds(lex); err != nil {
 		return nil, err
 	}
 	if t.To, err = p.token(Var, "a $variable"); err != nil {
@@ -112,8 +111,8 @@ func parseTraversal(lex *lexer.PeekingLexer) (Clause, error) {
 	return t, nil
 }
 
-func parseBounds(lex *lexer.PeekingLexer) (*Bounds, error) {
-	p := operandParser{lex, lex.RawCursor()}
+func (g *grammar) parseBounds(lex *lexer.PeekingLexer) (*Bounds, error) {
+	p := operandParser{lex, lex.RawCursor(), g}
 	if !p.takes(Punct, "{") {
 		return nil, nil
 	}
@@ -136,11 +135,11 @@ func parseBounds(lex *lexer.PeekingLexer) (*Bounds, error) {
 	return b, nil
 }
 
-func parseText(lex *lexer.PeekingLexer) (Clause, error) {
-	p := operandParser{lex, lex.RawCursor()}
+func (g *grammar) parseText(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor(), g}
 	t := &TextClause{}
 	var err error
-	if t.Call, err = parseOperand(lex); err != nil {
+	if t.Call, err = g.parseOperand(lex); err != nil {
 		return nil, err
 	}
 	if op := *lex.Peek(); isComparison(op) {
@@ -154,11 +153,11 @@ func parseText(lex *lexer.PeekingLexer) (Clause, error) {
 	return t, nil
 }
 
-func parseFilter(lex *lexer.PeekingLexer) (Clause, error) {
-	p := operandParser{lex, lex.RawCursor()}
+func (g *grammar) parseFilter(lex *lexer.PeekingLexer) (Clause, error) {
+	p := operandParser{lex, lex.RawCursor(), g}
 	f := &Filter{}
 	var err error
-	if f.Left, err = parseOperand(lex); err != nil {
+	if f.Left, err = g.parseOperand(lex); err != nil {
 		return nil, err
 	}
 	if f.Op = *lex.Peek(); !isComparison(f.Op) {
@@ -175,7 +174,7 @@ func parseFilter(lex *lexer.PeekingLexer) (Clause, error) {
 // right reads what follows the operator of a comparison.
 func (p operandParser) right() (o Operand, optional bool, err error) {
 	at := *p.Peek()
-	if o, err = parseOperand(p.PeekingLexer); err != nil {
+	if o, err = p.grammar.parseOperand(p.PeekingLexer); err != nil {
 		return nil, false, required(err, at)
 	}
 	return o, p.takes(Punct, "?"), nil
@@ -185,13 +184,13 @@ func isComparison(t Token) bool {
 	return t.Type == Relation || t.Type == Name && (t.Value == "contains" || t.Value == "starts_with")
 }
 
-func parseNot(lex *lexer.PeekingLexer) (Clause, error) {
+func (g *grammar) parseNot(lex *lexer.PeekingLexer) (Clause, error) {
 	from := lex.RawCursor()
 	lex.Next()
 	lex.Next()
 	n := &Not{}
 	for {
-		c, err := parseClause(lex)
+		c, err := g.parseClause(lex)
 		if err == participle.NextMatch {
 			break
 		}

@@ -1,16 +1,24 @@
 package syntax
 
-import "github.com/omnigraph-go/omnigraph/gq/diag"
+import (
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/work"
+)
 
 // ParseSchema parses a .pg text. It reports every declaration that does not follow
 // the grammar, and returns the others.
 func ParseSchema(file, text string) (*Schema, diag.List) {
-	schema, p := parseSchema(file, text)
+	return ParseSchemaWithin(nil, file, text)
+}
+
+// ParseSchemaWithin is ParseSchema on one goroutine, whose meter may end it by a panic.
+func ParseSchemaWithin(m *work.Meter, file, text string) (*Schema, diag.List) {
+	schema, p := parseSchema(m, file, text)
 	return schema, p.result()
 }
 
-func parseSchema(file, text string) (*Schema, *parser) {
-	s := scan(file, text)
+func parseSchema(m *work.Meter, file, text string) (*Schema, *parser) {
+	s := scan(m, file, text)
 	schema := &Schema{Name: file, Text: text, Comments: s.comments}
 	p := newParser(s, "interface", "node", "edge")
 	decls := p.declarations()
@@ -27,15 +35,22 @@ func parseSchema(file, text string) (*Schema, *parser) {
 // ParseQueries parses a .gq text. It reports every query that does not follow the
 // grammar, and returns the others.
 func ParseQueries(file, text string) (*File, diag.List) {
-	f, p := parseQueries(file, text)
+	return ParseQueriesWithin(nil, file, text)
+}
+
+// ParseQueriesWithin is ParseQueries on one goroutine, whose meter may end it by a panic.
+func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
+	f, p := parseQueries(m, file, text)
 	return f, p.result()
 }
 
-func parseQueries(file, text string) (*File, *parser) {
-	s := scan(file, text)
+func parseQueries(m *work.Meter, file, text string) (*File, *parser) {
+	s := scan(m, file, text)
 	f := &File{Name: file, Text: text, Comments: s.comments}
 	p := newParser(s, "query")
-	for _, q := range eachOf(p, p.declarations(), parseQuery) {
+	decls := p.declarations()
+	m.Queries(len(decls))
+	for _, q := range eachOf(p, decls, parseQuery) {
 		if q != nil {
 			f.Queries = append(f.Queries, q)
 		}
@@ -49,11 +64,11 @@ func parseDecl(p *parser, decl *declaration) Decl {
 	ok := false
 	switch decl.tokens[0].Value {
 	case "interface":
-		d, ok = parseOne(p, interfaceParser(), decl)
+		d, ok = parseOne(p, interfaceOf, decl)
 	case "node":
-		d, ok = parseOne(p, nodeParser(), decl)
+		d, ok = parseOne(p, nodeOf, decl)
 	case "edge":
-		d, ok = parseOne(p, edgeParser(), decl)
+		d, ok = parseOne(p, edgeOf, decl)
 	}
 	if ok && p.checkDecl(d) {
 		return d
@@ -63,7 +78,7 @@ func parseDecl(p *parser, decl *declaration) Decl {
 
 // parseQuery returns nil for a query that is broken.
 func parseQuery(p *parser, decl *declaration) *Query {
-	if q, ok := parseOne(p, queryParser(), decl); ok && p.checkQuery(q) {
+	if q, ok := parseOne(p, queryOf, decl); ok && p.checkQuery(q) {
 		return q
 	}
 	return nil

@@ -20,7 +20,7 @@ var operandGrammars = []string{
 func SchemaGrammar() []Production {
 	return productions(append([]string{
 		`Schema = (Interface | Node | Edge)* .`,
-		interfaceParser().String(), nodeParser().String(), edgeParser().String(), enumValueGrammar,
+		plainGrammar.traits().String(), plainGrammar.nodeType().String(), plainGrammar.edgeType().String(), enumValueGrammar,
 	}, operandGrammars...))
 }
 
@@ -28,8 +28,8 @@ func SchemaGrammar() []Production {
 func QueryGrammar() []Production {
 	return productions(append([]string{
 		`File = Query* .`,
-		queryParser().String(), enumValueGrammar,
-		clauseGrammar, bindingParser().String(), notGrammar, textGrammar, traversalGrammar, boundsGrammar, filterGrammar, comparisonGrammar,
+		plainGrammar.query().String(), enumValueGrammar,
+		clauseGrammar, plainGrammar.binding().String(), notGrammar, textGrammar, traversalGrammar, boundsGrammar, filterGrammar, comparisonGrammar,
 	}, operandGrammars...))
 }
 

@@ -55,7 +55,7 @@ func TestGrammarsMatchParser(t *testing.T) {
 			if swallowed(out) {
 				continue
 			}
-			sc := scan("x", text)
+			sc := scan(nil, "x", text)
 			if len(sc.faults) > 0 {
 				t.Fatalf("%s\n%v", text, sc.faults)
 			}
@@ -64,10 +64,22 @@ func TestGrammarsMatchParser(t *testing.T) {
 			}
 		}
 	}
-	check(queries, "Query", func(tokens []Token) error { _, err := queryParser().ParseFromLexer(peeking(tokens)); return err })
-	check(schemas, "Interface", func(tokens []Token) error { _, err := interfaceParser().ParseFromLexer(peeking(tokens)); return err })
-	check(schemas, "Node", func(tokens []Token) error { _, err := nodeParser().ParseFromLexer(peeking(tokens)); return err })
-	check(schemas, "Edge", func(tokens []Token) error { _, err := edgeParser().ParseFromLexer(peeking(tokens)); return err })
+	check(queries, "Query", func(tokens []Token) error {
+		_, err := plainGrammar.query().ParseFromLexer(peeking(nil, tokens))
+		return err
+	})
+	check(schemas, "Interface", func(tokens []Token) error {
+		_, err := plainGrammar.traits().ParseFromLexer(peeking(nil, tokens))
+		return err
+	})
+	check(schemas, "Node", func(tokens []Token) error {
+		_, err := plainGrammar.nodeType().ParseFromLexer(peeking(nil, tokens))
+		return err
+	})
+	check(schemas, "Edge", func(tokens []Token) error {
+		_, err := plainGrammar.edgeType().ParseFromLexer(peeking(nil, tokens))
+		return err
+	})
 	for _, s := range []*sentences{queries, schemas} {
 		for name, rule := range s.rules {
 			rule.taken(func(e *ebnf) {
@@ -326,7 +338,7 @@ func begins(e *ebnf, sentence []string) int {
 }
 
 func kindOf(word string) string {
-	if toks := scan("x", word).tokens; len(toks) == 1 {
+	if toks := scan(nil, "x", word).tokens; len(toks) == 1 {
 		for name, typ := range symbols {
 			if typ == toks[0].Type {
 				return strings.ToLower(name)

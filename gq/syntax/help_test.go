@@ -139,7 +139,7 @@ func TestQuotes(t *testing.T) {
 		{"'", "'"},
 	}
 	for _, test := range tests {
-		s := scan("x", test.text)
+		s := scan(nil, "x", test.text)
 		var blamed []string
 		for _, d := range s.faults {
 			blamed = append(blamed, test.text[d.Span.Start.Offset:d.Span.End.Offset])

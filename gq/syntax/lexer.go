@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // scanner cuts a text into tokens. Faults are collected; the scanner goes on after
@@ -31,6 +32,9 @@ type scanner struct {
 	garbledAt int // how many tokens there were before the last of garbled
 	strange   []strange
 	steps     int // bytes looked at to cut tokens and to locate faults
+	meter     *work.Meter
+	counts    bool // tokens and comments are counted and not kept
+	counted   int
 }
 
 // strange is a piece of text that makes no token.
@@ -40,25 +44,53 @@ type strange struct {
 	text   string
 }
 
-func scan(file, text string) *scanner {
-	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}}
+func scan(m *work.Meter, file, text string) *scanner {
+	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}, meter: m}
 	if !s.readable() {
 		return s
 	}
 	s.steps += len(text)
-	s.tokens = make([]Token, 0, len(text)/3+8)
-	if strings.HasPrefix(text, "\uFEFF") {
-		s.off, s.wide = 3, 2
+	room := len(text)/3 + 8
+	if m != nil && len(text) > countedText {
+		// Without room for tokens: a text that has too many is refused at no cost of memory.
+		c := &scanner{file: file, text: text, line: 1, mark: s.mark, meter: m, counts: true}
+		c.run()
+		room = c.counted
 	}
-	for s.skipSpace() {
-		s.next()
-	}
+	s.tokens = make([]Token, 0, room)
+	s.run()
 	for _, c := range s.strange {
+		m.Step(1)
 		s.faults[c.fault].Help, _ = hintFor(place{
 			before: s.tokens[:c.tokens], found: Token{Value: c.text}, after: s.tokens[c.tokens:], in: inCharacter, opener: -1, closed: -1,
 		})
 	}
 	return s
+}
+
+// countedText is the size in bytes from which on the tokens of a metered text are counted
+// before they are kept.
+const countedText = 64 << 10
+
+// run cuts the text into tokens.
+func (s *scanner) run() {
+	if strings.HasPrefix(s.text, "\uFEFF") {
+		s.off, s.wide = 3, 2
+	}
+	for s.skipSpace() {
+		s.meter.Step(1)
+		s.next()
+		s.meter.Tokens(max(s.counted, len(s.tokens)))
+	}
+}
+
+// keep adds a token, or counts it.
+func (s *scanner) keep(t Token) {
+	if s.counts {
+		s.counted++
+		return
+	}
+	s.tokens = append(s.tokens, t)
 }
 
 // readable reports whether the text is UTF-8 without NUL; otherwise it says where
@@ -84,6 +116,9 @@ func (s *scanner) readable() bool {
 }
 
 func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
+	if s.counts {
+		return
+	}
 	if n := len(s.garbled); n > 0 && s.garbledAt == len(s.tokens) {
 		s.garbled[n-1] = min(s.garbled[n-1], from)
 	} else {
@@ -168,9 +203,13 @@ func (s *scanner) skipSpace() bool {
 }
 
 func (s *scanner) comment(end int) {
+	s.meter.Step(1)
 	start := posOf(s.pos())
 	text := s.text[s.off:end]
 	s.advance(end)
+	if s.counts {
+		return
+	}
 	s.comments = append(s.comments, Comment{
 		Span: diag.Span{File: s.file, Start: start, End: posOf(s.pos())},
 		Text: strings.TrimRight(text, "\r"),
@@ -234,7 +273,7 @@ func (s *scanner) stranger(rest string) {
 			msg = "unexpected " + cut(rest[:n])
 		}
 	}
-	if len(s.faults) <= diag.Most {
+	if !s.counts && len(s.faults) <= diag.Most {
 		s.strange = append(s.strange, strange{len(s.faults), len(s.tokens), rest[:n]})
 	}
 	s.faultAt(s.off, s.off+n, BadCharacter, msg, "")
@@ -266,7 +305,7 @@ func (s *scanner) quotedLen(rest string) int {
 
 // emit adds a token of n bytes that holds no line end and only ASCII.
 func (s *scanner) emit(t lexer.TokenType, n int) {
-	s.tokens = append(s.tokens, Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
+	s.keep(Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
 	s.off += n
 }
 
@@ -309,7 +348,7 @@ func (s *scanner) str(rest string) {
 	if bad {
 		t.Value = strings.ReplaceAll(t.Value, `\`, `/`) // Text may assume good escapes; the length stays
 	}
-	s.tokens = append(s.tokens, t)
+	s.keep(t)
 	s.advance(s.off + n)
 }
 

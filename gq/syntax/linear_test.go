@@ -130,8 +130,8 @@ func TestLinear(t *testing.T) {
 		texts []growing
 		parse func(text string) *parser
 	}{
-		{"queries", growingQueries, func(text string) *parser { _, p := parseQueries("x", text); return p }},
-		{"schema", growingSchemas, func(text string) *parser { _, p := parseSchema("x", text); return p }},
+		{"queries", growingQueries, func(text string) *parser { _, p := parseQueries(nil, "x", text); return p }},
+		{"schema", growingSchemas, func(text string) *parser { _, p := parseSchema(nil, "x", text); return p }},
 	}
 	for _, test := range tests {
 		for _, g := range test.texts {
@@ -164,9 +164,12 @@ func TestLinear(t *testing.T) {
 
 // TestSteps: the counter sees what it is for.
 func TestSteps(t *testing.T) {
-	short, _ := steps(func() *parser { _, p := parseQueries("x", "query q() { match { $p: P } return { $p } }"); return p })
+	short, _ := steps(func() *parser {
+		_, p := parseQueries(nil, "x", "query q() { match { $p: P } return { $p } }")
+		return p
+	})
 	long, _ := steps(func() *parser {
-		_, p := parseQueries("x", "query q() { match { $p: P { x: 1 } } return { $p } }")
+		_, p := parseQueries(nil, "x", "query q() { match { $p: P { x: 1 } } return { $p } }")
 		return p
 	})
 	if short < 60 || long <= short+len(" { x: 1 }") {

@@ -84,11 +84,13 @@ const (
 // those that start with a name, and there the second does.
 type operandParser struct {
 	*lexer.PeekingLexer
-	from lexer.RawCursor
+	from    lexer.RawCursor
+	grammar *grammar
 }
 
-func parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
-	p := operandParser{lex, lex.RawCursor()}
+func (g *grammar) parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
+	g.meter.Step(1)
+	p := operandParser{lex, lex.RawCursor(), g}
 	t := *lex.Peek()
 	switch t.Type {
 	case Var:
@@ -129,7 +131,7 @@ func (p operandParser) named(t Token) (Operand, error) {
 	}
 	c := &Call{Name: t}
 	for {
-		arg, err := parseOperand(p.PeekingLexer)
+		arg, err := p.grammar.parseOperand(p.PeekingLexer)
 		if err != nil {
 			return nil, required(err, *p.Peek())
 		}
@@ -187,7 +189,7 @@ func (p operandParser) list() (Operand, error) {
 			}
 		}
 		at := *p.Peek()
-		e, err := parseOperand(p.PeekingLexer)
+		e, err := p.grammar.parseOperand(p.PeekingLexer)
 		if err != nil {
 			return nil, required(err, at)
 		}

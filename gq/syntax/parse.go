@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // maxNesting is how deep brackets may nest: parsing takes stack for each level.
@@ -24,10 +25,17 @@ type parser struct {
 	faults   diag.List
 	found    int // faults, those that are not listed included
 	steps    int // visits of tokens and nodes, those inside the grammar library apart
+	meter    *work.Meter
+}
+
+// step counts n visits of tokens and nodes.
+func (p *parser) step(n int) {
+	p.steps += n
+	p.meter.Step(n)
 }
 
 func newParser(s *scanner, keywords ...string) *parser {
-	return &parser{tokens: s.tokens, keywords: keywords, garbled: s.garbled, faults: s.faults[:len(s.faults):len(s.faults)], steps: s.steps}
+	return &parser{tokens: s.tokens, keywords: keywords, garbled: s.garbled, faults: s.faults[:len(s.faults):len(s.faults)], steps: s.steps, meter: s.meter}
 }
 
 func (p *parser) result() diag.List {
@@ -41,7 +49,7 @@ const batch = 32
 
 // eachOf parses declarations, several batches at a time, and returns what parse made
 // of them in their order. Faults are the same, and in the same order, however many
-// processors there are.
+// processors there are. With a meter it stays on its goroutine: the meter is for one.
 func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
 	out := make([]D, len(decls))
 	parts := make([]parser, (len(decls)+batch-1)/batch)
@@ -49,16 +57,16 @@ func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declara
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range parts {
 		part := &parts[i]
-		*part = parser{keywords: p.keywords, garbled: p.garbled}
+		*part = parser{keywords: p.keywords, garbled: p.garbled, meter: p.meter}
 		run := func() error {
 			for j := i * batch; j < min((i+1)*batch, len(decls)); j++ {
 				out[j] = parse(part, decls[j])
 			}
 			return nil
 		}
-		if len(parts) == 1 {
+		if len(parts) == 1 || p.meter != nil {
 			run()
-			break
+			continue
 		}
 		g.Go(run)
 	}
@@ -89,6 +97,20 @@ type declaration struct {
 	deep   bool    // it nests too deep to be parsed
 }
 
+// head is how many tokens stand before the body of a query, or in the declaration of
+// a type: the grammar library reads those without a look at the meter.
+func (d *declaration) head() int {
+	if d.tokens[0].Value != "query" {
+		return len(d.tokens)
+	}
+	for i, t := range d.tokens {
+		if t.Type == Punct && t.Value == "{" {
+			return i
+		}
+	}
+	return len(d.tokens)
+}
+
 // declarations cuts the tokens into top-level declarations and reports what stands
 // before the first.
 //
@@ -106,7 +128,7 @@ func (p *parser) declarations() []*declaration {
 		}
 	}
 	for i, t := range p.tokens {
-		p.steps++
+		p.step(1)
 		switch {
 		case p.opens(i, d != nil && !closed && i == start+1, depth):
 			finish(i)
@@ -204,13 +226,19 @@ func headed(tokens []Token) bool {
 
 // parseOne parses a declaration with its grammar. ok is false when it is broken, and
 // that has been reported.
-func parseOne[G any](p *parser, g *participle.Parser[G], d *declaration) (node *G, ok bool) {
+func parseOne[G any](p *parser, pick func(*grammar) func() *participle.Parser[G], d *declaration) (node *G, ok bool) {
 	if d.deep {
 		return nil, false
 	}
+	g := plainGrammar
+	if p.meter != nil && len(d.tokens) > unmetered {
+		p.meter.Head(d.head())
+		g = takeGrammar(p.meter)
+		defer g.giveBack()
+	}
 	garbled := p.garbledIn(d)
-	node, err := g.ParseFromLexer(peeking(d.tokens), trace...)
-	p.steps += len(d.tokens)
+	node, err := pick(g)().ParseFromLexer(peeking(p.meter, d.tokens), trace...)
+	p.step(len(d.tokens))
 	if err == nil {
 		if d.stray != nil && garbled < 0 {
 			p.foreign(d.stray)
@@ -235,7 +263,7 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	switch {
 	case errors.As(err, &u):
 		pl := placeIn(d.tokens, u.Unexpected)
-		p.steps += len(d.tokens)
+		p.step(len(d.tokens))
 		want := wanted(u)
 		if want == "" && pl.wantsType() {
 			want = ", want a type"
@@ -270,10 +298,10 @@ func (p *parser) garbledIn(d *declaration) int {
 }
 
 // peeking hands tokens to a parser, with an end that stands right after the last one.
-func peeking(tokens []Token) *lexer.PeekingLexer {
+func peeking(m *work.Meter, tokens []Token) *lexer.PeekingLexer {
 	last := tokens[len(tokens)-1]
 	end := endOf(last)
-	lex, _ := lexer.Upgrade(&tokenList{tokens: tokens, end: lexer.EOFToken(lexer.Position{
+	lex, _ := lexer.Upgrade(&tokenList{meter: m, tokens: tokens, end: lexer.EOFToken(lexer.Position{
 		Filename: last.Pos.Filename, Offset: end.Offset, Line: end.Line, Column: end.Column,
 	})})
 	return lex

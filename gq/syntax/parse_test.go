@@ -30,7 +30,7 @@ func TestScan(t *testing.T) {
 		names[string(rune(typ))] = name
 	}
 	for _, test := range tests {
-		s := scan("x", test.text)
+		s := scan(nil, "x", test.text)
 		var got []string
 		for _, tok := range s.tokens {
 			got = append(got, names[string(rune(tok.Type))]+":"+tok.Value)
@@ -42,7 +42,7 @@ func TestScan(t *testing.T) {
 }
 
 func TestPositions(t *testing.T) {
-	s := scan("x", "é \"ü\nß\" a /* ö\n*/ b")
+	s := scan(nil, "x", "é \"ü\nß\" a /* ö\n*/ b")
 	var got []string
 	for _, tok := range s.tokens {
 		got = append(got, SpanOf(tok).String()+"-"+strings.TrimPrefix(diagEnd(tok), "x:"))

@@ -1,7 +1,5 @@
 package syntax
 
-import "github.com/alecthomas/participle/v2"
-
 // File is a parsed .gq file: the queries that follow the grammar, in source order.
 type File struct {
 	Name, Text string
@@ -196,13 +194,3 @@ type Pred struct {
 	Op    Token   `parser:"@Relation"`
 	Value Operand `parser:"@@"`
 }
-
-var (
-	clauses     = participle.ParseTypeWith(parseClause)
-	queryParser = build[Query](
-		operands,
-		clauses,
-		participle.Union[Body](&Read{}, &Mutation{}),
-		participle.Union[Statement](&Insert{}, &Update{}, &Delete{}),
-	)
-)

@@ -1,9 +1,7 @@
 package syntax
 
 import (
-	"math"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -187,26 +185,4 @@ type AnnotationArg struct {
 type NameRef struct {
 	Range
 	Name Token `parser:"@Name"`
-}
-
-var (
-	interfaceParser = build[Interface](operands)
-	nodeParser      = build[Node](members, operands)
-	edgeParser      = build[Edge](members, operands)
-
-	members  = participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
-	operands = participle.ParseTypeWith(parseOperand)
-)
-
-// The library refuses repetitions past a million, which a long but valid list can have.
-func init() { participle.MaxIterations = math.MaxInt }
-
-// build makes a parser that never goes back over a token it has taken: an error is
-// reported where it is, and parsing takes linear time. What one token does not
-// decide, lookahead groups in the grammars do. It is made at its first use, so that
-// programs that parse nothing do not pay for it.
-func build[G any](opts ...participle.Option) func() *participle.Parser[G] {
-	return sync.OnceValue(func() *participle.Parser[G] {
-		return participle.MustBuild[G](append(opts, participle.Lexer(definition{}), participle.UseLookahead(0))...)
-	})
 }

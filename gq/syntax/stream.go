@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
 // definition tells the grammars about the tokens; the parsers are handed tokens that
@@ -19,6 +21,7 @@ func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
 
 // tokenList hands out tokens, then the end without end.
 type tokenList struct {
+	meter  *work.Meter
 	tokens []Token
 	end    Token
 }
@@ -27,6 +30,7 @@ func (l *tokenList) Next() (Token, error) {
 	if len(l.tokens) == 0 {
 		return l.end, nil
 	}
+	l.meter.Step(1)
 	t := l.tokens[0]
 	l.tokens = l.tokens[1:]
 	return t, nil

@@ -55,7 +55,7 @@ func (p *parser) members(ms []Member) {
 }
 
 func (p *parser) property(prop *Property) {
-	p.steps++
+	p.step(1)
 	p.typ(prop.Type)
 	p.annotations(prop.Annotations)
 }
@@ -160,7 +160,7 @@ func (p *parser) checkQuery(q *Query) bool {
 }
 
 func (p *parser) clauses(cs []Clause) {
-	p.steps += len(cs)
+	p.step(len(cs))
 	for _, c := range cs {
 		switch c := c.(type) {
 		case *Not:
@@ -208,7 +208,7 @@ func (p *parser) assigns(as []*Assign) {
 
 // simple wants a literal, a parameter or now() as the value in a setting.
 func (p *parser) simple(o Operand, in string) {
-	p.steps++
+	p.step(1)
 	switch o.(type) {
 	case *Literal, *VarRef, *Now:
 	case *PropRef, *AliasRef, *Call:
@@ -217,7 +217,7 @@ func (p *parser) simple(o Operand, in string) {
 }
 
 func (p *parser) operand(o Operand) {
-	p.steps++
+	p.step(1)
 	call, ok := o.(*Call)
 	if !ok {
 		return

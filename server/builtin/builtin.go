@@ -45,6 +45,7 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // call is a call that answers with a value and the commit it is about, if any.
 type call struct {
 	grants []tool.Grant
+	less   string // what to ask for when the answer is larger than it may be
 	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
@@ -55,7 +56,7 @@ func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: v, Commit: commit}, nil
+	return &tool.Outcome{Value: v, Commit: commit, Less: c.less}, nil
 }
 
 // reader completes the descriptor of a tool that changes nothing.
@@ -80,7 +81,7 @@ type branchArgs struct {
 
 // onBranch decodes branchArgs into a call that reads the branch they name, empty for
 // main.
-func onBranch(run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
+func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
 	return func(args json.RawMessage) (tool.Call, error) {
 		o := tool.Members(args)
 		branch := orEmpty(o.OptString("branch"))
@@ -88,6 +89,7 @@ func onBranch(run func(ctx context.Context, env *tool.Env, branch string) (v any
 			return nil, err
 		}
 		return &call{
+			less:   less,
 			grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
 			run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				return run(ctx, env, branch)

@@ -13,7 +13,7 @@ import (
 const (
 	defaultChanges, maxChanges = 100, 1000
 
-	// maxChangeBytes bounds the values of a page as they are written. A page has one
+	// maxChangeBytes bounds the changes of a page as they are written. A page has one
 	// change at least.
 	maxChangeBytes = 1 << 20
 )
@@ -80,12 +80,12 @@ func changeList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: page.After, Limit: limit})
 				if err != nil {
 					return nil, err
 				}
-				return changesAnswer(changes), nil
+				return changesAnswer(changes, env.MaxBytes)
 			}}, nil
 		},
 	}
@@ -93,9 +93,18 @@ func changeList() tool.Tool {
 
 var forModel = service.Encoding{SafeIntegers: true}
 
-func changesAnswer(changes *engine.Changes) *ChangesAnswer {
+// changesFrame is about how many bytes of an answer are no changes.
+const changesFrame = 1 << 10
+
+// changesAnswer makes a page of at most so many bytes of JSON, 0 for no bound but that of
+// every page.
+func changesAnswer(changes *engine.Changes, most int) (*ChangesAnswer, error) {
 	a := &ChangesAnswer{
 		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
+	}
+	room := maxChangeBytes
+	if most > 0 {
+		room = min(room, most-changesFrame)
 	}
 	more, bytes := changes.More, 0
 	for i := range changes.List {
@@ -103,10 +112,13 @@ func changesAnswer(changes *engine.Changes) *ChangesAnswer {
 		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
 		for _, p := range c.Properties {
 			values := PropertyChange{Name: p.Name, Old: service.ValueJSON(p.Old, forModel), New: service.ValueJSON(p.New, forModel)}
-			bytes += len(values.Old) + len(values.New)
 			change.Properties = append(change.Properties, values)
 		}
-		if i > 0 && bytes > maxChangeBytes {
+		b, err := service.JSON(change)
+		if err != nil {
+			return nil, err
+		}
+		if bytes += len(b) + 1; i > 0 && bytes > room {
 			more = true
 			break
 		}
@@ -115,5 +127,5 @@ func changesAnswer(changes *engine.Changes) *ChangesAnswer {
 	if n := len(a.Changes); more && n > 0 {
 		a.NextPageToken = sealToken(changePage{changes.Commit.ID, changes.List[n-1].Position()})
 	}
-	return a
+	return a, nil
 }

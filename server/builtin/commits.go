@@ -76,7 +76,7 @@ func commitList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: page.Before, Limit: limit})
 				if err != nil {
 					return nil, "", err

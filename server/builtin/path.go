@@ -56,7 +56,7 @@ func typePath() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "set a smaller limit or max_hops", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err
@@ -66,7 +66,10 @@ func typePath() tool.Tool {
 						return nil, "", noType(end.path, end.name, s.Catalog, false)
 					}
 				}
-				paths, more := guide.Paths(s.Catalog, from, to, hops, limit)
+				paths, more, err := guide.PathsWithin(ctx, s.Catalog, from, to, hops, limit)
+				if err != nil {
+					return nil, "", err
+				}
 				a := &PathsAnswer{From: from, To: to, Paths: make([]PathAnswer, len(paths)), More: more}
 				for i, p := range paths {
 					a.Paths[i] = PathAnswer{Hops: len(p.Steps), Edges: make([]string, len(p.Steps)), Match: p.Match}

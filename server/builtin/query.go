@@ -142,6 +142,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 			continue
 		}
 		batch.calls[i] = c
+		batch.text += len(c.Source)
 	}
 	return batch, nil
 }
@@ -170,11 +171,17 @@ func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 
 // batch is a call that stands for several. It needs no grants itself: each of its
 // calls is authorized by itself, so that one denial does not hide the other answers.
-type batch struct{ calls []tool.Call }
+type batch struct {
+	calls []tool.Call
+	text  int // bytes of their texts together
+}
 
 func (b *batch) Grants() []tool.Grant { return nil }
 
 func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+	if err := service.CheckText("queries", b.text); err != nil {
+		return nil, err
+	}
 	return &tool.Outcome{Calls: b.calls}, nil
 }
 

@@ -31,7 +31,7 @@ func snapshot() tool.Tool {
 				"Cheap; use it to see how large a result may become, or whether anything changed.",
 		}),
 		gates: gate(tool.Read),
-		decode: onBranch(func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
+		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
 			s, err := env.Graph.Snapshot(ctx, engine.Target{Branch: branch})
 			if err != nil {
 				return nil, "", err

@@ -11,6 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/work"
+	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -78,12 +80,13 @@ func validate() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "validate fewer queries at once", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err
 				}
-				return validated(s, text), "", nil
+				a, err := validated(ctx, env, s, text)
+				return a, "", err
 			}}, nil
 		},
 	}
@@ -100,17 +103,23 @@ const (
 	queryFile      = "query"
 )
 
-func validated(s *engine.Schema, text string) *ValidateAnswer {
-	src := gq.Source{Name: queryFile, Text: text}
-	queries, found := gq.CompileQueries(s.Catalog, src)
-	a := &ValidateAnswer{Valid: !found.HasErrors(), Queries: []CheckedAnswer{}, Diagnostics: []DiagnosticAnswer{}}
+func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
+	err = service.WithText(ctx, env, "query", text, func(limits work.Limits) error {
+		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
+		if err == nil {
+			a = validateAnswer(text, queries, report)
+		}
+		return err
+	})
+	return a, err
+}
+
+func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *ValidateAnswer {
+	list := report.List
+	a := &ValidateAnswer{Valid: !list.HasErrors(), Queries: []CheckedAnswer{}, Diagnostics: []DiagnosticAnswer{}}
 	for _, q := range queries {
 		a.Queries = append(a.Queries, checkedAnswer(q))
 	}
-	report := gq.Lint(gq.Catalog{
-		Schema: gq.Source{Name: "schema", Text: s.Source}, Queries: []gq.Source{src}, Config: lint.Config{Levels: offForAdHoc},
-	})
-	list := slices.DeleteFunc(slices.Clone(report.List), func(d diag.Diagnostic) bool { return d.Span.File != queryFile })
 	if n := len(list) - maxDiagnostics; n > 0 {
 		list, a.More = list[:maxDiagnostics], n
 	}
@@ -131,6 +140,21 @@ func validated(s *engine.Schema, text string) *ValidateAnswer {
 		a.Fixed = fixed
 	}
 	return a
+}
+
+// Cut leaves out the mended text, the report, and then diagnostics, which More counts.
+func (a *ValidateAnswer) Cut(bytes int) {
+	parts := []func(){
+		func() { a.Fixed = "" },
+		func() { a.Report = "cut: the answer has no room for it; validate fewer queries at once" },
+		func() { a.More, a.Diagnostics = a.More+len(a.Diagnostics), []DiagnosticAnswer{} },
+	}
+	for _, drop := range parts {
+		if b, err := service.JSON(a); err != nil || len(b) <= bytes {
+			return
+		}
+		drop()
+	}
 }
 
 func checkedAnswer(q *gq.Query) CheckedAnswer {

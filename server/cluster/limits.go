@@ -13,8 +13,8 @@ type Limits struct {
 	TotalInflight    int           // requests at once
 	RequestTimeout   time.Duration // of a call; loads and exports may take as long as the connection lets them
 	BodyBytes        int64         // of request bodies at once; one actor's may be half of it
-	QueryBytes       int64         // of memory that one query may take for rows; 0 for the engine's default, and no more than all together
-	MemoryBytes      int64         // of memory that all queries together may take for rows, and long answers
+	QueryBytes       int64         // of memory that one call may take for rows, or to compile a text; 0 for the engine's default, and no more than all together
+	MemoryBytes      int64         // of memory that all calls together may take for rows, texts and long answers
 	Branches         int           // live branches of each graph
 }
 

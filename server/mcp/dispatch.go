@@ -52,7 +52,11 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (mcp.R
 		strings.HasPrefix(m.method, "notifications/") {
 		return nil, notFound(m.method)
 	}
-	req, err := s.request(ctx, version, m)
+	var req mcp.Request
+	var err error
+	if late := s.graph.Turn(ctx, len(m.params), func() { req, err = s.request(ctx, version, m) }); late != nil {
+		return nil, wireError(s.fail(ctx, late))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -85,7 +87,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
-	msgs, batch, err := readMessages(body)
+	var msgs []message
+	var batch bool
+	var err error
+	if h.surface.graph.Turn(r.Context(), len(body), func() { msgs, batch, err = readMessages(body) }) != nil {
+		badRequest("the request was stopped before it was read").write(w)
+		return
+	}
 	if err != nil {
 		var bad *badMessage
 		errors.As(err, &bad)
@@ -143,12 +151,33 @@ func (s *surface) answerCall(ctx context.Context, version string, m *message, ds
 	if err != nil {
 		fault = wireError(err)
 	}
-	dst, err = s.appendAnswer(dst, m.id, res, fault, version >= statelessVersion)
-	if err != nil {
+	late := s.graph.Turn(ctx, textBytes(res), func() {
+		dst, err = s.appendAnswer(dst, m.id, res, fault, version >= statelessVersion)
+	})
+	if err = cmp.Or(late, err); err != nil {
 		fault = wireError(s.fail(ctx, err))
 		dst = appendError(dst, m.id, fault)
 	}
 	return dst, fault
+}
+
+// textBytes is about how many bytes the text of a result has.
+func textBytes(res mcp.Result) (n int) {
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		for _, c := range r.Content {
+			if t, ok := c.(*mcp.TextContent); ok {
+				n += len(t.Text)
+			}
+		}
+	case *mcp.GetPromptResult:
+		for _, m := range r.Messages {
+			if t, ok := m.Content.(*mcp.TextContent); ok {
+				n += len(t.Text)
+			}
+		}
+	}
+	return n
 }
 
 // read reads the body.

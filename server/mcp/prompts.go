@@ -2,7 +2,7 @@ package mcp
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -51,39 +51,74 @@ func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*m
 	if intent == "" {
 		return nil, badPrompt("intent: missing, wanted what you want to know")
 	}
+	listed := req.Params.Arguments["types"]
+	if err := service.CheckText("intent and types", len(intent)+len(listed)); err != nil {
+		return nil, err
+	}
+	var res *mcp.GetPromptResult
+	err := s.graph.Render(ctx, service.ActorFrom(ctx), "intent and types", intent+listed, func(ctx context.Context) (err error) {
+		res, err = s.queryGuide(ctx, intent, listed)
+		return err
+	})
+	return res, err
+}
+
+// queryGuide guides to a query about the types that are listed with commas, all of them
+// if none is.
+func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.GetPromptResult, error) {
 	schema, queries, err := s.known(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var types []string
-	for name := range strings.SplitSeq(req.Params.Arguments["types"], ",") {
-		if name = strings.TrimSpace(name); name == "" {
+	wanted := map[string]bool{}
+	for name := range strings.SplitSeq(listed, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" {
 			continue
 		}
 		if schema.Node(name) == nil {
 			return nil, noType("types", name, schema)
 		}
-		types = append(types, name)
+		if len(types) == maxPromptTypes {
+			return nil, badPrompt(fmt.Sprintf("types: found more than %d names, wanted at most %d; name the types that the question is about", maxPromptTypes, maxPromptTypes))
+		}
+		wanted[name], types = true, append(types, name)
 	}
 	w := &prompt{}
 	w.line("Write a GQ query for this graph. What is wanted: " + intent)
-	w.types(schema, types)
-	w.paths(schema, types)
-	w.queries(queries, types)
+	w.types(schema, wanted)
+	if err := w.paths(ctx, schema, types); err != nil {
+		return nil, err
+	}
+	w.queries(queries, wanted)
 	w.section("The language")
 	w.line(guide.Explain(schema, "overview").String())
 	w.section("Then")
 	w.line("Give values as parameters and set a limit. Check the text with query_validate, and mend what it reports. " +
 		"Run it with graph_query if it reads. gq_reference explains traversals, filters, aggregates and the rest, by topic.")
-	return w.result("A guide to a query"), nil
+	return w.result("A guide to a query", s.graph.ForModel().MaxBytes)
 }
 
 func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	name, intent := strings.TrimSpace(req.Params.Arguments["type"]), strings.TrimSpace(req.Params.Arguments["intent"])
+	if err := service.CheckText("intent and type", len(intent)+len(name)); err != nil {
+		return nil, err
+	}
+	var res *mcp.GetPromptResult
+	err := s.graph.Render(ctx, service.ActorFrom(ctx), "intent and type", intent+name, func(ctx context.Context) (err error) {
+		res, err = s.filterGuide(ctx, intent, name)
+		return err
+	})
+	return res, err
+}
+
+// filterGuide guides to conditions on the node type called name.
+func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.GetPromptResult, error) {
 	schema, _, err := s.known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSpace(req.Params.Arguments["type"])
 	n := schema.Node(name)
 	switch {
 	case name == "":
@@ -93,7 +128,7 @@ func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*
 	}
 	w := &prompt{}
 	wanted := ""
-	if intent := strings.TrimSpace(req.Params.Arguments["intent"]); intent != "" {
+	if intent != "" {
 		wanted = " What is wanted: " + intent
 	}
 	w.line("Write the conditions of a GQ match on " + n.Name + "." + wanted)
@@ -117,7 +152,7 @@ func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*
 	w.line(guide.Explain(schema, "filters").String())
 	w.section("Then")
 	w.line("Put the conditions beside the binding " + v + ": " + n.Name + " in the match. Check the whole query with query_validate.")
-	return w.result("A guide to conditions on " + n.Name), nil
+	return w.result("A guide to conditions on "+n.Name, s.graph.ForModel().MaxBytes)
 }
 
 // known returns the schema of main and the stored queries that the caller may know of.
@@ -162,8 +197,8 @@ func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n
 
 // types lists the node types of the names, all when there are none, and the edges at
 // them.
-func (w *prompt) types(s *catalog.Schema, names []string) {
-	of := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
+	of := func(name string) bool { return len(names) == 0 || names[name] }
 	w.section("Node types")
 	shown := 0
 	for _, n := range s.Nodes {
@@ -189,13 +224,16 @@ func (w *prompt) types(s *catalog.Schema, names []string) {
 }
 
 // paths shows how the first of the types leads to each of the others.
-func (w *prompt) paths(s *catalog.Schema, types []string) {
+func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) error {
 	if len(types) < 2 {
-		return
+		return nil
 	}
 	w.section("How they are connected")
 	for _, to := range types[1:] {
-		paths, _ := guide.Paths(s, types[0], to, maxPromptHops, maxPromptPaths)
+		paths, _, err := guide.PathsWithin(ctx, s, types[0], to, maxPromptHops, maxPromptPaths)
+		if err != nil {
+			return err
+		}
 		if len(paths) == 0 {
 			w.line("- " + types[0] + " to " + to + ": not over few edges")
 		}
@@ -203,10 +241,11 @@ func (w *prompt) paths(s *catalog.Schema, types []string) {
 			w.line("- " + types[0] + " to " + to + ": " + strings.ReplaceAll(p.Match, "\n", "  "))
 		}
 	}
+	return nil
 }
 
 // queries lists the stored queries that use one of the types, all when there are none.
-func (w *prompt) queries(queries []tool.StoredQuery, types []string) {
+func (w *prompt) queries(queries []tool.StoredQuery, types map[string]bool) {
 	shown := 0
 	for _, q := range queries {
 		if len(types) > 0 && !uses(q.Plan(), types) {
@@ -224,18 +263,22 @@ func (w *prompt) queries(queries []tool.StoredQuery, types []string) {
 	}
 }
 
-func uses(q *plan.Query, types []string) bool {
+func uses(q *plan.Query, types map[string]bool) bool {
 	for _, u := range q.Uses {
-		if u.Entity == plan.Node && slices.Contains(types, u.Type) {
+		if u.Entity == plan.Node && types[u.Type] {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *prompt) result(description string) *mcp.GetPromptResult {
+// result is the prompt. The error is a *service.Oversize when it has more than most bytes.
+func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
+	if n := w.b.Len(); n > most {
+		return nil, &service.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}
+	}
 	return &mcp.GetPromptResult{
 		Description: description,
 		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: w.b.String()}}},
-	}
+	}, nil
 }

@@ -157,3 +157,59 @@ func TestReferenceResource(t *testing.T) {
 		t.Errorf("got %s", res.Contents[0].Text)
 	}
 }
+
+// TestLargestPrompts: prompts and resources keep to max_bytes, and so do their arguments
+// to the bound of texts. Lists are cut and say so; the rest is refused with what to ask for.
+func TestLargestPrompts(t *testing.T) {
+	ctx := context.Background()
+	c := config(t)
+	c.Limits = service.Limits{MaxBytes: 400}
+	small := connect(t, serve(t, c, mcp.Options{}), servicetest.Writer)
+	for _, name := range []string{"write_query", "write_filter"} {
+		_, err := small.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"intent": "who knows whom", "type": "Person"}})
+		if want := "wanted at most 400; shorten the intent, or name fewer types"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, wanted %s", name, err, want)
+		}
+	}
+	list, err := small.ListResources(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]string{"omnigraph://gq-reference": "ask gq_reference for one topic"}
+	for _, r := range list.Resources {
+		res, err := small.ReadResource(ctx, &sdk.ReadResourceParams{URI: r.URI})
+		if want, ok := refused[r.URI]; ok {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, wanted %s", r.URI, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", r.URI, err)
+			continue
+		}
+		text := res.Contents[0].Text
+		if len(text) > 400 {
+			t.Errorf("%s: %d bytes", r.URI, len(text))
+		}
+		if r.MIMEType == "application/json" {
+			var answer struct {
+				Truncated   bool   `json:"truncated"`
+				TruncatedBy string `json:"truncated_by"`
+			}
+			if err := json.Unmarshal([]byte(text), &answer); err != nil || answer.Truncated != (r.URI == "omnigraph://catalog") || answer.Truncated && answer.TruncatedBy != "bytes" {
+				t.Errorf("%s: %v, %s", r.URI, err, text)
+			}
+		}
+	}
+	whole := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Writer)
+	for name, test := range map[string]struct{ intent, types, want string }{
+		"a long intent": {strings.Repeat("x", service.MaxText+1), "", "bytes of intent and types: 1048577 is more than the limit of 1048576"},
+		"many types":    {"x", strings.Repeat("Person,", 61), "found more than 60 names, wanted at most 60"},
+	} {
+		_, err := whole.GetPrompt(ctx, &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": test.intent, "types": test.types}})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %.300v, wanted %s", name, err, test.want)
+		}
+	}
+}

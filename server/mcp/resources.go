@@ -49,7 +49,7 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
-	return text(schema.Source), nil
+	return s.text(schema.Source, "describe one type at a time with type_describe, or take it over REST: GET …/schema")
 }
 
 func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -61,11 +61,7 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 	for i, b := range branches {
 		names[i] = b.Name
 	}
-	b, err := service.JSON(map[string][]string{"branches": names})
-	if err != nil {
-		return nil, err
-	}
-	return text(string(b)), nil
+	return list(s, "branches", names)
 }
 
 func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -73,7 +69,7 @@ func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceReques
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
-	return text(guide.Reference(schema.Catalog)), nil
+	return s.text(guide.Reference(schema.Catalog), "ask gq_reference for one topic")
 }
 
 // catalogQuery is a stored query in the catalog.
@@ -99,10 +95,10 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
-	list := make([]catalogQuery, len(queries))
+	entries := make([]catalogQuery, len(queries))
 	for i, q := range queries {
 		info, d := q.Info(), q.Descriptor()
-		list[i] = catalogQuery{
+		entries[i] = catalogQuery{
 			Name: info.Name, Tool: d.Name, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
 			Mutation: info.Mutation, Params: []catalogParam{},
 		}
@@ -111,18 +107,41 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 			if j < len(info.ParamDocs) {
 				c.Description = info.ParamDocs[j]
 			}
-			list[i].Params = append(list[i].Params, c)
+			entries[i].Params = append(entries[i].Params, c)
 		}
 	}
-	b, err := service.JSON(map[string][]catalogQuery{"queries": list})
-	if err != nil {
-		return nil, err
-	}
-	return text(string(b)), nil
+	return list(s, "queries", entries)
 }
 
-func text(s string) *mcp.ReadResourceResult {
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: s}}}
+// text is a resource that is whole or not there. The error is a *service.Oversize, which
+// says what to ask for instead, when it has more bytes than an answer may have.
+func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
+	if most := s.graph.ForModel().MaxBytes; len(text) > most {
+		return nil, &service.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
+}
+
+// list is a resource that is an object with a list under a name, as much of the list as
+// an answer has room for. An object whose list is cut says so.
+func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult, error) {
+	const cut = `],"truncated":true,"truncated_by":"bytes"}`
+	most := s.graph.ForModel().MaxBytes - len(cut)
+	b := []byte(`{"` + name + `":[`)
+	for i, entry := range entries {
+		one, err := service.JSON(entry)
+		if err != nil {
+			return nil, err
+		}
+		if len(b)+len(one)+1 > most {
+			return s.text(string(b)+cut, "")
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, one...)
+	}
+	return s.text(string(b)+"]}", "")
 }
 
 // masked answers for a resource that the caller may not read as for one that does not

@@ -33,13 +33,23 @@ func (x *exchange) object(most int64) (*tool.Object, error) {
 	if err := wantContent(x.r, mediaJSON); err != nil {
 		return nil, err
 	}
-	return tool.Members(b), nil
+	if x.g == nil {
+		return tool.Members(b), nil
+	}
+	var o *tool.Object
+	err = x.g.Turn(x.ctx(), len(b), func() { o = tool.Members(b) })
+	return o, err
 }
 
 // body reads the members of a request's body into a struct, which is therefore all that
 // documents need to know of it. Faults are noted in the object, which the caller closes.
-func (x *exchange) body(into any) (*tool.Object, error) {
-	o, err := x.object(x.opts.MaxBody)
+func (x *exchange) body(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
+
+// textBody is body for a request that carries a text in GQ or a schema.
+func (x *exchange) textBody(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxText, into) }
+
+func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
+	o, err := x.object(most)
 	if err != nil {
 		return nil, err
 	}

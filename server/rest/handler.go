@@ -2,6 +2,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -22,6 +23,11 @@ type Options struct {
 	MaxBody int64 // bytes of a request, 1 MiB by default
 	MaxLoad int64 // bytes of a load, 32 MiB by default
 
+	// MaxText is the bytes of a request that carries a text in GQ or a schema. It is
+	// MaxBody where that is set, and else 8 MiB: JSON may need six bytes for one of a text,
+	// and parameters come with it. The text itself is bounded by [service.MaxText].
+	MaxText int64
+
 	// Server decides about graph_list. Nil denies it to everybody.
 	Server service.Authorizer
 
@@ -36,6 +42,9 @@ type Options struct {
 // the actor, see [service.WithActor]; without one everything but /healthz is denied.
 // Answers are JSON, but for exports and blobs, and every fault is the error envelope.
 func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
+	if opts.MaxText == 0 {
+		opts.MaxText = cmp.Or(opts.MaxBody, 8<<20)
+	}
 	if opts.MaxBody == 0 {
 		opts.MaxBody = 1 << 20
 	}

@@ -57,7 +57,7 @@ func (x *exchange) schema() error {
 // applySchema makes a schema the one in force, unless schemas are fixed here.
 func (x *exchange) applySchema() error {
 	var b schemaBody
-	o, err := x.body(&b)
+	o, err := x.textBody(&b)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (x *exchange) applySchema() error {
 	}
 	k := x.knobs()
 	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &service.ApplySchema{
-		Source: b.SchemaSource, Fixed: x.opts.SchemasFixed,
+		Source: b.SchemaSource, Argument: "schema_source", Fixed: x.opts.SchemasFixed,
 		Options: engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Branch: orEmpty(b.Branch), IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun)},
 			AllowDataLoss: isTrue(b.AllowDataLoss), Hard: isTrue(b.Hard),

@@ -90,7 +90,7 @@ type MutationAnswer struct {
 // runQuery runs an ad-hoc read.
 func (x *exchange) runQuery() error {
 	var b queryBody
-	o, err := x.body(&b)
+	o, err := x.textBody(&b)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (x *exchange) runQuery() error {
 // runRead is runQuery under its deprecated names.
 func (x *exchange) runRead() error {
 	var b readBody
-	o, err := x.body(&b)
+	o, err := x.textBody(&b)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (x *exchange) runRead() error {
 // runMutate runs an ad-hoc mutation.
 func (x *exchange) runMutate() error {
 	var b mutateBody
-	o, err := x.body(&b)
+	o, err := x.textBody(&b)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,11 @@ func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
 	if source == nil {
 		o.String("query") // notes that it is missing
 	}
-	return &service.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
+	call := &service.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
+	if b.Query == nil {
+		call.Argument = "query_source"
+	}
+	return call
 }
 
 // one returns a member that has two names. Under both it is a fault: one of the values

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,12 +18,13 @@ import (
 // AdHoc is the call of a query given as text. It is compiled against the schema of the
 // branch when it runs, after the caller was granted the read or the change.
 type AdHoc struct {
-	Source string
-	Name   string          // which query of the text; may be empty when there is one
-	Params json.RawMessage // nil, null or an object
-	Branch string          // empty for main
-	Write  bool            // the query must be a mutation; otherwise it must be a read
-	Knobs  tool.Knobs
+	Source   string
+	Argument string          // the member that Source was sent as; query when it is empty
+	Name     string          // which query of the text; may be empty when there is one
+	Params   json.RawMessage // nil, null or an object
+	Branch   string          // empty for main
+	Write    bool            // the query must be a mutation; otherwise it must be a read
+	Knobs    tool.Knobs
 }
 
 // Grants returns the permission to read or change the branch, and for a dry run both.
@@ -65,7 +67,10 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
+	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
+	if err != nil {
+		return nil, nil, err
+	}
 	if found.HasErrors() {
 		r := &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
 		if c.Write {
@@ -87,6 +92,8 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	}
 	return q, args, nil
 }
+
+func (c *AdHoc) argument() string { return cmp.Or(c.Argument, "query") }
 
 // maxFaults bounds the faults that an answer lists: whoever reads them, a model above
 // all, mends the first ones and asks again.

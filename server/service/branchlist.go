@@ -36,7 +36,7 @@ func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if more {
 		next = branchPageToken(branches[len(branches)-1].Name)
 	}
-	return &tool.Outcome{Value: c.Answer(branches, next)}, nil
+	return &tool.Outcome{Value: c.Answer(branches, next), Less: "set a smaller limit"}, nil
 }
 
 // readable lists the branches after a name that a caller may read, limit at most, and

@@ -35,7 +35,10 @@ func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.R
 	if err != nil {
 		return nil, g.NotKnown(ctx, err)
 	}
-	call, err := decode(actor, t, args)
+	var call tool.Call
+	if late := g.Turn(ctx, len(args), func() { call, err = decode(actor, t, args) }); late != nil {
+		err = late
+	}
 	if err != nil {
 		return nil, g.refused(ctx, name, OutcomeOf(err), err)
 	}
@@ -146,7 +149,10 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	if err := g.require(actor, grants...); err != nil {
 		return "", err
 	}
+	texts := g.textsOf(actor)
+	defer texts.release()
 	env := &tool.Env{
+		Text: texts.admit, MaxBytes: e.enc.MaxBytes,
 		Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
 		Require: func(grants ...tool.Grant) error { return g.require(actor, grants...) },
@@ -179,7 +185,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		w.batch = true
 		err = g.batch(ctx, actor, name, out.Calls, e)
 	default:
-		commit, err = out.Commit, e.value(out.Value)
+		commit, err = out.Commit, e.answer(out)
 		w.wrote = out.Wrote
 	}
 	if !reads && w.wrote == nil {

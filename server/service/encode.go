@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Limits bound the results that a model is given, and the time that a call takes.
@@ -113,6 +115,32 @@ func (e *encoder) value(v any) error {
 	b, err := JSON(v)
 	e.buf = append(e.buf, b...)
 	return err
+}
+
+// answer writes the value of an outcome. A value that is larger than an answer may be is
+// cut if it can be; otherwise it is an *Oversize. What was written to the graph is
+// answered at any size: an error would say that it was not.
+func (e *encoder) answer(out *tool.Outcome) error {
+	b, err := JSON(out.Value)
+	if err != nil {
+		return err
+	}
+	most := e.enc.MaxBytes
+	if e.enc.Parts && e.memory != nil {
+		most = int(e.most)
+	}
+	room := most - len(e.buf)
+	if c, ok := out.Value.(tool.Cutter); ok && most > 0 && len(b) > room {
+		c.Cut(room)
+		if b, err = JSON(out.Value); err != nil {
+			return err
+		}
+	}
+	if most > 0 && len(b) > room && out.Wrote == nil {
+		return &Oversize{Bytes: int64(len(e.buf) + len(b)), MaxBytes: most, Less: cmp.Or(out.Less, "ask for less")}
+	}
+	e.buf = append(e.buf, b...)
+	return nil
 }
 
 // columnKey is what stands before a column's value: its name as a JSON string and a

@@ -35,6 +35,9 @@ type Oversize struct {
 	MaxRows  int   // zero for no limit
 	MaxBytes int
 	Single   bool // it is about one row, that no answer has room for
+
+	// Less, if it is not empty, says what to ask for instead: the answer has no rows.
+	Less string
 }
 
 // Overdue says that a call was stopped because it took longer than it may.
@@ -70,6 +73,9 @@ func (e *Rejected) Error() string {
 }
 
 func (e *Oversize) Error() string {
+	if e.Less != "" {
+		return fmt.Sprintf("the answer has %d bytes, wanted at most %d; %s", e.Bytes, e.MaxBytes, e.Less)
+	}
 	if e.Single {
 		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}

@@ -84,7 +84,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	for _, o := range e.Plan {
 		a.add(o, 0)
 	}
-	return &tool.Outcome{Value: a, Commit: e.Commit}, nil
+	return &tool.Outcome{Value: a, Commit: e.Commit, Less: "explain a query with fewer clauses and columns"}, nil
 }
 
 // query compiles the text and returns the query to explain, of whichever kind.
@@ -93,7 +93,10 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, err
 	if err != nil {
 		return nil, err
 	}
-	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: sourceName, Text: c.Source})
+	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
+	if err != nil {
+		return nil, err
+	}
 	if found.HasErrors() {
 		return nil, &Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
 	}

@@ -42,6 +42,10 @@ type Config struct {
 
 	// Memory is what long answers with [Encoding.Parts] take from; nil for no bound.
 	Memory Memory
+
+	// Texts bounds the compiling of texts of callers. Nil is a bound of this graph alone,
+	// which takes from Memory.
+	Texts *Texts
 }
 
 // DefaultMetaThreshold is the MetaThreshold where none is set.
@@ -69,6 +73,7 @@ type Graph struct {
 	now      func() time.Time
 	observer Observer
 	memory   Memory
+	texts    *Texts
 
 	catalogDigest string
 }
@@ -87,6 +92,9 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		id: c.ID, engine: c.Graph, authorizer: c.Authorizer, limits: c.Limits.withDefaults(),
 		version: c.Version, log: c.Logger, builtins: c.Builtins, observer: c.Observer, memory: c.Memory,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
+	}
+	if g.texts = c.Texts; g.texts == nil {
+		g.texts = NewTexts(c.Memory, 0)
 	}
 	if g.now = c.Now; g.now == nil {
 		g.now = clock.Now

@@ -22,6 +22,9 @@ type Look struct {
 	// before anything is read.
 	Unless func(commit string) bool
 
+	// Less says what to ask for when the answer is larger than it may be.
+	Less string
+
 	// Read reads the commit c and returns what to answer.
 	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
 }
@@ -60,7 +63,7 @@ func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: v, Commit: at.ID}, nil
+	return &tool.Outcome{Value: v, Commit: at.ID, Less: c.Less}, nil
 }
 
 func (c *Look) commit(ctx context.Context, g engine.Graph) (engine.Commit, error) {

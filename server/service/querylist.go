@@ -105,7 +105,7 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	for _, i := range order[from:min(from+queriesPerPage, len(order))] {
 		answer.Queries = append(answer.Queries, listed(found[i]))
 	}
-	return &tool.Outcome{Value: answer}, nil
+	return &tool.Outcome{Value: answer, Less: "narrow it down with filter or kind"}, nil
 }
 
 func listed(q tool.StoredQuery) QueryAnswer {

@@ -1,17 +1,22 @@
 package service
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/work"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // ApplySchema is the call that makes a schema the one in force on a branch.
 type ApplySchema struct {
-	Source  string
-	Options engine.SchemaOptions // Actor is the caller's
+	Source   string
+	Argument string               // the member that Source was sent as; schema when it is empty
+	Options  engine.SchemaOptions // Actor is the caller's
 
 	// Fixed, if not empty, says why no schema can be applied, and what to do instead:
 	// whoever may apply one is told so by an *engine.Conflict.
@@ -26,12 +31,25 @@ type SchemaApplied struct {
 	Supported    bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
 	Applied      bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
 	Destructive  bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
-	StepCount    int          `json:"step_count"`
-	Steps        []SchemaStep `json:"steps"`
+	StepCount    int          `json:"step_count" jsonschema_description:"How many steps there are, listed or not."`
+	Steps        []SchemaStep `json:"steps" jsonschema_description:"The steps, the first of them where the answer has no room for all."`
 	Branch       string       `json:"branch"`
 	SchemaDigest string       `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
 	Commit       *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
 	ActorID      *string      `json:"actor_id"`
+}
+
+// Cut leaves steps out at the end. StepCount still counts them all.
+func (a *SchemaApplied) Cut(bytes int) {
+	const frame = 1 << 10 // of what is no step
+	size := frame
+	for i, s := range a.Steps {
+		b, err := JSON(s)
+		if size += len(b) + 1; err != nil || size > bytes {
+			a.Steps = a.Steps[:i]
+			return
+		}
+	}
 }
 
 // SchemaStep is one change of a schema.
@@ -69,7 +87,15 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 	if c.Fixed != "" {
 		return nil, &engine.Conflict{Reason: c.Fixed}
 	}
-	s, found := gq.CompileSchema(gq.Source{Name: schemaName, Text: c.Source})
+	var s *catalog.Schema
+	var found diag.List
+	err := WithText(ctx, env, cmp.Or(c.Argument, "schema"), c.Source, func(limits work.Limits) (err error) {
+		s, found, err = gq.CompileSchemaWithin(ctx, limits, gq.Source{Name: schemaName, Text: c.Source})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	if found.HasErrors() {
 		return nil, &Rejected{What: "the schema", Diagnostics: found.Cut(maxFaults), Sources: map[string]string{schemaName: c.Source}}
 	}

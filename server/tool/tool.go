@@ -92,6 +92,13 @@ type Env struct {
 	// learns to need only as it runs.
 	Require func(grants ...Grant) error
 
+	// Text admits a text that the caller has sent as an argument to be compiled: it checks
+	// its size, waits for its turn, and takes memory for it. The caller calls done when the
+	// text is compiled. Nil admits everything.
+	Text func(ctx context.Context, argument, text string) (done func(), err error)
+
+	MaxBytes int // of an answer; 0 for no bound
+
 	Graph engine.Graph
 	Actor string // recorded in commits
 
@@ -118,9 +125,18 @@ type Outcome struct {
 
 	Commit string // the commit that Value is about; empty when it is about none
 
+	// Less says what to ask for when the answer with Value is larger than it may be.
+	Less string
+
 	// Wrote says what a call that answers with Value has changed; nil of one that has
 	// changed nothing.
 	Wrote *Written
+}
+
+// Cutter is implemented by values of an Outcome that can leave something out and say so.
+type Cutter interface {
+	// Cut leaves out so much that about so many bytes of JSON remain, if it can.
+	Cut(bytes int)
 }
 
 // Written is a change for the log.

@@ -1,0 +1,68 @@
+package gq
+
+import (
+	"context"
+	"path"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/format"
+	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/gq/work"
+)
+
+// The functions of this file are for the texts of strangers. Each stays on its
+// goroutine, ends within milliseconds after its context, and then returns the
+// context's error. A text that has more parts than the limits allow is a *work.TooMany.
+
+// CompileSchemaWithin is [CompileSchema] within a context and limits.
+func CompileSchemaWithin(ctx context.Context, limits work.Limits, src Source) (s *catalog.Schema, faults diag.List, err error) {
+	defer work.Catch(&err)
+	s, faults = compileSchema(work.New(ctx, limits), src)
+	return s, faults, nil
+}
+
+// CompileQueriesWithin is [CompileQueries] within a context and limits.
+func CompileQueriesWithin(ctx context.Context, limits work.Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults diag.List, err error) {
+	defer work.Catch(&err)
+	queries, faults = compileQueries(work.New(ctx, limits), s, sources)
+	return queries, faults, nil
+}
+
+// FormatWithin is [Format] within a context and limits.
+func FormatWithin(ctx context.Context, limits work.Limits, src Source) (text string, faults diag.List, err error) {
+	defer work.Catch(&err)
+	m := work.New(ctx, limits)
+	if path.Ext(src.Name) == ".pg" {
+		text, faults = format.SchemaWithin(m, src.Name, src.Text)
+	} else {
+		text, faults = format.QueriesWithin(m, src.Name, src.Text)
+	}
+	return text, faults, nil
+}
+
+// LintQueriesWithin compiles a source against a schema and applies the lint rules for
+// single queries, within a context and limits. It returns the queries without errors,
+// as [CompileQueries] does, and a report that holds the faults of compiling too.
+func LintQueriesWithin(ctx context.Context, limits work.Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
+	defer work.Catch(&err)
+	m := work.New(ctx, limits)
+	file, faults := syntax.ParseQueriesWithin(m, src.Name, src.Text)
+	in := lint.Input{Schema: s, SchemaTree: &syntax.Schema{}, Files: []*syntax.File{file}, Config: config, Meter: m}
+	seen := map[string]bool{}
+	for i, checked := range checkEach(m, s, src, file.Queries) {
+		faults = append(faults, checked.faults...)
+		name := file.Queries[i].Name.Value
+		if q := checked.query; q != nil {
+			in.Queries = append(in.Queries, lintQuery(file.Queries[i], q))
+			if !seen[name] {
+				queries = append(queries, q)
+			}
+		}
+		seen[name] = true
+	}
+	faults.Sort()
+	in.Faults = append(faults.Cut(diag.Most), duplicates(in.Files, false)...)
+	return queries, lint.Run(in), nil
+}

@@ -13,9 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestLargestAnswers: no built-in tool answers with more than max_bytes, whatever it is
-// asked. What has no room is refused with
-// what to do, or cut and says so.
+// TestLargestAnswers: no built-in tool answers with more than max_bytes. An answer that
+// has no room is refused with what to do, or cut and says so.
 func TestLargestAnswers(t *testing.T) {
 	const most = 600
 	c := servicetest.Config(t, builtin.All("1")...)

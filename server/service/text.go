@@ -33,7 +33,7 @@ const (
 	// turnAfter is how long a call keeps its turn at most after its text is compiled. It is
 	// for the plan, and for a short run or a large answer; a long run must not keep others
 	// from compiling.
-	turnAfter = time.Second
+	turnAfter = 5 * time.Second
 
 	// smallText is the size in bytes up to which nothing waits for a turn.
 	smallText = 16 << 10

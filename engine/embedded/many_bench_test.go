@@ -49,7 +49,7 @@ func BenchmarkBranches(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				opts := Options{quiet: true, MaxBranches: -1}
+				opts := Options{quiet: !c.apart, MaxBranches: -1} // apart takes checkpoints on the way
 				ctx := context.Background()
 				g, err := Create(ctx, fs.OS(), home, "", people(), opts)
 				if err != nil {

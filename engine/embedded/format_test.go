@@ -69,6 +69,35 @@ func TestFormat3(t *testing.T) {
 	staysTheSame(t, g, home, whole.dump)
 }
 
+// TestFormat4 opens a graph of format 4, which lists no merge bases and has files with
+// several segments. Its branches have merged one another. It goes on, and is opened once
+// more.
+func TestFormat4(t *testing.T) {
+	ctx := context.Background()
+	whole := script{past: true}
+	g, home := openFixture(t, "format4")
+	must(t, g.Verify(ctx))
+	parts := 0
+	for _, b := range g.lines.sorted {
+		for _, table := range b.head.Load().snap.Tables() {
+			for _, s := range table.Segs {
+				if fileOf(s.Name) != s.Name {
+					parts++
+				}
+			}
+		}
+	}
+	if parts == 0 {
+		t.Error("no branch has a segment that shares its file")
+	}
+	golden.Check(t, filepath.Join("testdata", "format4.golden"), []byte(whole.dump(g)+"\n"))
+	_, err := g.Merge(ctx, "four", "one", engine.MergeOptions{})
+	must(t, err)
+	_, err = g.Merge(ctx, "three", "main", engine.MergeOptions{})
+	must(t, err)
+	staysTheSame(t, g, home, whole.dump)
+}
+
 // fixtureOptions open the graphs under testdata with a clock that stands shortly after the
 // last of them was written, so that their idempotency keys have not expired.
 func fixtureOptions() Options {

@@ -219,3 +219,57 @@ func TestMergeBaseStates(t *testing.T) {
 		})
 	}
 }
+
+// TestBranchesApart opens branches that begin at different commits of main, some before a
+// checkpoint and some after it: each has its rows, and finds them by name.
+func TestBranchesApart(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	opts := Options{quiet: true, indexed: 1}
+	g := create(t, fsys, opts)
+	must(t, loadText(g, engine.Merge, manyPeople(0, 200)))
+	must(t, g.checkpoint(ctx))
+	for part := range 4 {
+		for i := range 60 {
+			name := fmt.Sprintf("b%d-%02d", part, i)
+			_, err := g.Mutate(ctx, insertPerson, engine.Args{str("main-" + name), num(i)}, engine.WriteOptions{})
+			must(t, err)
+			if i%5 > 0 {
+				continue
+			}
+			_, err = g.CreateBranch(ctx, name, engine.Target{})
+			must(t, err)
+			// One of a former part has a later row in some branches, and is gone in others.
+			former := engine.Args{str(fmt.Sprintf("main-b%d-01", max(0, part-1)))}
+			if i%2 == 0 {
+				_, err = g.Mutate(ctx, deletePerson, former, engine.WriteOptions{Branch: name})
+			} else if i%3 == 0 {
+				_, err = g.Mutate(ctx, insertPerson, append(former, num(99)), engine.WriteOptions{Branch: name})
+			}
+			must(t, err)
+			_, err = g.Mutate(ctx, insertPerson, engine.Args{str(name), num(i)}, engine.WriteOptions{Branch: name})
+			must(t, err)
+		}
+		must(t, g.checkpoint(ctx))
+	}
+	answers := func(g *Graph) string {
+		all := ""
+		for _, b := range g.lines.sorted {
+			for _, name := range []string{"p000007", "main-b0-01", "main-b1-01", "main-b2-02", "main-b3-59", b.name} {
+				got, err := answer(g, personByName, engine.Args{str(name)}, b.name)
+				must(t, err)
+				all += b.name + " " + name + ": " + got + "\n"
+			}
+		}
+		return all + dumpAll(g)
+	}
+	want := answers(g)
+	must(t, g.Close())
+	g, err := Open(ctx, fsys, dir, opts)
+	must(t, err)
+	defer g.Close()
+	if got := answers(g); got != want {
+		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+	}
+	must(t, g.Verify(ctx))
+}

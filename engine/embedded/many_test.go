@@ -230,7 +230,7 @@ func TestBranchesApart(t *testing.T) {
 	must(t, loadText(g, engine.Merge, manyPeople(0, 200)))
 	must(t, g.checkpoint(ctx))
 	for part := range 4 {
-		for i := range 60 {
+		for i := range 90 {
 			name := fmt.Sprintf("b%d-%02d", part, i)
 			_, err := g.Mutate(ctx, insertPerson, engine.Args{str("main-" + name), num(i)}, engine.WriteOptions{})
 			must(t, err)

@@ -156,8 +156,10 @@ bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.
 bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections
 	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin
 
-bench-branches: ## measure branches, their first commits and merges by the size of the graph
+bench-branches: ## measure branches by the size of the graph, and graphs with 10,000 branches
 	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
+	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkBranches$$' -benchtime 1x -timeout 30m
+	$(GO) test ./server -run '^$$' -bench '^BenchmarkTools$$'
 
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)

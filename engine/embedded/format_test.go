@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
@@ -121,6 +123,9 @@ func TestFormat4(t *testing.T) {
 	g, home := openFixture(t, "format4")
 	must(t, g.Verify(ctx))
 	golden.Check(t, filepath.Join("testdata", "format4.golden"), []byte(whole.dump(g)+"\n"))
+	if !slices.ContainsFunc(g.states(), sharesFile) {
+		t.Error("no branch has a segment that shares its file with another's")
+	}
 	again := engine.WriteOptions{Branch: "side", IdempotencyKey: "k", Actor: "ann"}
 	before, err := g.Snapshot(ctx, engine.Target{Branch: "side"})
 	must(t, err)
@@ -130,9 +135,23 @@ func TestFormat4(t *testing.T) {
 	must(t, applySchema("main", townsfolk(), false).do(g))
 	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	must(t, err)
+	_, err = g.Merge(ctx, "two", "one", engine.MergeOptions{})
+	must(t, err)
 	_, err = search(g, "hello")
 	must(t, err)
 	staysTheSame(t, g, home, whole.dump)
+}
+
+// sharesFile reports whether one of a state's segments lies in a file with others.
+func sharesFile(s *version.Snapshot) bool {
+	for _, table := range s.Tables() {
+		for _, seg := range table.Segs {
+			if fileOf(seg.Name) != seg.Name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // makeFormat4 makes a graph with everything that is stored: branches of it, history, a
@@ -152,6 +171,15 @@ func makeFormat4(t *testing.T, home string) {
 		mutation(birthday, on(""), 77, 3),
 		merging("side", "main", engine.MergeOptions{}),
 		mutation(deletePerson, on(""), "p000002"),
+		checkpoint,
+		forking("one", ""),
+		insert("one", "first of one", 1),
+		forking("two", ""),
+		insert("two", "first of two", 2),
+		merging("one", "two", engine.MergeOptions{}),
+		merging("two", "one", engine.MergeOptions{}),
+		insert("one", "second of one", 3),
+		insert("two", "second of two", 4),
 		checkpoint,
 		forking("deep/er", "side"),
 		loading("deep/er", engine.Merge, manyPeople(50, 30)),

@@ -2,10 +2,9 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
-	"slices"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -14,140 +13,264 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// manyBranches makes n branches of main. With write each gets a commit of its own, and
-// with apart main gets one too before each, so that no two begin at one commit.
-func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
-	t.Helper()
-	ctx := t.Context()
-	person := func(i int, branch string) {
-		if _, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprint(branch, i)), num(i)}, engine.WriteOptions{Branch: branch}); err != nil {
-			t.Fatal(err)
-		}
+// TestManyBranches holds 10,000 branches within 100 MB above the graph without them, with
+// and without a commit of their own, in the log, stored and opened again, and creates and
+// deletes one without a look at the others.
+func TestManyBranches(t *testing.T) {
+	n, limit := 10_000, int64(100e6)
+	if raced {
+		n, limit = 300, 1<<40
 	}
-	for i := range n {
-		name := fmt.Sprintf("b%05d", i)
-		if apart {
-			person(i, engine.MainBranch)
-		}
-		if _, err := g.CreateBranch(ctx, name, engine.Target{}); err != nil {
-			t.Fatal(err)
-		}
-		if write {
-			person(i, name)
-		}
-	}
-}
-
-// BenchmarkBranches measures a graph of 10,000 persons with 10,000 branches on the disk:
-// the median of single operations in microseconds, the memory above that of the graph
-// without branches, a checkpoint, and opening it after one and from the log.
-func BenchmarkBranches(b *testing.B) {
-	const n = 10_000
-	for _, c := range []struct {
-		name         string
-		write, apart bool
-	}{{"bare", false, false}, {"written", true, false}, {"apart", true, true}} {
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				opts := Options{quiet: true, MaxBranches: -1}
-				ctx := context.Background()
-				g, err := Create(ctx, fs.OS(), home, "", people(), opts)
-				if err != nil {
-					b.Fatal(err)
+	for _, write := range []bool{false, true} {
+		t.Run(fmt.Sprintf("written %t", write), func(t *testing.T) {
+			ctx := context.Background()
+			fsys := fs.NewMem()
+			opts := Options{quiet: true, LogSize: 1 << 20, MaxBranches: -1}
+			g, err := Create(ctx, fsys, dir, "", people(), opts)
+			must(t, err)
+			must(t, loadText(g, engine.Merge, manyPeople(0, 3000)))
+			must(t, g.checkpoint(ctx))
+			empty := heapInUse()
+			check := func(when string) {
+				t.Helper()
+				grown := heapInUse() - empty
+				t.Logf("%s: %.1f MB", when, float64(grown)/1e6)
+				if grown > limit {
+					t.Errorf("%s, %d branches take %d bytes", when, n, grown)
 				}
-				if err := loadText(g, engine.Merge, manyPeople(0, 10_000)); err != nil {
-					b.Fatal(err)
-				}
-				if err := g.checkpoint(ctx); err != nil {
-					b.Fatal(err)
-				}
-				empty := heapInUse()
-				manyBranches(b, g, n, c.write, c.apart)
-				report := func(what string, v float64, unit string) { b.ReportMetric(v, what+"-"+unit) }
-				report("heap-in-log", float64(heapInUse()-empty)/1e6, "MB")
-				reopen := func(what string) {
-					if err := g.store.Close(); err != nil {
-						b.Fatal(err)
-					}
-					g.stop()
-					<-g.stopped
-					g = nil
-					runtime.GC()
-					start := clock.Now()
-					if g, err = Open(ctx, fs.OS(), home, opts); err != nil {
-						b.Fatal(err)
-					}
-					report("open-"+what, float64(clock.Since(start).Microseconds())/1e3, "ms")
-				}
-				reopen("log")
-				start := clock.Now()
-				if err := g.checkpoint(ctx); err != nil {
-					b.Fatal(err)
-				}
-				report("checkpoint-all", float64(clock.Since(start).Microseconds())/1e3, "ms")
-				report("heap-stored", float64(heapInUse()-empty)/1e6, "MB")
-				reopen("stored")
-				report("heap-opened", float64(heapInUse()-empty)/1e6, "MB")
-				medians(b, g)
-				start = clock.Now()
-				if err := g.checkpoint(ctx); err != nil {
-					b.Fatal(err)
-				}
-				report("checkpoint-few", float64(clock.Since(start).Microseconds())/1e3, "ms")
-				if err := g.Close(); err != nil {
-					b.Fatal(err)
+			}
+			manyBranches(t, g, n, write, false)
+			check("in the log")
+			must(t, g.checkpoint(ctx))
+			check("stored")
+			must(t, g.Close())
+			start := clock.Now()
+			g, err = Open(ctx, fsys, dir, opts)
+			must(t, err)
+			defer func() { g.Close() }()
+			t.Logf("opened in %s", clock.Since(start))
+			check("opened again")
+			// A loop over all branches allocates, or takes a second for these.
+			start = clock.Now()
+			for i := range 200 {
+				name := fmt.Sprint("x", i)
+				_, err := g.CreateBranch(ctx, name, engine.Target{})
+				must(t, err)
+				must(t, g.DeleteBranch(ctx, name))
+			}
+			if took := clock.Since(start); took > 2*time.Second {
+				t.Errorf("200 branches were made and deleted in %s", took)
+			}
+			all, err := g.Branches(ctx)
+			must(t, err)
+			if len(all) != n+1 || all[0].Name != "b00000" || all[n].Name != "main" {
+				t.Errorf("%d branches, want %d in name order", len(all), n+1)
+			}
+			if write {
+				got, err := answer(g, personByName, engine.Args{str("b000077")}, "b00007")
+				must(t, err)
+				if got == "" {
+					t.Error("the commit of a branch is gone")
 				}
 			}
 		})
 	}
 }
 
-// medians measures single operations on a graph with many branches.
-func medians(b *testing.B, g *Graph) {
-	ctx := b.Context()
-	past, err := g.Commits(ctx, "", engine.CommitRange{Limit: 2})
-	if err != nil {
-		b.Fatal(err)
+// TestBranchLimit refuses a branch past the limit, opens a graph that has more, and deletes
+// from it.
+func TestBranchLimit(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	g := create(t, fsys, Options{quiet: true, MaxBranches: 3})
+	make := func(name string) error {
+		_, err := g.CreateBranch(ctx, name, engine.Target{})
+		return err
 	}
-	i := 0
-	for _, op := range []struct {
-		name string
-		do   func() error
-	}{
-		{"sync", func() error {
-			_, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprint("x", i)), num(i)}, engine.WriteOptions{})
-			return err
-		}},
-		{"create", func() error { _, err := g.CreateBranch(ctx, fmt.Sprint("new", i), engine.Target{}); return err }},
-		{"commit", func() error {
-			_, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprint("y", i)), num(i)}, engine.WriteOptions{Branch: fmt.Sprint("new", i)})
-			return err
-		}},
-		{"merge", func() error {
-			_, err := g.Merge(ctx, fmt.Sprint("new", i), "main", engine.MergeOptions{})
-			return err
-		}},
-		{"merge-old", func() error {
-			_, err := g.Merge(ctx, "main", fmt.Sprintf("b%05d", 7*i), engine.MergeOptions{})
-			return err
-		}},
-		{"delete", func() error { return g.DeleteBranch(ctx, fmt.Sprint("new", i)) }},
-		{"create-past", func() error {
-			_, err := g.CreateBranch(ctx, fmt.Sprint("old", i), engine.Target{Commit: past[1].ID})
-			return err
-		}},
-		{"list", func() error { _, err := g.Branches(ctx); return err }},
-	} {
-		var times []time.Duration
-		for i = range 101 {
-			start := clock.Now()
-			if err := op.do(); err != nil {
-				b.Fatal(op.name, err)
-			}
-			times = append(times, clock.Since(start))
+	full := func(name string, limit int64) {
+		t.Helper()
+		var large *engine.TooLarge
+		if err := make(name); !errors.As(err, &large) || large.Resource != "live branches" || large.Limit != limit || large.Actual != 4 || large.Hint == "" {
+			t.Errorf("%+v, want a *engine.TooLarge of 4 live branches over %d", err, limit)
 		}
-		slices.Sort(times)
-		b.ReportMetric(float64(times[len(times)/2].Nanoseconds())/1e3, op.name+"-µs")
 	}
+	must(t, make("a"))
+	must(t, make("b"))
+	full("c", 3)
+	must(t, g.DeleteBranch(ctx, "a"))
+	must(t, make("c"))
+	must(t, g.Close())
+	g, err := Open(ctx, fsys, dir, Options{quiet: true, MaxBranches: 2})
+	must(t, err)
+	defer g.Close()
+	full("d", 2)
+	must(t, g.DeleteBranch(ctx, "b"))
+	must(t, g.DeleteBranch(ctx, "c"))
+	must(t, make("d"))
+}
+
+// TestMergeBaseStates makes, writes, merges crosswise and deletes branches, reclaims the
+// past, rewrites tables and opens the graph again. After each round every two branches
+// have the state of their lowest common ancestor, also where it is not in memory.
+func TestMergeBaseStates(t *testing.T) {
+	ctx := context.Background()
+	rounds := 12
+	if raced || testing.Short() {
+		rounds = 4
+	}
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			fsys := fs.NewMem()
+			g := create(t, fsys, crashOptions)
+			defer func() { g.Close() }()
+			was := remembered{}
+			was.note(g)
+			names := []string{"main"}
+			any := func() string { return names[rng.IntN(len(names))] }
+			made, merges, rebuilt := 0, 0, 0
+			step := func() error {
+				switch k := rng.IntN(20); {
+				case k < 3 && len(names) < 14:
+					at := engine.Target{Branch: any()}
+					if k == 0 { // at a commit of the past
+						commits, err := g.Commits(ctx, at.Branch, engine.CommitRange{Limit: 6})
+						if err != nil {
+							return err
+						}
+						at = engine.Target{Commit: commits[rng.IntN(len(commits))].ID}
+					}
+					name := fmt.Sprint("b", made)
+					made++
+					_, err := g.CreateBranch(ctx, name, at)
+					var gone *engine.NotFound
+					if errors.As(err, &gone) {
+						return nil // a cleanup has reclaimed it
+					}
+					names = append(names, name)
+					return err
+				case k == 3 && len(names) > 6:
+					i := 1 + rng.IntN(len(names)-1)
+					name := names[i]
+					names = append(names[:i], names[i+1:]...)
+					return g.DeleteBranch(ctx, name)
+				case k < 9:
+					a, b := any(), any()
+					if a == b {
+						return nil
+					}
+					merges++
+					_, err := g.Merge(ctx, a, b, engine.MergeOptions{})
+					var conflicts *engine.MergeConflicts
+					if errors.As(err, &conflicts) {
+						return nil
+					}
+					return err
+				case k < 12:
+					_, err := g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprint("p", rng.IntN(30)))}, engine.WriteOptions{Branch: any()})
+					return err
+				default:
+					_, err := g.Mutate(ctx, insertPerson, engine.Args{str(fmt.Sprint("p", rng.IntN(30))), num(rng.IntN(3))}, engine.WriteOptions{Branch: any()})
+					return err
+				}
+			}
+			for round := range rounds {
+				for range 60 {
+					must(t, step())
+					was.note(g)
+				}
+				switch round % 4 {
+				case 0:
+					must(t, g.checkpoint(ctx))
+				case 1:
+					_, err := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: rng.IntN(4)})
+					must(t, err)
+				case 2:
+					must(t, g.Close())
+					var err error
+					g, err = Open(ctx, fsys, dir, crashOptions)
+					must(t, err)
+				}
+				for i, a := range names {
+					for _, b := range names[:i] {
+						if rng.IntN(4) == 0 {
+							g.lines.Lock()
+							g.lines.bases.keep(nil)
+							g.lines.Unlock()
+							rebuilt++
+						}
+						base, err := baseOf(g, a, b)
+						if err != nil {
+							t.Fatalf("round %d: the merge base of %s and %s: %v", round, a, b, err)
+						}
+						one, other := g.lines.branches[a].tip.snap.Commit.ID, g.lines.branches[b].tip.snap.Commit.ID
+						if id, _ := g.history.CommonAncestor(one, other); id != base.Commit.ID {
+							t.Fatalf("round %d: the merge base of %s and %s is %s, want %s", round, a, b, base.Commit.ID, id)
+						}
+						if got := dump(base); got != was[base.Commit.ID] {
+							t.Fatalf("round %d: the merge base of %s and %s is\n%s\nwant\n%s", round, a, b, got, was[base.Commit.ID])
+						}
+					}
+				}
+			}
+			must(t, g.Verify(ctx))
+			if merges == 0 || rebuilt == 0 {
+				t.Errorf("%d merges, and %d times no state in memory", merges, rebuilt)
+			}
+		})
+	}
+}
+
+// TestBranchesApart opens branches that begin at different commits of main, some before a
+// checkpoint and some after it: each has its rows, and finds them by name.
+func TestBranchesApart(t *testing.T) {
+	ctx := context.Background()
+	fsys := fs.NewMem()
+	opts := Options{quiet: true, indexed: 1}
+	g := create(t, fsys, opts)
+	must(t, loadText(g, engine.Merge, manyPeople(0, 200)))
+	must(t, g.checkpoint(ctx))
+	for part := range 4 {
+		for i := range 90 {
+			name := fmt.Sprintf("b%d-%02d", part, i)
+			_, err := g.Mutate(ctx, insertPerson, engine.Args{str("main-" + name), num(i)}, engine.WriteOptions{})
+			must(t, err)
+			if i%5 > 0 {
+				continue
+			}
+			_, err = g.CreateBranch(ctx, name, engine.Target{})
+			must(t, err)
+			// One of a former part has a later row in some branches, and is gone in others.
+			former := engine.Args{str(fmt.Sprintf("main-b%d-01", max(0, part-1)))}
+			if i%2 == 0 {
+				_, err = g.Mutate(ctx, deletePerson, former, engine.WriteOptions{Branch: name})
+			} else if i%3 == 0 {
+				_, err = g.Mutate(ctx, insertPerson, append(former, num(99)), engine.WriteOptions{Branch: name})
+			}
+			must(t, err)
+			_, err = g.Mutate(ctx, insertPerson, engine.Args{str(name), num(i)}, engine.WriteOptions{Branch: name})
+			must(t, err)
+		}
+		must(t, g.checkpoint(ctx))
+	}
+	answers := func(g *Graph) string {
+		all := ""
+		for _, b := range g.lines.sorted {
+			for _, name := range []string{"p000007", "main-b0-01", "main-b1-01", "main-b2-02", "main-b3-59", b.name} {
+				got, err := answer(g, personByName, engine.Args{str(name)}, b.name)
+				must(t, err)
+				all += b.name + " " + name + ": " + got + "\n"
+			}
+		}
+		return all + dumpAll(g)
+	}
+	want := answers(g)
+	must(t, g.Close())
+	g, err := Open(ctx, fsys, dir, opts)
+	must(t, err)
+	defer g.Close()
+	if got := answers(g); got != want {
+		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+	}
+	must(t, g.Verify(ctx))
 }

@@ -23,7 +23,7 @@ var Versions = []Version{
 	{1, "log, segments of rows, and a manifest with one branch"},
 	{2, "branches, the history of commits, idempotency keys; compressed blocks in segments"},
 	{3, "stored indexes, schema changes, and stored states of past commits"},
-	{4, "one number for every kind; the file END with the last record at a clean close; no common ancestors of branches in the manifest, which follow from the history"},
+	{4, "one number for every kind; the file END with the last record at a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, since they follow from the history"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

@@ -197,8 +197,40 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)}
 	}
 	t.based, t.keys, t.idx, t.out, t.in = o.based, o.keys, slices.Clone(o.idx), o.out, o.in
-	t.enterLater(from, to)
+	t.enterLater(max(o.next, o.based.ords), max(o.base, o.based.rows), from, to)
 	return nil
+}
+
+// prefix returns a table of the rows of the first k segments, if these are the rows of as
+// many ordinals; see identity.
+func (t *Table) prefix(k int, unchanged uint32) *Table {
+	n := t.Segs[k-1].Start + t.Segs[k-1].N
+	if n > t.next || !t.identity(n, unchanged) {
+		return nil
+	}
+	o := newTable(t.Type)
+	for _, s := range t.Segs[:k] {
+		own := *s
+		o.Segs = append(o.Segs, &own)
+	}
+	o.base, o.next, o.live = n, n, n
+	return o
+}
+
+// identity reports whether the first n rows are those of the first n ordinals. Of those
+// before unchanged, which the bases cover, some may be dead or have later rows.
+func (t *Table) identity(n, unchanged uint32) bool {
+	for first, rows := range t.rows.All {
+		for i, row := range rows {
+			ord := first + uint32(i)
+			switch {
+			case row == ord || row == index.Dead && (ord < unchanged || ord >= n):
+			case row == index.Dead || row < n || ord < n && ord >= unchanged || ord < n && t.idAt(row) != t.idAt(ord):
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // commonBase returns a table of the rows of a table's first segment, with their indexes, if
@@ -209,27 +241,13 @@ func (t *Table) commonBase() *Table {
 	if len(t.Segs) < 2 || t.Segs[0].N < t.next/2 || t.Segs[0].N > t.next {
 		return nil
 	}
-	n := t.Segs[0].N
-	for first, rows := range t.rows.All {
-		for i, row := range rows {
-			ord := first + uint32(i)
-			switch {
-			case row == index.Dead || row == ord:
-			case row < n || ord < n && t.idAt(row) != t.idAt(ord):
-				return nil
-			}
-		}
-	}
-	first := *t.Segs[0]
-	o := newTable(t.Type)
-	o.Segs, o.base, o.next, o.live = []*Segment{&first}, n, n, n
-	return o
+	return t.prefix(1, t.Segs[0].N)
 }
 
-// enterLater enters what the bases do not cover: entities with later ordinals, and later
-// rows of earlier ones.
-func (t *Table) enterLater(from, to *Table) {
-	owner, b := new(index.Owner), t.based
+// enterLater enters what the indexes lack: entities from ordinal ords on, and rows from
+// number rows on of earlier ones.
+func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
+	owner := new(index.Owner)
 	var r Row
 	enter := func(ord uint32) {
 		row := t.rows.Get(ord)
@@ -239,7 +257,7 @@ func (t *Table) enterLater(from, to *Table) {
 		if t.Type.Entity == plan.Edge {
 			r.Src, r.Dst = t.endsWithin(row, from, to)
 		}
-		if ord >= b.ords {
+		if ord >= ords {
 			t.keys.Add(owner, index.String(t.idAt(row)), ord)
 			if t.Type.Entity == plan.Edge {
 				t.out.Add(owner, r.Src, r.Dst, ord)
@@ -253,15 +271,15 @@ func (t *Table) enterLater(from, to *Table) {
 		}
 	}
 	if len(t.Type.Tuples) > 0 {
-		for first, rows := range t.rows.All {
-			for i, row := range rows {
-				if ord := first + uint32(i); ord < b.ords && row >= b.rows && row != index.Dead {
+		for first, page := range t.rows.All {
+			for i, row := range page {
+				if ord := first + uint32(i); ord < ords && row >= rows && row != index.Dead {
 					enter(ord)
 				}
 			}
 		}
 	}
-	for ord := b.ords; ord < t.next; ord++ {
+	for ord := ords; ord < t.next; ord++ {
 		enter(ord)
 	}
 }

@@ -452,7 +452,7 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 			}
 			r.bases[key] = o
 		}
-		return t.takeIndexes(o, from, to)
+		return r.takeShared(t, o, name, from, to)
 	}
 	if o := t.commonBase(); o != nil {
 		key := basesKey{t.Type, t.Segs[0].Name, true}
@@ -462,10 +462,44 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 			o.rebuild(from, to)
 			r.bases[key] = o
 		}
-		return t.takeIndexes(o, from, to)
+		return r.takeShared(t, o, "", from, to)
 	}
 	t.rebuild(from, to)
 	return nil
+}
+
+// sharedFrom is how many rows behind the bases make it worth to enter them once for all
+// tables that begin with the same segments.
+const sharedFrom = 64
+
+// takeShared gives a table the indexes of o, together with the overlays over all but its
+// last segment, which other tables may share.
+func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
+	k := len(t.Segs) - 1
+	if k < 1 || t.Type.Entity == plan.Edge {
+		return t.takeIndexes(o, from, to)
+	}
+	if n := t.Segs[k].Start; n < o.based.rows+sharedFrom || n < o.based.ords {
+		return t.takeIndexes(o, from, to)
+	}
+	key := basesKey{typ: t.Type, rows: true}
+	for _, s := range t.Segs[:k] {
+		key.name += s.Name + " "
+	}
+	key.name += name
+	whole := r.bases[key]
+	if whole == nil {
+		if whole = t.prefix(k, o.based.ords); whole == nil {
+			return t.takeIndexes(o, from, to)
+		}
+		if err := r.takeShared(whole, o, name, from, to); err != nil {
+			return err
+		}
+		r.bases[key] = whole
+	} else if !t.identity(whole.base, o.based.ords) {
+		return t.takeIndexes(o, from, to)
+	}
+	return t.takeIndexes(whole, from, to)
 }
 
 // basesKey names the bases of indexes that tables share: those of a segment with indexes,

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+)
+
+// manyBranches serves a graph with n branches besides main under the policy of the tests
+// of package policy, with its decision cache.
+func manyBranches(t testing.TB, n int) *service.Graph {
+	t.Helper()
+	ctx := context.Background()
+	c := servicetest.Config(t, builtin.All("1")...)
+	schema, err := c.Graph.Schema(ctx, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.Create(ctx, fs.NewMem(), "many", schema.Source, schema.Catalog, embedded.Options{MaxBranches: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	for i := range n {
+		if _, err := g.CreateBranch(ctx, fmt.Sprintf("team/%05d", i), engine.Target{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := policy.Read("policy/testdata/team.yaml", policy.Options{Graph: "people", Queries: []string{"find_user", "list_orders", "drop_orders"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Graph, c.Authorizer = g, &remembered{Authorizer: p}
+	return servicetest.Graph(t, c)
+}
+
+// TestToolsOfManyBranches asks the policy as often with 2,000 branches as with two.
+func TestToolsOfManyBranches(t *testing.T) {
+	const n = 2000
+	g := manyBranches(t, n)
+	for _, id := range []string{"act-ada", "act-wil", "act-kay", "act-nobody"} {
+		actor := &service.Actor{ID: id, Source: "token"}
+		if _, err := g.Tools(t.Context(), actor); err != nil {
+			t.Fatal(err)
+		}
+		// Of each branch the names alone: an engine.Branch and a string.
+		most := 400.0
+		if got := testing.AllocsPerRun(5, func() {
+			if _, err := g.Tools(t.Context(), actor); err != nil {
+				t.Fatal(err)
+			}
+		}); got > most+2*n {
+			t.Errorf("the tools of %s take %v allocations", id, got)
+		}
+	}
+}
+
+// BenchmarkTools lists the tools, and looks one up that may not be seen, on a graph with
+// 10,000 branches: of an actor who may read, who may write, and who may do nothing.
+func BenchmarkTools(b *testing.B) {
+	g := manyBranches(b, 10_000)
+	for _, id := range []string{"act-ada", "act-wil", "act-nobody"} {
+		actor := &service.Actor{ID: id, Source: "token"}
+		b.Run("list/"+id, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := g.Tools(b.Context(), actor); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("lookup/"+id, func(b *testing.B) {
+			for b.Loop() {
+				_, _ = g.Lookup(b.Context(), actor, "branch_list")
+			}
+		})
+	}
+}

@@ -168,6 +168,10 @@ bench-writers: ## measure 64 writers beside 16 readers on the disk, and that not
 bench-codegen: ## measure gq generate beside sqlc generate: time, memory, and whether the result builds
 	cd bench/sqlc && $(GO) run .
 
+# BESIDE names another checkout, to compare with in the same run.
+bench-author: ## measure an author's loop with a thousand queries: generate and build after an edit, and the server's start
+	$(GO) run ./bench/cmd/authorloop $(if $(BESIDE),-beside $(abspath $(BESIDE)))
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 lint: ## vet, staticcheck, formatting, stale generated code
 	$(GO) vet ./...
@@ -190,4 +194,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen lint docs golden clean
+.PHONY: help run applied reindex generate build test test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean

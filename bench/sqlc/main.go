@@ -2,7 +2,7 @@
 // over a hundred tables or types, as processes that take turns.
 //
 // It reports the median wall time and peak resident memory of each, builds what gq
-// wrote, and fails when gq takes more time or more memory than sqlc.
+// wrote, and fails when gq takes more than twice sqlc's time, or more memory.
 package main
 
 import (
@@ -84,8 +84,8 @@ func run(turns int, build bool) (err error) {
 			return err
 		}
 	}
-	if gqWall > sqlcWall || gqPeak > sqlcPeak {
-		return errors.New("gq takes more than sqlc")
+	if gqWall > 2*sqlcWall || gqPeak > sqlcPeak {
+		return errors.New("gq takes more than twice the time of sqlc, or more memory")
 	}
 	return nil
 }

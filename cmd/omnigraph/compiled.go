@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -63,7 +61,7 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	}
 	c := &tool.Catalog{Graph: g.ID, SchemaDigest: pkg.SchemaDigest, SourceDigest: pkg.SourceDigest}
 	for _, q := range pkg.Queries() {
-		c.Queries = append(c.Queries, newCompiledQuery(q))
+		c.Queries = append(c.Queries, newCompiled(q))
 	}
 	return c, nil
 }
@@ -119,57 +117,26 @@ func strict(dir string) (bool, error) {
 	return false, r.Faults().Err()
 }
 
-// compiledQuery is a stored query that was compiled while this process runs.
-type compiledQuery struct {
-	q          *model.Query
-	descriptor *tool.Descriptor
-	info       *tool.QueryInfo
-}
-
-func newCompiledQuery(q *model.Query) *compiledQuery {
-	c := &compiledQuery{
-		q: q,
-		descriptor: &tool.Descriptor{
+// newCompiled returns a query as the tool that a generated package would hold.
+func newCompiled(q *model.Query) *tool.Compiled {
+	c := &tool.Compiled{
+		Tool: tool.Descriptor{
 			Name: q.Tool.Name, Title: q.Tool.Title, Description: q.Tool.Description,
 			InputSchema: q.Tool.InputSchema, OutputSchema: q.Tool.OutputSchema,
 			ReadOnly: q.Tool.ReadOnly, Destructive: q.Tool.Destructive, Idempotent: q.Tool.Idempotent,
 		},
-		info: &tool.QueryInfo{
+		Query: tool.QueryInfo{
 			Name: q.Name, Exposed: q.Exposed, Description: q.Description, Instruction: q.Instruction, Mutation: q.Mutation(), File: q.File,
 		},
+		Encoded: plan.Encode(q.Plan),
 	}
 	for _, p := range q.Params {
-		c.info.ParamDocs = append(c.info.ParamDocs, p.Doc)
+		c.Query.ParamDocs = append(c.Query.ParamDocs, p.Doc)
+		var values []string
+		if p.Enum != nil {
+			values = p.Enum.Names()
+		}
+		c.Enums = append(c.Enums, values)
 	}
 	return c
-}
-
-func (c *compiledQuery) Descriptor() *tool.Descriptor { return c.descriptor }
-
-func (c *compiledQuery) Gates() []tool.Grant { return tool.Gates(c) }
-
-func (c *compiledQuery) Decode(args json.RawMessage) (tool.Call, error) {
-	return tool.DecodeStored(c, args)
-}
-
-func (c *compiledQuery) Info() *tool.QueryInfo { return c.info }
-
-func (c *compiledQuery) Plan() *plan.Query { return c.q.Plan }
-
-// DecodeParams reads parameters as generated code does: the values of an enum are checked
-// before the engine sees them.
-func (c *compiledQuery) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	o := tool.Params(params)
-	args := make(engine.Args, len(c.q.Params))
-	for i, p := range c.q.Params {
-		t := p.Type
-		if p.Enum != nil && !t.List {
-			t.Enum = p.Enum.Names()
-		}
-		args[i] = o.Value(p.Name, t)
-	}
-	if err := o.Done(); err != nil {
-		return nil, err
-	}
-	return args, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment adds text as line comments, none of which is a build constraint. A bare text
-// of several lines is a block comment to jennifer, and could be ended by what it says.
+// comment adds text as line comments and keeps lines from being build constraints. jennifer
+// would write a text of several lines as a block comment, which a */ in the text would end.
 func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 	for line := range commentLines(text) {
 		to.Comment(line)
@@ -47,7 +47,7 @@ func doc(f *jen.File, sentence, more string) {
 // sayable keeps out of comments what Go source may not hold, and what gofmt drops.
 func sayable(text string) string {
 	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
-		if strings.Contains(text, s) { // seldom, and the replacer copies whatever it reads
+		if strings.Contains(text, s) { // seldom; the replacer would copy every text
 			return unsayable.Replace(text)
 		}
 	}

@@ -144,8 +144,7 @@ func rawString(s string) *jen.Statement {
 	return jen.Lit(s)
 }
 
-// lineWidth is about how many bytes of a plan a line of source holds, before those that
-// cannot be printed are escaped.
+// lineWidth is the number of plan bytes on a line of source. Escapes make the line longer.
 const lineWidth = 80
 
 // encoded is a string of bytes as a literal of several lines.

@@ -57,7 +57,7 @@ type coder struct {
 	out    []byte
 	places map[string]uint64 // the strings of out
 
-	in      string // what is left to decode
+	in      string // the bytes not yet decoded
 	strings []string
 	err     error // the first fault; then in is empty and all that is decoded is zero
 }

@@ -97,8 +97,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodingStands holds the bytes: when they change, so must the number of the
-// encoding, by which a package of another version is found out.
+// TestEncodingStands compares the bytes with a golden file. When they change, the number of
+// the encoding must change too: Decode recognises a package of another version by it.
 func TestEncodingStands(t *testing.T) {
 	var text strings.Builder
 	for _, q := range everything {

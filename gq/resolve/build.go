@@ -1,5 +1,6 @@
 // Package resolve makes the catalog of a parsed schema: it resolves every name and reports
-// what is wrong with the types and constraints. The catalog itself knows no parser.
+// the faults of types and constraints. It is apart from gq/catalog so that a program can
+// link a catalog without the parser.
 package resolve
 
 import (
@@ -72,7 +73,7 @@ type builder struct {
 	interfaces map[string]*catalog.Interface
 	traits     map[*catalog.Property]traits
 	skip       map[syntax.Decl]bool // second declarations of a name
-	broken     map[string]bool      // names that are no fault, though nothing is known of them
+	broken     map[string]bool      // declared names whose declaration did not parse: using them is not a fault
 }
 
 // step counts n visits of declarations, members and names.

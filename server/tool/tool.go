@@ -1,6 +1,6 @@
-// Package tool says what a tool of the catalog is: a descriptor that clients read,
-// a decoder of arguments, and a call. Generated and built-in tools are the same to
-// whoever lists and calls them. It knows no transport.
+// Package tool defines a tool of the catalog: a descriptor that clients read, a decoder of
+// arguments, and a call. The server lists and calls generated and built-in tools alike. The
+// package knows no transport.
 package tool
 
 import (
@@ -187,8 +187,7 @@ type StoredQuery interface {
 	// Plan is the query's plan. It is the same pointer at every call.
 	Plan() *plan.Query
 
-	// DecodeParams reads the query's own parameters, nil or a JSON object, into its
-	// typed struct and checks them. The error is an *ArgumentError whose path is
+	// DecodeParams reads and checks the query's own parameters, nil or a JSON object. The error is an *ArgumentError whose path is
 	// relative to the object.
 	DecodeParams(params json.RawMessage) (engine.Args, error)
 }

@@ -27,7 +27,7 @@ var modes = []struct {
 	threshold int // of exposed queries, from which on the meta tools stand for them
 }{{"a tool for each query", 10_000}, {"the meta tools", 24}}
 
-// loop is the module of an author, and what was measured with it.
+// loop is the module of an author, with its measurements.
 type loop struct {
 	root, dir string
 
@@ -35,7 +35,7 @@ type loop struct {
 	boots             map[string][]sample // by the name of a mode
 }
 
-// sample is what a process and those that it started took.
+// sample is the time and memory of a process and its children.
 type sample struct {
 	wall, cpu time.Duration
 	peak      float64 // of the process that had most resident, in MB of a million bytes

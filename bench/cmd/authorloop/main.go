@@ -1,11 +1,11 @@
-// Command authorloop measures what an author waits for between the edit of one query among
-// a thousand and the server that has it: gq generate, and go build.
+// Command authorloop measures how long an author waits after the edit of one query among a
+// thousand: for gq generate, and for go build of the server.
 //
-// It makes a module with a thousand queries, and in each turn edits a query in one way
-// after another: its body, a parameter, a column, its description, and a query more. Then
-// it starts the server, with a tool for each query and with the two meta tools, and waits
-// until it serves. With -beside it measures another checkout of the repository in turns
-// with this one.
+// It makes a module with a thousand queries. In each turn it edits the body of a query, a
+// parameter, a column and a description, and adds a query; each edit is in another file,
+// and is followed by gq generate and go build. Then it starts the server, once with a tool
+// for each query and once with the meta tools, and waits until it serves. With -beside it
+// measures another checkout of the repository in the same turns.
 package main
 
 import (

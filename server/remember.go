@@ -18,7 +18,8 @@ type remembered struct {
 	seen map[question]bool
 }
 
-// question is all that a decision may depend on.
+// question is all that a decision may depend on. The branch of its grant is a class of
+// branches, so that a list of thousands of branches takes one decision for each class.
 type question struct {
 	actor, groups, tenant, source string
 	grant                         tool.Grant
@@ -36,6 +37,7 @@ func (r *remembered) Allowed(actor *service.Actor, g tool.Grant) bool {
 		return r.Authorizer.Allowed(actor, g)
 	}
 	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), tenant: actor.Tenant, source: actor.Source, grant: g}
+	q.grant.Branch = r.BranchClass(g.Branch)
 	r.mu.RLock()
 	allowed, ok := r.seen[q]
 	r.mu.RUnlock()
@@ -43,7 +45,7 @@ func (r *remembered) Allowed(actor *service.Actor, g tool.Grant) bool {
 		return allowed
 	}
 	allowed = r.Authorizer.Allowed(actor, g)
-	if len(q.actor)+len(q.groups)+len(g.Branch)+len(g.Query) > maxKeptName {
+	if len(q.actor)+len(q.groups)+len(q.grant.Branch)+len(g.Query) > maxKeptName {
 		return allowed
 	}
 	r.mu.Lock()

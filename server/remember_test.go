@@ -14,7 +14,12 @@ type counting struct{ asked int }
 
 func (c *counting) Branches() []string { return nil }
 
-func (c *counting) Distinct(names []string) []string { return names }
+func (c *counting) BranchClass(name string) string {
+	if strings.HasPrefix(name, "draft/") {
+		return " draft"
+	}
+	return name
+}
 
 func (c *counting) Allowed(a *service.Actor, g tool.Grant) bool {
 	c.asked++
@@ -44,6 +49,13 @@ func TestRemembered(t *testing.T) {
 	}
 	for i := range 2 * maxDecisions {
 		r.Allowed(ada, tool.Grant{Branch: fmt.Sprint("b", i)})
+	}
+	c.asked = 0
+	for i := range 2 * maxDecisions {
+		r.Allowed(ada, tool.Grant{Branch: fmt.Sprint("draft/", i)})
+	}
+	if c.asked != 1 {
+		t.Errorf("%d decisions about branches of one class", c.asked)
 	}
 	if len(r.seen) > maxDecisions {
 		t.Errorf("%d decisions are kept", len(r.seen))

@@ -85,7 +85,7 @@ type allow func(a *service.Actor, g tool.Grant) bool
 
 func (f allow) Allowed(a *service.Actor, g tool.Grant) bool { return f(a, g) }
 func (allow) Branches() []string                            { return nil }
-func (allow) Distinct(names []string) []string              { return names }
+func (allow) BranchClass(name string) string                { return name }
 
 // TestMergeWithoutDelete holds that whoever may not delete the source is told so before
 // anything is merged.

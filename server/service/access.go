@@ -194,7 +194,14 @@ func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 		}
 		free += "-"
 	}
-	names := slices.Concat(named, g.authorizer.Distinct(all), []string{free})
+	classes := map[string]bool{}
+	distinct := slices.DeleteFunc(all, func(name string) bool {
+		class := g.authorizer.BranchClass(name)
+		known := classes[class]
+		classes[class] = true
+		return known
+	})
+	names := slices.Concat(named, distinct, []string{free})
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == engine.MainBranch }), nil
 }

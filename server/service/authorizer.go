@@ -23,8 +23,8 @@ type Authorizer interface {
 	// whoever asks "on any branch" asks for these too.
 	Branches() []string
 
-	// Distinct leaves out of branch names those that the policy treats like an earlier one
-	// in every respect, so that thousands of branches need not be asked for one by one. It
-	// may leave out fewer.
-	Distinct(names []string) []string
+	// BranchClass returns a text that is the same for branch names which the policy treats
+	// alike in every respect, so that one decision serves thousands of branches. Names of two
+	// classes may be treated alike too.
+	BranchClass(name string) string
 }

@@ -77,5 +77,5 @@ func (Policy) Allowed(a *service.Actor, g tool.Grant) bool {
 // Branches names one branch that does not exist.
 func (Policy) Branches() []string { return []string{"release"} }
 
-// Distinct leaves none out.
-func (Policy) Distinct(names []string) []string { return names }
+// BranchClass puts every branch in a class of its own.
+func (Policy) BranchClass(name string) string { return name }

@@ -88,30 +88,24 @@ func isTexts(n ast.IsNode) bool {
 	return ok && !slices.ContainsFunc(set.Elements, func(e ast.IsNode) bool { return !isText(e) })
 }
 
-// Distinct leaves out of branch names those that the policy treats like an earlier one:
-// names that no rule spells out and that match the same patterns. With thousands of
-// branches few are left.
-func (p *Policy) Distinct(names []string) []string {
-	if p.tests.opaque {
-		return names
+// BranchClass implements service.Authorizer. A name that a rule spells out, or that is
+// protected, is a class of its own; the others are classed by the patterns that they match.
+func (p *Policy) BranchClass(name string) string {
+	if _, literal := slices.BinarySearch(p.tests.literals, name); p.tests.opaque || literal || p.isProtected(name) {
+		return name
 	}
-	var left []string
-	seen := map[string]bool{}
-	matches := make([]byte, len(p.tests.patterns))
-	for _, name := range names {
-		_, literal := slices.BinarySearch(p.tests.literals, name)
-		if !literal && !p.isProtected(name) {
-			for i, pattern := range p.tests.patterns {
-				if matches[i] = 0; pattern.Match(types.String(name)) {
-					matches[i] = 1
-				}
-			}
-			if seen[string(matches)] {
-				continue
-			}
-			seen[string(matches)] = true
+	if name == "" {
+		return "" // of an action that is not on a branch
+	}
+	// No branch name begins with a space.
+	class := make([]byte, 1, 1+len(p.tests.patterns))
+	class[0] = ' '
+	for _, pattern := range p.tests.patterns {
+		match := byte('0')
+		if pattern.Match(types.String(name)) {
+			match = '1'
 		}
-		left = append(left, name)
+		class = append(class, match)
 	}
-	return left
+	return string(class)
 }

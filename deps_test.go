@@ -30,7 +30,7 @@ var imports = []struct {
 	{"codegen/golang", []string{"codegen/model", "gq/**"}},
 	{"codegen/**", []string{"codegen/**", "gq/**"}},
 
-	// Generated code knows what it is called with and what it calls.
+	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
 
 	// Engines know plans, not texts.

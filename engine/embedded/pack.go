@@ -19,51 +19,74 @@ const (
 	packParts = 256
 )
 
-// packer stores segments of rows, small ones together: a checkpoint stores one for each
-// branch that was written to. Part n of file f is called "f.n", and its blocks have the
+// packer stores segments of rows, small ones of a type together: a checkpoint stores one for
+// each branch that was written to. Part n of file f is called "f.n", and its blocks have the
 // prefix "n/".
+//
+// A file has one type alone: once a property is dropped for good on every branch, no state
+// needs a file with its values.
 type packer struct {
 	g     *Graph
-	small []version.Part
+	small map[*version.Type][]*version.Segment // not stored yet
+	types []*version.Type                      // the keys of small, in the order of arrival
 	made  []store.SegmentID
 }
 
 // add stores a segment, or keeps it for a file with others: see finish.
 func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
-		id, err := p.g.storeSegment(ctx, t, s)
-		if err == nil {
-			p.made = append(p.made, id)
-		}
-		return err
+		return p.alone(ctx, t, s)
 	}
-	if p.small = append(p.small, version.Part{Type: t, Segment: s}); len(p.small) < packParts {
+	if p.small == nil {
+		p.small = map[*version.Type][]*version.Segment{}
+	}
+	list, known := p.small[t]
+	if !known {
+		p.types = append(p.types, t)
+	}
+	p.small[t] = append(list, s)
+	if len(p.small[t]) < packParts {
 		return nil
 	}
-	return p.finish(ctx)
+	return p.pack(ctx, t)
 }
 
 // finish stores the segments that are kept.
 func (p *packer) finish(ctx context.Context) error {
-	small := p.small
-	p.small = nil
+	for _, t := range p.types {
+		if err := p.pack(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone stores a segment in a file of its own.
+func (p *packer) alone(ctx context.Context, t *version.Type, s *version.Segment) error {
+	id, err := p.g.storeSegment(ctx, t, s)
+	if err == nil {
+		p.made = append(p.made, id)
+	}
+	return err
+}
+
+// pack stores the segments of a type that are kept.
+func (p *packer) pack(ctx context.Context, t *version.Type) error {
+	small := p.small[t]
+	p.small[t] = nil
 	switch len(small) {
 	case 0:
 		return nil
 	case 1:
-		id, err := p.g.storeSegment(ctx, small[0].Type, small[0].Segment)
-		if err == nil {
-			p.made = append(p.made, id)
-		}
-		return err
+		return p.alone(ctx, t, small[0])
 	}
 	id, err := p.g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
-		for i, part := range small {
+		for i, segment := range small {
 			prefix := strconv.Itoa(i) + "/"
 			add := adder(w, func(block string) (cold, delta bool) {
-				return part.Segment.Cold(part.Type, strings.TrimPrefix(block, prefix))
+				return segment.Cold(t, strings.TrimPrefix(block, prefix))
 			})
-			err := part.Segment.Blocks(part.Type, func(name string, data []byte) error { return add(prefix+name, data) })
+			err := segment.Blocks(t, func(name string, data []byte) error { return add(prefix+name, data) })
 			if err != nil {
 				return err
 			}
@@ -75,11 +98,11 @@ func (p *packer) finish(ctx context.Context) error {
 	}
 	p.made = append(p.made, id)
 	file, err := p.g.store.OpenSegment(ctx, id)
-	for i, part := range small {
+	for i, segment := range small {
 		name := segmentName(id) + "." + strconv.Itoa(i)
-		part.Segment.Name = name
+		segment.Name = name
 		if err == nil { // else it stays in memory
-			p.g.mapped(part.Type, part.Segment, partOf(file, name))
+			p.g.mapped(t, segment, partOf(file, name))
 		}
 	}
 	return nil

@@ -20,7 +20,8 @@
 // A snapshot ([version.Snapshot]) is immutable and has no lock. A read loads the head of a
 // branch, an atomic pointer, and keeps that snapshot until its result is closed. So a read
 // of a head waits for no writer and no checkpoint: it locks Graph.lines for a moment to
-// find a branch other than main, and a read of main whose plan is bound locks nothing.
+// find a branch other than main, and a read of main whose plan is bound takes no lock of
+// the graph.
 //
 // A branch has two ends. Its head is the last durable commit; readers see it. Its tip is
 // the last commit with a place in the log; the next writer builds on it before it is

@@ -1,5 +1,3 @@
-// Package embedded is the default engine: one directory per graph, in the process that
-// uses it.
 package embedded
 
 import (

@@ -75,7 +75,7 @@ func hostileTexts(t testing.TB, part int) []attackText {
 		text("many small queries", many.String()),
 		tooMany,
 		text("deep nesting", match(470_000, strings.Repeat("not{$s.line=1 ", 240)+strings.Repeat("}", 240))),
-		text("not blocks side by side", match(470_000, "not{$s.line=1}")),
+		text("not blocks side by side", match(370_000, "not{$s.line=1}")),
 		text("conditions on many variables", manyVariables(470_000/part)),
 		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/part/2-100)+`" } } return { $s.path as p } }`),
 		{name: "many types in a prompt", params: []string{prompt(900_000/part, types), prompt(100, types)}},

@@ -75,6 +75,8 @@ func hostileTexts(t testing.TB, part int) []attackText {
 		text("many small queries", many.String()),
 		tooMany,
 		text("deep nesting", match(470_000, strings.Repeat("not{$s.line=1 ", 240)+strings.Repeat("}", 240))),
+		text("not blocks side by side", match(370_000, "not{$s.line=1}")),
+		text("conditions on many variables", manyVariables(470_000/part)),
 		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/part/2-100)+`" } } return { $s.path as p } }`),
 		{name: "many types in a prompt", params: []string{prompt(900_000/part, types), prompt(100, types)}},
 		{name: "too many types in a prompt", params: []string{prompt(100, strings.Repeat("Symbol,", largestText/part/7-20))}, refused: "wanted at most"},
@@ -83,6 +85,18 @@ func hostileTexts(t testing.TB, part int) []attackText {
 		text("directives and findings", fillText(largestText/part/2, "query q1() { match { $s: Symbol ", "// gq:ignore L115 x\n", "")+
 			fillText(largestText/part/2, "", "$s.line != $s.line ", "} return { $s.path as p } limit 1 }")),
 	}
+}
+
+// manyVariables is a query with as many variables as a query may have, and conditions on
+// them that no symbol meets.
+func manyVariables(n int) string {
+	var head, item strings.Builder
+	head.WriteString("query q1() { match { ")
+	for v := range 256 {
+		fmt.Fprintf(&head, "$s%d: Symbol { line: -1 } ", v)
+		fmt.Fprintf(&item, "$s%d.line != 1# ", v)
+	}
+	return fillText(n, head.String(), item.String(), "} return { $s0.path as p } limit 1 }")
 }
 
 func message(t testing.TB, method string, params any) string {
@@ -212,7 +226,9 @@ func TestHostileTexts(t *testing.T) {
 		for _, params := range text.params {
 			start := clock.Now()
 			r, err := p.exchange(p.request(overMCP, asJSON, params))
-			refused := bytes.Contains(r.body, []byte("bad_request")) && !bytes.Contains(r.body, []byte("the answer has")) || bytes.Contains(r.body, []byte(`"error":{`))
+			// An explanation of a text that is taken may be too large.
+			long := bytes.Contains(r.body, []byte("the answer has")) || bytes.Contains(r.body, []byte("operators of the plan"))
+			refused := bytes.Contains(r.body, []byte("bad_request")) && !long || bytes.Contains(r.body, []byte(`"error":{`))
 			if err != nil || r.status != http.StatusOK || refused != (text.refused != "") || !bytes.Contains(r.body, []byte(text.refused)) {
 				t.Errorf("%s: %d %.600s, %v", text.name, r.status, r.body, err)
 			}

@@ -15,9 +15,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxPrograms is how many bound programs are kept. Past it all are dropped: a plan is
-// bound again in some microseconds.
-const maxPrograms = 1024
+// maxPrograms is how many bound programs are kept, where each partsCounted parts of a
+// large one count as a program. Past it all are dropped: a plan is bound again in some
+// microseconds.
+const (
+	maxPrograms  = 1024
+	partsCounted = 256
+)
 
 // programs keeps the programs of plans.
 type programs struct {
@@ -35,7 +39,7 @@ type programKey struct {
 	s *version.Schema
 }
 
-func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
+func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
 	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
 		return prog.(*exec.Program), nil
 	}
@@ -45,7 +49,7 @@ func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, er
 	p.mu.Unlock()
 	if found == nil || !found.Fits(snap) {
 		var err error
-		if found, err = exec.Bind(q, snap); err != nil {
+		if found, err = exec.Bind(ctx, q, snap); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +59,7 @@ func (p *programs) get(q *plan.Query, snap *version.Snapshot) (*exec.Program, er
 	}
 	last, had := p.of.Swap(q, found)
 	if !had {
-		p.count.Add(1)
+		p.count.Add(1 + int64(found.Parts()/partsCounted))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +84,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	if q.Mutation != nil {
 		return exec.BindMutation(q, snap.Schema)
 	}
-	prog, err := g.programs.get(q, snap)
+	prog, err := g.programs.get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
 		return &engine.Unsupported{Construct: "nearest to a text, without an embedding provider,"}
 	}
@@ -98,7 +102,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
-	prog, err := g.programs.get(q, snap)
+	prog, err := g.programs.get(ctx, q, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +138,16 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		out.Plan = exec.ExplainMutation(q, snap)
 		return out, nil
 	}
-	prog, err := g.programs.get(q, snap)
+	prog, err := g.programs.get(ctx, q, snap)
 	if err != nil {
 		return nil, err
 	}
 	if !analyze {
-		out.Plan = []*engine.Operator{prog.Explain(q)}
+		op, err := prog.Explain(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Plan = []*engine.Operator{op}
 		return out, nil
 	}
 	if err := exec.CheckArgs(q.Params, args); err != nil {
@@ -156,7 +164,11 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 			return nil, err
 		}
 		if batch == nil {
-			out.Plan = []*engine.Operator{r.Explain(q, rows)}
+			op, err := r.Explain(ctx, q, rows)
+			if err != nil {
+				return nil, err
+			}
+			out.Plan = []*engine.Operator{op}
 			return out, nil
 		}
 		rows += int64(batch.Len)

@@ -66,7 +66,10 @@ func (r *traced) Close() error {
 		return nil
 	}
 	r.closed = true
-	r.operator(r.ctx, r.Result.Explain(r.query, r.rows), r.start)
+	// A run that was cut short has its spans too; a plan too large to explain has none.
+	if op, err := r.Result.Explain(context.WithoutCancel(r.ctx), r.query, r.rows); err == nil {
+		r.operator(r.ctx, op, r.start)
+	}
 	r.span.SetAttributes(attribute.Int64("omnigraph.rows", r.rows))
 	r.span.End()
 	return r.Result.Close()

@@ -12,8 +12,12 @@ import (
 // binder makes a program.
 type binder struct {
 	*Program
+	meter
 	snap  *version.Snapshot
 	ranks bool // rows may be ranked: not in a condition
+
+	textsOf   map[string][]int // positions in Program.texts, by the key of a match
+	groupedBy map[string][]int // positions in Program.columns, by the key of an expression
 }
 
 func (b *binder) bind() error {
@@ -86,6 +90,7 @@ func (b *binder) keepVar(v plan.VarID) {
 
 func (b *binder) projections() error {
 	for _, c := range b.read.Columns {
+		b.step(1)
 		out := projection{Column: c, agg: -1}
 		var err error
 		switch e := c.Expr.(type) {
@@ -121,6 +126,7 @@ func (b *binder) projections() error {
 
 func (b *binder) orders() error {
 	for _, o := range b.read.Order {
+		b.step(1)
 		key := orderKey{agg: -1, desc: o.Desc}
 		if agg, ok := o.Expr.(plan.Agg); ok {
 			if !b.read.Grouped {
@@ -134,7 +140,7 @@ func (b *binder) orders() error {
 			b.order = append(b.order, key)
 			continue
 		}
-		if b.read.Grouped && !slices.ContainsFunc(b.columns, func(c projection) bool { return c.agg < 0 && sameExpr(c.Expr, o.Expr) }) {
+		if b.read.Grouped && !b.groups(o.Expr) {
 			return mismatch("it is ordered by an expression that is neither returned nor an aggregate")
 		}
 		uses(o.Expr, b.keepVar)
@@ -157,9 +163,27 @@ func (b *binder) orders() error {
 	return nil
 }
 
+// groups reports whether rows are grouped by an expression.
+func (b *binder) groups(e plan.Expr) bool {
+	if b.groupedBy == nil {
+		b.groupedBy = map[string][]int{}
+		for i, c := range b.columns {
+			b.step(1)
+			if key := keyOf(c.Expr); c.agg < 0 {
+				b.groupedBy[key] = append(b.groupedBy[key], i)
+			}
+		}
+	}
+	return slices.ContainsFunc(b.groupedBy[keyOf(e)], func(i int) bool {
+		b.step(1)
+		return sameExpr(b.columns[i].Expr, e)
+	})
+}
+
 // aggregate binds an aggregate, or finds the same one.
 func (b *binder) aggregate(e plan.Agg) (int, error) {
 	for i := range b.aggs {
+		b.step(1)
 		if sameExpr(b.aggs[i].src, e) {
 			return i, nil
 		}
@@ -218,6 +242,11 @@ func (b *binder) text(m plan.TextMatch) (int, error) {
 			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
 		}
 	}
+	key := keyOf(plan.Matched{Match: m})
+	if b.textsOf == nil {
+		b.textsOf = map[string][]int{}
+	}
+	b.textsOf[key] = append(b.textsOf[key], len(b.texts))
 	b.texts = append(b.texts, t)
 	return len(b.texts) - 1, nil
 }

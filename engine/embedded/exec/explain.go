@@ -1,8 +1,8 @@
 package exec
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -14,6 +14,7 @@ import (
 type explainer struct {
 	*Program
 	plan.Speller
+	meter
 	prof *profile // nil unless the program was run under one
 }
 
@@ -22,16 +23,42 @@ type described interface {
 	describe(x *explainer) (name, detail string)
 }
 
+// maxOperators bounds the steps that an explained plan has. Each may be the child of the
+// one before it, so that an indented tree of n operators has up to n² bytes.
+const maxOperators = 4096
+
 // Explain returns the operators of the program, the one that yields the result first.
-func (p *Program) Explain(q *plan.Query) *engine.Operator {
-	return (&explainer{Program: p, Speller: plan.SpellerOf(q)}).result(0)
+// The error is a *engine.TooLarge, or the context's soon after that ends.
+func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator, error) {
+	return (&explainer{Program: p, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}}).explain(0)
 }
 
 // Explain returns the operators of the program with what they did in this run. It is
-// asked for after the last batch; rows are how many there were.
-func (r *Result) Explain(q *plan.Query, rows int64) *engine.Operator {
-	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), prof: r.st.prof}
-	return x.result(rows)
+// asked for after the last batch; rows are how many there were. The errors are those of
+// [Program.Explain].
+func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
+	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.st.prof}
+	return x.explain(rows)
+}
+
+func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
+	defer catchEnd(&err)
+	if n := x.steps(x.body); n > maxOperators {
+		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer not blocks and variables"}
+	}
+	return x.result(rows), nil
+}
+
+// steps returns how many steps a pipe has, those within not blocks too.
+func (x *explainer) steps(p *pipe) int {
+	n := len(p.steps)
+	for _, s := range p.steps {
+		x.step(1)
+		if a, ok := s.(*anti); ok {
+			n += x.steps(a.inner)
+		}
+	}
+	return n
 }
 
 // result is the end of the plan: what becomes of the rows of the match.
@@ -59,6 +86,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	if r.Grouped {
 		var keys, aggs []string
 		for _, c := range r.Columns {
+			x.step(1)
 			if _, ok := c.Expr.(plan.Agg); ok {
 				aggs = append(aggs, x.Expr(c.Expr))
 			} else {
@@ -80,6 +108,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	}
 	var by []string
 	for _, o := range r.Order {
+		x.step(1)
 		s := x.Expr(o.Expr)
 		if o.Desc {
 			s += " desc"
@@ -119,6 +148,7 @@ const groupShare = 0.1
 func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
 	op, est := first, 1.0
 	for i, s := range p.steps {
+		x.step(1)
 		if i < len(p.estimates) {
 			est = p.estimates[i]
 		}
@@ -187,10 +217,13 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 		}
 	}
 	var parts []string
+	seen := map[string]bool{}
 	for _, list := range [][]bound{s.lower, s.upper} {
 		for _, b := range list {
+			x.step(1)
 			part := prop + " " + b.op.String() + " " + x.Expr(b.src)
-			if !slices.Contains(parts, part) {
+			if !seen[part] {
+				seen[part] = true
 				parts = append(parts, part)
 			}
 		}
@@ -204,6 +237,7 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 func (s *sweep) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for i := range s.tests {
+		x.step(1)
 		parts = append(parts, x.condition(s.tests[i].cond))
 	}
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " by blocks of columns, " + strings.Join(parts, ", ")
@@ -254,6 +288,7 @@ func (x *explainer) traversal(t *traverse) string {
 func (s *filter) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for _, c := range s.conds {
+		x.step(1)
 		parts = append(parts, x.condition(c))
 	}
 	return "filter", strings.Join(parts, ", ")

@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -79,6 +81,7 @@ func usesCond(c plan.Cond, f func(plan.VarID)) {
 
 // expr binds an expression that is not an aggregate.
 func (b *binder) expr(e plan.Expr) (*expr, error) {
+	b.step(1)
 	out := &expr{src: e, slot: b.vecs}
 	b.vecs++
 	var err error
@@ -198,3 +201,33 @@ func (st *state) table(v plan.VarID) *version.Table { return st.tables[v] }
 
 // sameExpr reports whether two expressions are the same.
 func sameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }
+
+// keyOf returns a text that equal expressions have, and few others.
+func keyOf(e plan.Expr) string {
+	switch e := e.(type) {
+	case plan.Lit:
+		if e.Value.Kind() == value.String && !e.Value.IsList() {
+			return e.Value.Str()
+		}
+		if e.Value.IsNull() || e.Value.IsList() {
+			return ""
+		}
+		return e.Value.Kind().String() + value.Text(e.Value)
+	case plan.Prop:
+		return "." + e.Name + strconv.Itoa(int(e.Var))
+	case plan.Matched:
+		return e.Match.Kind.String() + keyOf(e.Match.Prop) + "(" + keyOf(e.Match.Query) + "," + keyOf(e.Match.MaxEdits)
+	case plan.BM25:
+		return "bm25" + keyOf(e.Prop) + "(" + keyOf(e.Query)
+	case plan.Nearest:
+		return "nearest" + keyOf(e.Prop) + "(" + keyOf(e.Vector)
+	case plan.RRF:
+		return "rrf(" + keyOf(e.First) + "," + keyOf(e.Second)
+	case plan.Agg:
+		return e.Func.String() + keyOf(e.Arg)
+	case plan.ParamRef:
+		return "$" + strconv.Itoa(e.Index)
+	case plan.ID, plan.Endpoint, plan.Whole, plan.Now, nil:
+	}
+	return fmt.Sprintf("%T%v", e, e)
+}

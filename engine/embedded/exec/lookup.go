@@ -23,7 +23,7 @@ type lookup struct {
 
 // lookup finds filters that give a variable's id or key; nil if there are none.
 func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
-	if id, ok := b.equals(s, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
+	if id, ok := b.equals(s, v, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
 		return &lookup{v: v, id: id}
 	}
 	t := b.types[v]
@@ -32,7 +32,7 @@ func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
 	}
 	l := &lookup{v: v}
 	for _, k := range t.Key {
-		e, ok := b.equals(s, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
+		e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
 		if !ok {
 			return nil
 		}
@@ -46,7 +46,7 @@ func propOf(v plan.VarID, name string) func(plan.Expr) bool {
 }
 
 func (b *binder) addLookup(s *scope, l *lookup) error {
-	l.out, l.vars = b.frame(), slices.Clone(s.vars)
+	l.out, l.vars = b.frame(), slices.Clip(s.vars)
 	for _, e := range append(slices.Clone(l.key), l.id) {
 		if e == nil {
 			continue
@@ -58,10 +58,10 @@ func (b *binder) addLookup(s *scope, l *lookup) error {
 		l.exs = append(l.exs, ex)
 	}
 	// What the lookup has tested needs no filter.
-	s.filters = slices.DeleteFunc(s.filters, func(c plan.Cond) bool {
-		cmp, ok := c.(plan.Compare)
+	for w := range b.filtersOn(s, l.v) {
+		cmp, ok := w.cond.(plan.Compare)
 		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
-			return false
+			continue
 		}
 		tested := func(left, right plan.Expr) bool {
 			if x, ok := left.(plan.ID); ok {
@@ -78,8 +78,8 @@ func (b *binder) addLookup(s *scope, l *lookup) error {
 			}
 			return false
 		}
-		return tested(cmp.Left, cmp.Right) || tested(cmp.Right, cmp.Left)
-	})
+		w.done = tested(cmp.Left, cmp.Right) || tested(cmp.Right, cmp.Left)
+	}
 	s.pipe.steps = append(s.pipe.steps, l)
 	s.bind(l.v)
 	return nil
@@ -232,7 +232,7 @@ tuples:
 			if k < 0 || t.Props[k].Type.List {
 				continue tuples
 			}
-			e, ok := b.equals(s, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
+			e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
 			if !ok {
 				continue tuples
 			}
@@ -245,7 +245,7 @@ tuples:
 
 // addProbe adds a probe; the filters stay, since an index only proposes.
 func (b *binder) addProbe(s *scope, p *probe) error {
-	p.out, p.vars = b.frame(), slices.Clone(s.vars)
+	p.out, p.vars = b.frame(), slices.Clip(s.vars)
 	for _, e := range p.srcs {
 		ex, err := b.expr(e)
 		if err != nil {

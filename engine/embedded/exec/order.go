@@ -17,40 +17,19 @@ type pipe struct {
 	estimates []float64
 }
 
-// scope is what is left to do of a block of clauses.
-type scope struct {
-	bound     map[plan.VarID]bool
-	vars      []plan.VarID // bound, in the order of binding
-	unbound   []plan.VarID
-	traverses []plan.Traverse
-	filters   []plan.Cond
-	nots      []plan.Not
-	pipe      *pipe
-	rows      float64 // expected so far
-}
-
-// pipe orders the clauses of a block into steps. outer lists the variables that are
-// bound when the block begins.
-func (b *binder) pipe(clauses []plan.Clause, outer []plan.VarID) (*pipe, error) {
-	s := &scope{bound: map[plan.VarID]bool{}, pipe: &pipe{inner: outer != nil}, rows: 1}
-	for _, v := range outer {
-		s.bind(v)
-	}
-	seen := map[plan.VarID]bool{}
-	want := func(v plan.VarID) {
-		if v != plan.NoVar && !s.bound[v] && !seen[v] {
-			seen[v] = true
-			s.unbound = append(s.unbound, v)
-		}
-	}
+// pipe orders the clauses of a block into steps. outer is the scope around a not block;
+// nil for the match.
+func (b *binder) pipe(clauses []plan.Clause, outer *scope) (*pipe, error) {
+	s := b.scope(outer)
 	for _, c := range clauses {
+		b.step(1)
 		switch c := c.(type) {
 		case plan.Bind:
-			want(c.Var)
+			s.want(c.Var)
 		case plan.Traverse:
-			want(c.From)
-			want(c.To)
-			want(c.EdgeVar)
+			s.want(c.From)
+			s.want(c.To)
+			s.want(c.EdgeVar)
 			if t := b.schema.Type(plan.Edge, c.Edge); t == nil {
 				return nil, mismatch("there is no edge type %s", c.Edge)
 			} else if b.types[c.From].Index != t.From || b.types[c.To].Index != t.To {
@@ -58,7 +37,7 @@ func (b *binder) pipe(clauses []plan.Clause, outer []plan.VarID) (*pipe, error) 
 			}
 			s.traverses = append(s.traverses, c)
 		case plan.Filter:
-			s.filters = append(s.filters, c.Cond)
+			s.filter(c.Cond)
 		case plan.Not:
 			s.nots = append(s.nots, c)
 		}
@@ -80,38 +59,28 @@ func (b *binder) pipe(clauses []plan.Clause, outer []plan.VarID) (*pipe, error) 
 	return s.pipe, nil
 }
 
-func (s *scope) bind(v plan.VarID) {
-	if v == plan.NoVar || s.bound[v] {
-		return
-	}
-	s.bound[v] = true
-	s.vars = append(s.vars, v)
-	s.unbound = slices.DeleteFunc(s.unbound, func(u plan.VarID) bool { return u == v })
-}
-
 // settle adds the steps that only take rows away: filters, traversals between bound
 // variables, and not blocks, as soon as their variables are bound.
 func (b *binder) settle(s *scope) error {
-	ready := func(uses func(func(plan.VarID))) bool {
-		ok := true
-		uses(func(v plan.VarID) { ok = ok && (v == plan.NoVar || s.bound[v]) })
-		return ok
-	}
 	var conds []*cond
 	share := 1.0
-	for i := 0; i < len(s.filters); i++ {
-		c := s.filters[i]
-		if !ready(func(f func(plan.VarID)) { usesCond(c, f) }) {
+	left := s.filters[:0]
+	for _, w := range s.filters {
+		b.step(1)
+		if w.done {
 			continue
 		}
-		bc, err := b.cond(c)
+		if w.unbound > 0 {
+			left = append(left, w)
+			continue
+		}
+		bc, err := b.cond(w.cond)
 		if err != nil {
 			return err
 		}
-		s.filters = slices.Delete(s.filters, i, i+1)
-		i--
+		w.done = true
 		if id := b.idCond(bc); id != nil {
-			id.vars = slices.Clone(s.vars)
+			id.vars = slices.Clip(s.vars)
 			s.pipe.steps = append(s.pipe.steps, id)
 			kept := 1.0
 			if !id.not {
@@ -120,45 +89,43 @@ func (b *binder) settle(s *scope) error {
 			s.expect(kept)
 			continue
 		}
-		share *= shareOf(c)
+		share *= shareOf(w.cond)
 		conds = append(conds, bc)
 	}
+	s.filters = left
 	if conds != nil {
 		// Texts are the dearest to look at.
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
-		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clone(s.vars)})
+		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
 	}
 	s.expect(share)
-	for i := 0; i < len(s.traverses); i++ {
-		t := s.traverses[i]
-		if !s.bound[t.From] || !s.bound[t.To] {
+	open := s.traverses[:0]
+	for i, t := range s.traverses {
+		b.step(1)
+		if !s.bound(t.From) || !s.bound(t.To) {
+			open = append(open, t)
 			continue
 		}
-		s.traverses = slices.Delete(s.traverses, i, i+1)
 		s.pipe.steps = append(s.pipe.steps, b.check(s, t))
 		s.expect(b.fanout(t, false) / max(1, float64(b.live(t.To))))
 		if t.EdgeVar != plan.NoVar {
+			s.traverses = append(open, s.traverses[i+1:]...)
 			s.bind(t.EdgeVar)
 			return b.settle(s) // its filters may be ready
 		}
-		i--
 	}
-	for i := 0; i < len(s.nots); i++ {
-		n := s.nots[i]
-		// What the block uses of the variables out here must be bound; the others
-		// are its own.
-		waits := false
-		usesClauses(n.Match, func(v plan.VarID) { waits = waits || slices.Contains(s.unbound, v) })
-		if waits {
+	s.traverses = open
+	var nots []plan.Not
+	for _, n := range s.nots {
+		if b.waits(s, n.Match) {
+			nots = append(nots, n)
 			continue
 		}
-		inner, err := b.pipe(n.Match, slices.Concat([]plan.VarID{}, s.vars))
+		inner, err := b.pipe(n.Match, s)
 		if err != nil {
 			return err
 		}
-		inner.inner = true
-		s.nots = slices.Delete(s.nots, i, i+1)
-		var out step = &anti{inner: inner, vars: slices.Clone(s.vars), id: b.frame()}
+		var out step = &anti{inner: inner, vars: slices.Clip(s.vars), id: b.frame()}
 		if len(inner.steps) == 1 {
 			if c, ok := inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
 				c.not = true
@@ -167,26 +134,38 @@ func (b *binder) settle(s *scope) error {
 		}
 		s.pipe.steps = append(s.pipe.steps, out)
 		s.expect(notShare)
-		i--
 	}
+	s.nots = nots
 	return nil
 }
 
-func usesClauses(clauses []plan.Clause, f func(plan.VarID)) {
+// waits reports whether a not block uses variables of the block around it that are not
+// bound yet; its other variables are its own.
+func (b *binder) waits(s *scope, clauses []plan.Clause) bool {
+	if len(s.unbound) == 0 {
+		return false
+	}
+	waits := false
+	use := func(v plan.VarID) { waits = waits || v != plan.NoVar && s.places[v] == wantedHere }
 	for _, c := range clauses {
+		b.step(1)
 		switch c := c.(type) {
 		case plan.Bind:
-			f(c.Var)
+			use(c.Var)
 		case plan.Traverse:
-			f(c.From)
-			f(c.To)
-			f(c.EdgeVar)
+			use(c.From)
+			use(c.To)
+			use(c.EdgeVar)
 		case plan.Filter:
-			usesCond(c.Cond, f)
+			usesCond(c.Cond, use)
 		case plan.Not:
-			usesClauses(c.Match, f)
+			waits = waits || b.waits(s, c.Match)
+		}
+		if waits {
+			return true
 		}
 	}
+	return false
 }
 
 // The shares of rows that conditions are expected to keep.
@@ -196,18 +175,6 @@ const (
 	otherShare = 0.3  // for which another comparison holds
 	notShare   = 0.5  // for which a not block has no match
 )
-
-// expect notes that the steps since the last call yield so many times as many rows as
-// came to them.
-func (s *scope) expect(times float64) {
-	if len(s.pipe.estimates) == len(s.pipe.steps) {
-		return
-	}
-	s.rows *= times
-	for len(s.pipe.estimates) < len(s.pipe.steps) {
-		s.pipe.estimates = append(s.pipe.estimates, s.rows)
-	}
-}
 
 // shareOf estimates the share of rows that a condition keeps.
 func shareOf(c plan.Cond) float64 {
@@ -238,7 +205,7 @@ func (b *binder) extend(s *scope) error {
 		if p := b.probe(s, v); p != nil {
 			offer(2+live/100, live*math.Pow(equalShare, float64(len(p.srcs))), func() error { return b.addProbe(s, p) })
 		}
-		if m, ok := s.textFilter(v); ok {
+		if m, ok := b.textFilter(s, v); ok {
 			offer(4+live*textShare, live*textShare, func() error { return b.addTextScan(s, v, m) })
 		}
 		sel := b.selectivity(s, v)
@@ -246,23 +213,24 @@ func (b *binder) extend(s *scope) error {
 			offer(3+live*sel, live*sel, func() error { return b.addSorted(s, r) })
 		}
 		offer(4+live*sel, live, func() error {
-			s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: b.frame(), vars: slices.Clone(s.vars)})
+			s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: b.frame(), vars: slices.Clip(s.vars)})
 			s.bind(v)
 			return nil
 		})
 	}
 	for i, t := range s.traverses {
+		b.step(1)
 		take := func() { s.traverses = slices.Delete(s.traverses, i, i+1) }
-		if t.EdgeVar != plan.NoVar && !s.bound[t.EdgeVar] {
+		if t.EdgeVar != plan.NoVar && !s.bound(t.EdgeVar) {
 			if l := b.lookup(s, t.EdgeVar); l != nil {
 				offer(1, 1, func() error { take(); return b.addEdgeLookup(s, t, l) })
 			}
 		}
-		if s.bound[t.From] == s.bound[t.To] {
+		if s.bound(t.From) == s.bound(t.To) {
 			continue
 		}
 		to, back := t.To, false
-		if s.bound[t.To] {
+		if s.bound(t.To) {
 			to, back = t.From, true
 		}
 		fanout := b.fanout(t, back)
@@ -312,17 +280,10 @@ func (b *binder) fanout(t plan.Traverse, back bool) float64 {
 // selectivity estimates the share of a variable's entities that its filters keep.
 func (b *binder) selectivity(s *scope, v plan.VarID) float64 {
 	sel := 1.0
-	for _, c := range s.filters {
-		only := true
-		uses := false
-		usesCond(c, func(u plan.VarID) {
-			uses = uses || u == v
-			only = only && (u == v || s.bound[u])
-		})
-		if !uses || !only {
-			continue
+	for w := range b.filtersOn(s, v) {
+		if w.unbound == 1 {
+			sel *= shareOf(w.cond)
 		}
-		sel *= shareOf(c)
 	}
 	if b.lookup(s, v) != nil {
 		sel = min(sel, 1/max(1, float64(b.live(v))))
@@ -336,11 +297,11 @@ func (b *binder) frame() int {
 	return b.frames - 1
 }
 
-// equals finds a filter that makes an expression equal to something of type want that
-// is constant or bound, in every run.
-func (b *binder) equals(s *scope, left func(plan.Expr) bool, want value.Kind) (other plan.Expr, ok bool) {
-	for _, c := range s.filters {
-		cmp, ok := c.(plan.Compare)
+// equals finds a filter that makes an expression of a variable equal to something of type
+// want that is constant or bound, in every run.
+func (b *binder) equals(s *scope, v plan.VarID, left func(plan.Expr) bool, want value.Kind) (other plan.Expr, ok bool) {
+	for w := range b.filtersOn(s, v) {
+		cmp, ok := w.cond.(plan.Compare)
 		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
 			continue
 		}
@@ -349,7 +310,7 @@ func (b *binder) equals(s *scope, left func(plan.Expr) bool, want value.Kind) (o
 				continue
 			}
 			bound := true
-			uses(side[1], func(v plan.VarID) { bound = bound && s.bound[v] })
+			uses(side[1], func(v plan.VarID) { bound = bound && s.bound(v) })
 			if bound {
 				return side[1], true
 			}

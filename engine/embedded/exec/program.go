@@ -3,6 +3,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -53,14 +54,16 @@ type orderKey struct {
 }
 
 // Bind makes a program of a read. The snapshot's sizes guide the order of steps. The
-// error is a *engine.SchemaMismatch or a *engine.Unsupported.
-func Bind(q *plan.Query, snap *version.Snapshot) (*Program, error) {
+// error is a *engine.SchemaMismatch, a *engine.Unsupported, a *engine.TooLarge, or the
+// context's soon after that ends.
+func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Program, err error) {
+	defer catchEnd(&err)
 	if err := CheckUses(q, snap.Schema); err != nil {
 		return nil, err
 	}
 	p := &Program{read: q.Read, params: q.Params, schema: snap.Schema, drift: magnitude(snap)}
 	p.pool.New = func() any { return newState(p) }
-	b := &binder{Program: p, snap: snap}
+	b := &binder{Program: p, meter: meter{ctx: ctx}, snap: snap}
 	if err := b.bind(); err != nil {
 		return nil, err
 	}
@@ -76,6 +79,9 @@ func (p *Program) Fits(snap *version.Snapshot) bool {
 	d := magnitude(snap) - p.drift
 	return p.schema == snap.Schema && d >= -3 && d <= 3
 }
+
+// Parts is about how many parts the program has.
+func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
 
 // AsksNow reports whether the program uses the instant of the query.
 func (p *Program) AsksNow() bool { return p.asksNow }

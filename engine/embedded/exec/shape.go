@@ -38,6 +38,7 @@ func (b *binder) shape() error {
 		return err
 	}
 	for _, c := range b.read.Columns {
+		b.step(1)
 		if err := result(c.Expr); err != nil {
 			return err
 		}
@@ -46,6 +47,7 @@ func (b *binder) shape() error {
 		}
 	}
 	for _, o := range b.read.Order {
+		b.step(1)
 		if err := result(o.Expr); err != nil {
 			return err
 		}
@@ -61,6 +63,7 @@ func (b *binder) shape() error {
 // clauses checks a block, and notes the variables that it binds.
 func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	for _, c := range list {
+		b.step(1)
 		switch c := c.(type) {
 		case plan.Bind:
 			if err := b.variable(c.Var, plan.Node); err != nil {

@@ -58,8 +58,8 @@ func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
 			continue
 		}
 		r := &sorted{v: v, prop: p}
-		for _, c := range s.filters {
-			r.take(b, c, propOf(v, prop.Name), prop.Type)
+		for w := range b.filtersOn(s, v) {
+			r.take(b, w.cond, propOf(v, prop.Name), prop.Type)
 		}
 		switch {
 		case len(r.lower) == 0 && len(r.upper) == 0:
@@ -116,7 +116,7 @@ func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value
 
 // addSorted adds the step; the filters stay.
 func (b *binder) addSorted(s *scope, r *sorted) error {
-	r.id, r.vars = b.frame(), slices.Clone(s.vars)
+	r.id, r.vars = b.frame(), slices.Clip(s.vars)
 	for _, list := range [][]bound{r.lower, r.upper} {
 		for i := range list {
 			var err error

@@ -86,9 +86,6 @@ func newState(p *Program) *state {
 	st := &state{Program: p, frames: make([]frame, p.frames), walks: make([]walk, p.frames), vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), columns: make([]engine.Column, len(p.columns)), outVecs: make([]column.Vec, len(p.columns)),
 		sums: make([]accumulator, len(p.aggs)), sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
-	for i := range st.frames {
-		st.frames[i].cols = make([][]uint32, len(p.types))
-	}
 	width := len(p.types) + 1 // see Program.rowVar
 	st.rows.cols = make([][]uint32, width)
 	st.out.cols = make([][]uint32, width)
@@ -184,11 +181,19 @@ func (st *state) text(t *version.Table, p int) *index.TextView {
 func (st *state) frame(id int, vars []plan.VarID) *frame {
 	f := &st.frames[id]
 	f.n = 0
+	if f.cols == nil {
+		f.cols = make([][]uint32, len(st.types))
+		st.held += columnHead * int64(len(f.cols))
+		st.spent += columnHead * int64(len(f.cols))
+	}
 	for _, v := range vars {
 		st.column(f, v)
 	}
 	return f
 }
+
+// columnHead is the size of a column without its rows, in bytes.
+const columnHead = 24
 
 // column makes room in a frame for a variable.
 func (st *state) column(f *frame, v plan.VarID) {

@@ -229,10 +229,16 @@ type anti struct {
 }
 
 func (s *anti) run(st *state, p *pipe, at int, f *frame) error {
+	if err := st.tick(f.n); err != nil {
+		return err
+	}
 	in := st.frame(s.id, s.vars)
 	var matched found
 	if cap(in.outer) < frameSize {
 		in.outer = make([]uint32, frameSize)
+		if err := st.hold(4 * frameSize); err != nil {
+			return err
+		}
 	}
 	in.outer = in.outer[:frameSize]
 	for i := range f.n {

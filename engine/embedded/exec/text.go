@@ -174,9 +174,9 @@ type textScan struct {
 }
 
 // textFilter finds a text match on a variable.
-func (s *scope) textFilter(v plan.VarID) (plan.TextMatch, bool) {
-	for _, c := range s.filters {
-		if m, ok := c.(plan.TextMatch); ok && m.Prop.Var == v {
+func (b *binder) textFilter(s *scope, v plan.VarID) (plan.TextMatch, bool) {
+	for w := range b.filtersOn(s, v) {
+		if m, ok := w.cond.(plan.TextMatch); ok && m.Prop.Var == v {
 			return m, true
 		}
 	}
@@ -188,7 +188,7 @@ func (b *binder) addTextScan(s *scope, v plan.VarID, m plan.TextMatch) error {
 	if err != nil {
 		return err
 	}
-	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: id, vars: slices.Clone(s.vars), id: b.frame()})
+	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: id, vars: slices.Clip(s.vars), id: b.frame()})
 	s.bind(v)
 	return nil
 }
@@ -228,6 +228,11 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 
 // boundText finds a text match that is bound already.
 func (b *binder) boundText(m plan.TextMatch) (int, bool) {
-	i := slices.IndexFunc(b.texts, func(t *textMatch) bool { return reflect.DeepEqual(t.src, m) })
-	return i, i >= 0
+	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
+		b.step(1)
+		if reflect.DeepEqual(b.texts[i].src, m) {
+			return i, true
+		}
+	}
+	return 0, false
 }

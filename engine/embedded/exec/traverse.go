@@ -40,7 +40,7 @@ type traverse struct {
 }
 
 func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
-	tr := traverse{Traverse: t, edge: b.schema.Type(plan.Edge, t.Edge).Index, back: back, from: t.From, to: t.To, vars: slices.Clone(s.vars), id: b.frame()}
+	tr := traverse{Traverse: t, edge: b.schema.Type(plan.Edge, t.Edge).Index, back: back, from: t.From, to: t.To, vars: slices.Clip(s.vars), id: b.frame()}
 	if back {
 		tr.from, tr.to = t.To, t.From
 	}

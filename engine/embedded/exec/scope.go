@@ -1,0 +1,118 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// scope is what is left to do of a block of clauses.
+type scope struct {
+	places    []place      // by variable
+	vars      []plan.VarID // bound, in the order of binding; no element ever changes
+	unbound   []plan.VarID
+	traverses []plan.Traverse
+	filters   []*waiting                // in the order of the clauses; some may be done
+	filtersOf map[plan.VarID][]*waiting // those of filters that use a variable
+	nots      []plan.Not
+	pipe      *pipe
+	rows      float64 // expected so far
+}
+
+// place says how far a block has come with a variable.
+type place uint8
+
+const (
+	unseen place = iota
+	wantedHere
+	boundHere
+)
+
+// waiting is a condition that no step tests yet.
+type waiting struct {
+	cond    plan.Cond
+	unbound int  // variables that it uses and nothing binds yet
+	done    bool // a step tests it
+}
+
+// scope begins a block. outer is the scope around a not block; nil for the match.
+func (b *binder) scope(outer *scope) *scope {
+	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1}
+	if outer == nil {
+		s.places = make([]place, len(b.types))
+		return s
+	}
+	s.vars = slices.Clip(outer.vars)
+	s.places = slices.Clone(outer.places)
+	for _, v := range outer.unbound {
+		s.places[v] = unseen
+	}
+	return s
+}
+
+// want notes a variable that the block must bind.
+func (s *scope) want(v plan.VarID) {
+	if v != plan.NoVar && s.places[v] == unseen {
+		s.places[v] = wantedHere
+		s.unbound = append(s.unbound, v)
+	}
+}
+
+func (s *scope) bound(v plan.VarID) bool { return s.places[v] == boundHere }
+
+func (s *scope) bind(v plan.VarID) {
+	if v == plan.NoVar || s.bound(v) {
+		return
+	}
+	s.places[v] = boundHere
+	s.vars = append(s.vars, v)
+	s.unbound = slices.DeleteFunc(s.unbound, func(u plan.VarID) bool { return u == v })
+	for _, w := range s.filtersOf[v] {
+		w.unbound--
+	}
+}
+
+// filter notes a condition of the block.
+func (s *scope) filter(c plan.Cond) {
+	w := &waiting{cond: c}
+	s.filters = append(s.filters, w)
+	usesCond(c, func(v plan.VarID) {
+		if v == plan.NoVar || s.bound(v) {
+			return
+		}
+		of := s.filtersOf[v]
+		if len(of) > 0 && of[len(of)-1] == w {
+			return // it uses the variable twice
+		}
+		if s.filtersOf == nil {
+			s.filtersOf = map[plan.VarID][]*waiting{}
+		}
+		s.filtersOf[v] = append(of, w)
+		w.unbound++
+	})
+}
+
+// filtersOn yields the conditions that use a variable which is not bound, and that no
+// step tests.
+func (b *binder) filtersOn(s *scope, v plan.VarID) func(yield func(*waiting) bool) {
+	return func(yield func(*waiting) bool) {
+		for _, w := range s.filtersOf[v] {
+			b.step(1)
+			if !w.done && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// expect notes that the steps since the last call yield so many times as many rows as
+// came to them.
+func (s *scope) expect(times float64) {
+	if len(s.pipe.estimates) == len(s.pipe.steps) {
+		return
+	}
+	s.rows *= times
+	for len(s.pipe.estimates) < len(s.pipe.steps) {
+		s.pipe.estimates = append(s.pipe.estimates, s.rows)
+	}
+}

@@ -209,8 +209,11 @@ func keyOf(e plan.Expr) string {
 		if e.Value.Kind() == value.String && !e.Value.IsList() {
 			return e.Value.Str()
 		}
-		if e.Value.IsNull() || e.Value.IsList() {
+		switch {
+		case e.Value.IsNull() || e.Value.IsList():
 			return ""
+		case e.Value.Kind() == value.Vector: // it has no canonical text
+			return fmt.Sprint(e.Value.Vector())
 		}
 		return e.Value.Kind().String() + value.Text(e.Value)
 	case plan.Prop:

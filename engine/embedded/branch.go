@@ -19,9 +19,9 @@ type branch struct {
 	deleted bool        // whether the record that deletes it is in the log; guarded by Graph.lines
 	head    atomic.Pointer[commit]
 
-	// turn is the write lock of the branch. It guards the fields from tip to doubt. A writer
-	// changes the tip and the receipts with Graph.lines locked too, so the holder of that lock
-	// may read them.
+	// turn is the write lock of the branch. It guards the fields from tip to doubt. Writers
+	// change the tip and the receipts with Graph.lines locked too. So the receipts may also be
+	// read with Graph.lines locked, and the tip with Graph.lines and Graph.shape locked.
 	turn     turn
 	tip      *commit
 	err      error // if set, why the tip can never become durable

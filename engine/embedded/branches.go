@@ -93,8 +93,10 @@ func (l *lines) head(id string) *version.Snapshot {
 }
 
 // CreateBranch makes a branch whose head is the target's commit. The commit may be any ancestor
-// of a live branch. CreateBranch writes one log record. For a commit of the past, it also takes
-// the time to restore that state.
+// of a live branch's head. CreateBranch writes one log record. For a commit of the past, it
+// also takes the time to restore that state. The error is a *engine.Conflict if the name is in
+// use, a *engine.TooLarge above [Options.MaxBranches], and a *engine.NotFound if the target
+// cannot be reached.
 func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := engine.CheckBranchName(name); err != nil {

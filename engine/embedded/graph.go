@@ -238,9 +238,10 @@ func (g *Graph) states() []*version.Snapshot {
 	return append(all, g.lines.bases.states()...)
 }
 
-// Close waits for the running calls, makes a checkpoint if the log is long, and unlocks the
-// directory. Open results stay readable. Close reports a checkpoint that fails to
-// [Options.Failed] and does not return its error, because the log still holds the commits.
+// Close waits for the running calls, makes a checkpoint if the log is long or text indexes are
+// not stored, and unlocks the directory. Open results stay readable. Close reports a checkpoint
+// that fails to [Options.Failed] and does not return its error, because the log still holds the
+// commits.
 //
 // Calls that begin while Close waits fail at once. They cannot wait for the running calls,
 // because a running call may depend on a new one, such as a load that reads from a query.

@@ -323,8 +323,8 @@ func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error
 	return g.store.OpenSegment(ctx, id)
 }
 
-// readBlock calls use with one block of a segment. use must copy the bytes that it keeps,
-// because the block is mapped memory.
+// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
+// copy the bytes that it keeps.
 func (g *Graph) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
 	seg, err := g.segment(ctx, name)
 	if err != nil {

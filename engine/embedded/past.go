@@ -16,9 +16,9 @@ const (
 	// maxReplay bounds the records that are replayed to restore a commit from an earlier state.
 	maxReplay = 2048
 	// A line gets a new anchor when anchorRecords records, or anchorBytes bytes of operations,
-	// follow its last anchor. Both are well below maxReplay and take some tens of milliseconds
-	// to replay. Until an anchor is stored, it keeps the memory pages that its line has changed
-	// since: about a megabyte for a thousand changes far apart.
+	// follow its last anchor. anchorRecords is well below maxReplay, and replaying up to either
+	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps the memory
+	// pages that its line has changed since: about a megabyte for a thousand changes far apart.
 	anchorRecords = 1024
 	anchorBytes   = 4 << 20
 	// keptStates is how many restored states stay in memory for the next reader.

@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestAnchorsOfTwoBranches stores the state that one branch had when its schema changed,
-// beside that of another branch which took over the schema: both have rows of the same
-// type in no segment, and not the same ones.
+// TestAnchorsOfTwoBranches stores the anchor that one branch made when its schema changed,
+// together with the anchor of another branch that took over that schema by a merge. Both states
+// have rows of the same type that are in no segment, and these rows differ.
 func TestAnchorsOfTwoBranches(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

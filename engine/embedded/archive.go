@@ -13,25 +13,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// archiveBlock is the block of a segment that holds records of commits.
+// archiveBlock is the name of the block that holds commit records in an archive segment.
 const archiveBlock = "records"
 
-// archiveBytes bounds the segments of the archive that are written again with what comes
-// behind them.
+// archiveBytes is the size, in bytes, up to which a checkpoint merges new records into the last
+// archive segment by writing that segment again.
 const archiveBytes = 1 << 20
 
-// cutPast is what a checkpoint keeps of the past. It is made under g.lines.
+// cutPast is the part of the past that a checkpoint keeps: archived records and anchors. It is
+// built with Graph.lines locked.
 type cutPast struct {
 	archive  []version.ArchiveSegment
 	archived int
 	fresh    []version.Archived
 	stored   []*anchor
-	anchors  []*anchor     // to be stored, the newest first
-	whole    bool          // nothing else of the past stays, of live branches either
-	live     engine.Bitmap // the ancestors of live branches, by number, if others are to go; else nil
+	anchors  []*anchor     // anchors to store, newest first
+	whole    bool          // the rest of the past goes, that of live branches too
+	live     engine.Bitmap // ancestors of live branches by number; nil if no other commits go
 }
 
-// cutPast finds what there is to keep of the commits before number n, up to a record.
+// cutPast collects the records and anchors to keep for the commits with numbers below n, up to
+// the log record at lsn. REQUIRES: g.lines is locked.
 func (g *Graph) cutPast(branches []cutBranch, n int, lsn uint64) cutPast {
 	p := &g.past
 	c := cutPast{archive: p.archive, archived: p.archived, fresh: p.fresh[: n-p.archived : n-p.archived]}
@@ -62,7 +64,7 @@ func (g *Graph) cutPast(branches []cutBranch, n int, lsn uint64) cutPast {
 	return c
 }
 
-// anchored adds an anchor to those that are to be stored, in the place of another of its
+// anchored adds an anchor to the anchors to store. It replaces any other anchor of the same
 // commit.
 func (c *cutPast) anchored(a *anchor) {
 	same := func(b *anchor) bool { return a.Commit == b.Commit }
@@ -70,14 +72,14 @@ func (c *cutPast) anchored(a *anchor) {
 	c.anchors = append([]*anchor{a}, slices.DeleteFunc(c.anchors, same)...)
 }
 
-// anchored reports whether the state of a commit is kept.
+// anchored reports whether the graph keeps an anchor, the complete state, of a commit.
 func (g *Graph) anchored(commit string) bool {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	return g.past.anchors[commit] != nil
 }
 
-// alive reports whether a segment of the archive has a record of one of the commits.
+// alive reports whether an archive segment holds the record of at least one live commit.
 func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
 	for _, r := range a.Runs {
 		for n := r.First; n < r.First+r.N; n++ {
@@ -89,8 +91,8 @@ func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
 	return false
 }
 
-// storePast stores the records and the anchors of a cut, whose states after has in the
-// form in which they are stored.
+// storePast stores the records and the anchors of a cut. after maps each state to its stored
+// form. storePast returns the segments it wrote, also when it fails.
 func (g *Graph) storePast(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	p := &cut.past
 	made, err = g.storeArchive(ctx, p)
@@ -122,8 +124,8 @@ func (g *Graph) storePast(ctx context.Context, cut *cut, after map[*version.Snap
 	return made, nil
 }
 
-// storeArchive stores the records of a cut, together with the last segment of the archive
-// if that is small.
+// storeArchive stores the fresh records of a cut. If the last archive segment is small, it
+// merges the records into that segment by writing a new one.
 func (g *Graph) storeArchive(ctx context.Context, p *cutPast) (made []store.SegmentID, err error) {
 	if len(p.fresh) == 0 {
 		return nil, nil
@@ -160,7 +162,7 @@ func joined(runs []version.Run, next version.Run) []version.Run {
 	return append(runs, next)
 }
 
-// writeArchive stores records as a segment of the archive.
+// writeArchive writes records as one archive segment.
 func (g *Graph) writeArchive(ctx context.Context, runs []version.Run, records []version.Archived) (version.ArchiveSegment, store.SegmentID, error) {
 	seg := version.ArchiveSegment{Runs: runs}
 	for _, a := range records {
@@ -178,11 +180,12 @@ func (g *Graph) writeArchive(ctx context.Context, runs []version.Run, records []
 	return seg, id, err
 }
 
-// readArchive reads the records of a segment of the archive.
+// readArchive reads the records of an archive segment. A segment with other commits than
+// seg.Runs is a *engine.Corrupt.
 func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
 	err = g.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
 		var runs []version.Run
-		runs, records, err = version.ReadArchive(bytes.Clone(b)) // which the records alias
+		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {
 			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("it holds the commits %v, wanted %v", runs, seg.Runs)}
 		}
@@ -191,8 +194,8 @@ func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (r
 	return records, err
 }
 
-// describe adds what a checkpoint keeps of the past to its manifest, and the segments
-// that it needs to those that are named.
+// describe adds the kept archive and anchors to a checkpoint's manifest m, and adds the names
+// of the segments that they need to named.
 func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
 	m.Archive = c.archive
 	for _, a := range c.archive {
@@ -212,8 +215,8 @@ func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
 	}
 }
 
-// readopt gives the anchors of a branch that are not stored another form. It is called in
-// the branch's turn.
+// readopt replaces the state of each anchor of the branch that is not stored with the result of
+// f. REQUIRES: b.turn is held.
 func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -224,12 +227,13 @@ func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
 	}
 }
 
-// keepPast makes what a manifest has of the past what is kept. Of each live branch the
-// last anchor stays in memory, where it shares nearly all with the head.
+// keepPast makes the archive and the anchors of a manifest the ones that the graph keeps. The
+// last anchor of each live branch stays in memory, because it shares nearly all its memory with
+// the branch's head.
 func (g *Graph) keepPast(c *cut) {
 	g.lines.Lock()
 	p := &g.past
-	was := map[string]string{} // the segments of those that were stored, by commit
+	was := map[string]string{} // the segments of the stored anchors, by commit
 	for id, a := range p.anchors {
 		if a.Name == "" && a.lsn > c.lsn {
 			continue
@@ -254,7 +258,7 @@ func (g *Graph) keepPast(c *cut) {
 			a.snap = nil
 		}
 		if a.Name != "" && a.snap == nil {
-			a.branch = nil // which holds the states of its head and tip
+			a.branch = nil // the branch would keep the states of its head and tip in memory
 		}
 	}
 	for _, b := range g.lines.sorted {
@@ -267,7 +271,8 @@ func (g *Graph) keepPast(c *cut) {
 		p.removed = false
 	}
 	for id, name := range was {
-		// What was made of an anchor that is gone, or has another layout, lies in its segments.
+		// A state restored from an anchor that is gone, or that is stored elsewhere, reads the
+		// old segments.
 		all = all || p.anchors[id] == nil || p.anchors[id].Name != name
 	}
 	g.lines.Unlock()

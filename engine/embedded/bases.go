@@ -10,27 +10,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// keptBases is how many states of merge bases stay in memory. A merge whose base is not
-// among them makes it of an anchor and records, as a read of the past does, and compares
-// more rows, since the made state shares fewer pages with the two sides.
+// keptBases bounds the states of merge bases in memory. If the base of a merge is not in
+// memory, the merge restores it from an anchor and records, as a read of the past does. That
+// merge also compares more rows, because a restored state shares fewer pages with the two
+// sides.
 const keptBases = 256
 
-// mergeBase is a state that the next merge of a branch probably compares with: where the
-// branch began, or what its last merge brought. It is guarded by Graph.lines.
+// mergeBase is a state that the next merge of a branch probably compares with: the state where
+// the branch began, or the source of its last merge. Guarded by Graph.lines.
 type mergeBase struct {
 	id       string
-	snap     *version.Snapshot // nil when it is not in the list any more
-	branches int               // that hold it
+	snap     *version.Snapshot // nil once the list has dropped it
+	branches int               // how many branches hold it
 }
 
-// baseList keeps the states of merge bases that branches hold, the last ones up to a
-// bound. It is guarded by Graph.lines.
+// baseList keeps the states of merge bases that branches hold. It keeps at most keptBases of
+// them and drops the oldest first. Guarded by Graph.lines.
 type baseList struct {
-	at    map[string]*mergeBase // by commit
-	order []*mergeBase          // the oldest first; some are no longer in the map
+	at    map[string]*mergeBase // by commit id
+	order []*mergeBase          // oldest first; the map has dropped some of them
 }
 
-// hold makes a state the one that a branch holds.
+// hold makes a state the merge base that the branch holds, and releases the one before it.
 func (l *baseList) hold(b *branch, s *version.Snapshot) {
 	id := s.Commit.ID
 	base := l.at[id]
@@ -52,7 +53,8 @@ func (l *baseList) hold(b *branch, s *version.Snapshot) {
 	}
 }
 
-// release drops the state that a branch holds, unless another holds it.
+// release ends the branch's hold on its merge base, and drops the base if no other branch holds
+// it.
 func (l *baseList) release(b *branch) {
 	base := b.base
 	if b.base = nil; base == nil {
@@ -70,7 +72,7 @@ func (l *baseList) drop(base *mergeBase) {
 	base.snap = nil
 }
 
-// keep drops the states of all commits but these.
+// keep drops the states of all commits that are not in commits.
 func (l *baseList) keep(commits map[string]bool) {
 	for id, base := range l.at {
 		if !commits[id] {
@@ -79,8 +81,8 @@ func (l *baseList) keep(commits map[string]bool) {
 	}
 }
 
-// merged notes a merge: its source is the lowest common ancestor of the two branches
-// then. Main merges with many, and holds none.
+// merged records a merge. From then on, source is the lowest common ancestor of the two
+// branches, so both hold it. Main holds no base, because it merges with many branches.
 func (l *lines) merged(target, from *branch, source *version.Snapshot) {
 	for _, b := range []*branch{target, from} {
 		if b.name != engine.MainBranch {
@@ -89,7 +91,7 @@ func (l *lines) merged(target, from *branch, source *version.Snapshot) {
 	}
 }
 
-// states lists the states, in the order of their commits.
+// states lists the states in the order of their commit ids.
 func (l *baseList) states() []*version.Snapshot {
 	all := make([]*version.Snapshot, 0, len(l.at))
 	for _, base := range l.at {
@@ -99,8 +101,8 @@ func (l *baseList) states() []*version.Snapshot {
 	return all
 }
 
-// mergeBase returns the state of the lowest common ancestor of two states that are
-// durable, of branches that are not deleted meanwhile.
+// mergeBase returns the state of the lowest common ancestor of a and b. REQUIRES: both states
+// are durable, and their branches are not deleted during the call.
 func (g *Graph) mergeBase(ctx context.Context, a, b *version.Snapshot) (*version.Snapshot, error) {
 	id, ok := g.history.CommonAncestor(a.Commit.ID, b.Commit.ID)
 	switch {
@@ -123,9 +125,9 @@ func (g *Graph) mergeBase(ctx context.Context, a, b *version.Snapshot) (*version
 	return g.stateOf(ctx, id)
 }
 
-// readableWith checks that the merge bases of a commit and every branch can be read. A
-// cleanup keeps the bases of the branches that there were, and a commit of the past may
-// have others. The error is a *engine.NotFound. REQUIRES: g.merging is held.
+// readableWith checks that the merge bases of a commit with every branch can be read. A cleanup
+// keeps only the merge bases of the branches that existed then, and a commit of the past may
+// have other bases. The error is a *engine.NotFound. REQUIRES: g.merging is held.
 func (g *Graph) readableWith(id string) error {
 	g.lines.Lock()
 	whole := g.past.whole()
@@ -144,8 +146,8 @@ func (g *Graph) readableWith(id string) error {
 	return nil
 }
 
-// whole reports whether the records of all commits after the first are there. REQUIRES:
-// Graph.lines is locked.
+// whole reports whether the archive has the records of all archived commits but the first,
+// which has no record. REQUIRES: Graph.lines is locked.
 func (p *past) whole() bool {
 	next := 1
 	for _, a := range p.archive {
@@ -159,7 +161,7 @@ func (p *past) whole() bool {
 	return next == p.archived
 }
 
-// tips lists the commits that writers of the live branches build on, each once.
+// tips lists the commits at the tips of live branches, each once.
 func (g *Graph) tips() []string {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -172,7 +174,7 @@ func (g *Graph) tips() []string {
 	return ids
 }
 
-// mergeBases lists the lowest common ancestors of every two branches of a cut.
+// mergeBases returns the set of the lowest common ancestors of every pair of branches of a cut.
 func (c *cut) mergeBases(h *version.History) map[string]bool {
 	heads := make([]string, len(c.branches))
 	for i, b := range c.branches {

@@ -15,7 +15,7 @@ import (
 
 const benchPeople = 100_000
 
-// benchGraph has 100,000 persons who know ten others each.
+// benchGraph makes a graph of benchPeople persons, each of whom knows ten others.
 func benchGraph(b *testing.B) *Graph {
 	b.Helper()
 	g := create(b, fs.NewMem(), Options{quiet: true})
@@ -85,7 +85,7 @@ func BenchmarkCommit(b *testing.B) {
 			}
 			defer g.Close()
 			var n atomic.Int64
-			b.SetParallelism(max(1, writers/2)) // of two processors
+			b.SetParallelism(max(1, writers/2)) // SetParallelism is per processor, and there are two
 			b.ReportAllocs()
 			b.ResetTimer()
 			run := func() bool {

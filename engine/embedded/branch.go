@@ -11,46 +11,48 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// branch is a line of commits. Readers see its head, the last durable commit; writers
-// build on its tip, which may not be durable yet.
+// branch is a line of commits. Readers see its head, the last durable commit. Writers build on
+// its tip, which may not be durable yet.
 type branch struct {
 	name    string
-	live    atomic.Bool // the record that made it is durable
-	deleted bool        // the record that deletes it is in the log; guarded by Graph.lines
+	live    atomic.Bool // whether the record that made it is durable
+	deleted bool        // whether the record that deletes it is in the log; guarded by Graph.lines
 	head    atomic.Pointer[commit]
 
-	// turn is to write; it guards the fields up to mu. The tip and the receipts also
-	// stand still while Graph.lines is locked.
+	// turn is the write lock of the branch. It guards the fields from tip to doubt. Writers
+	// change the tip and the receipts with Graph.lines locked too. So the receipts may also be
+	// read with Graph.lines locked, and the tip with Graph.lines and Graph.shape locked.
 	turn     turn
 	tip      *commit
-	err      error // why the tip can never become durable
+	err      error // if set, why the tip can never become durable
 	receipts receipts
-	journal  *journal // what is committed while a rewrite is under way; else nil
-	// doubt says that a manifest may be in force after a crash which numbers entities
-	// otherwise than the tip: a record that holds numbers would be misread.
+	journal  *journal // commits during a rewrite; nil when no rewrite runs
+	// doubt reports a stale manifest: after a crash, a manifest may be in force that numbers
+	// entities differently from the tip. Recovery would then misread a record that holds entity
+	// numbers.
 	doubt bool
 
 	// Guarded by Graph.lines:
-	run     run        // since the last anchor in its line
-	tipAt   int        // its place among the branches with this tip
-	base    *mergeBase // that it holds, or nil
-	anchors []*anchor  // of its commits, that may not be stored
+	run     run        // counts since the last anchor in its line
+	tipAt   int        // its index in lines.tips among the branches with this tip
+	base    *mergeBase // the merge base that it holds, or nil
+	anchors []*anchor  // anchors of its commits; some may not be stored
 
-	mu      sync.Mutex // guards pending, and stores to head
-	pending []*commit  // commits that are not known to be durable, in order
+	mu      sync.Mutex // guards pending and stores to head
+	pending []*commit  // in-flight commits, in log order
 }
 
-// commit is a commit under way or done.
+// commit is an in-flight or durable commit.
 type commit struct {
 	snap *version.Snapshot
 	lsn  uint64
-	out  *outcome // nil of a commit that was recovered
+	out  *outcome // nil if recovery restored the commit
 }
 
-// outcome tells what became of a commit.
+// outcome is the result of an in-flight commit.
 type outcome struct {
 	done chan struct{} // closed when the commit is durable or has failed
-	err  error         // valid after done
+	err  error         // valid once done is closed
 }
 
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
@@ -59,14 +61,15 @@ func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 	return b
 }
 
-// recovered returns a branch that is durable.
+// recovered returns a branch whose record is durable already.
 func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := newBranch(name, snap, lsn)
 	b.live.Store(true)
 	return b
 }
 
-// lock waits for the branch's turn to write.
+// lock waits for the write lock of the branch. It fails if ctx ends first, or with b.err if the
+// branch can no longer be written.
 func (b *branch) lock(ctx context.Context) error {
 	if err := b.turn.take(ctx); err != nil {
 		return err
@@ -80,11 +83,11 @@ func (b *branch) lock(ctx context.Context) error {
 
 func (b *branch) unlock() { b.turn.give() }
 
-// hold waits for the branch's turn, whatever has become of the branch.
+// hold waits for the write lock of the branch, even if the branch can no longer be written.
 func (b *branch) hold() { _ = b.turn.take(context.Background()) }
 
-// settle takes a commit off the pending ones. A durable one becomes the head, unless a
-// later one is.
+// settle removes a commit from the pending commits. A durable commit becomes the head, unless
+// the head is a later commit already.
 func (b *branch) settle(lsn uint64, durable bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,8 +99,8 @@ func (b *branch) settle(lsn uint64, durable bool) {
 	}
 }
 
-// replace puts f's outcome in the place of every state that may still be read or
-// built on: the head, the pending ones after it, and the tip. It is called in turn.
+// replace replaces every state that may still be read or built on with the result of f: the
+// head, the pending commits after it, and the tip. REQUIRES: b.turn is held.
 func (b *branch) replace(f func(*commit) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +114,7 @@ func (b *branch) replace(f func(*commit) *version.Snapshot) {
 	b.head.Store(of(head))
 	for i, c := range b.pending {
 		if c.lsn < head.lsn {
-			continue // durable, and overtaken: only its writer has yet to see it
+			continue // durable, and a later commit is the head: only its writer has yet to settle it
 		}
 		b.pending[i] = of(c)
 		if c == b.tip {
@@ -120,7 +123,8 @@ func (b *branch) replace(f func(*commit) *version.Snapshot) {
 	}
 }
 
-// settled waits until a commit is durable.
+// settled waits until the commit is durable. It returns the commit's error, or the error of ctx
+// if that ends first.
 func (c *commit) settled(ctx context.Context) error {
 	if c.out == nil {
 		return nil
@@ -133,18 +137,22 @@ func (c *commit) settled(ctx context.Context) error {
 	}
 }
 
-// staged is a commit that has its place in the log.
+// staged is a commit whose record has its place in the log.
 type staged struct {
 	ticket *store.Ticket
-	bytes  int64 // of the record, and of the rows that it copied
+	bytes  int64 // size of the record and of the rows that the commit copied
 	bulk   bool
 }
 
-// stage waits for the branch's turn, and makes the transaction that build fills the
-// branch's next commit and puts its record in the log. Without a change, and in a dry
-// run, there is nothing staged, and the commit is the branch's tip; nor is there when
-// the call was made before, of which the receipt is returned. Whatever build does, the
-// turn is given back.
+// stage holds the branch's write lock, turns the transaction that build fills into the branch's
+// next commit, and puts its record in the log. The results are:
+//
+//   - If the idempotency key was used before, the receipt of that first call and nothing else.
+//   - For a dry run or a transaction without a change, the branch's tip as the commit, and no
+//     staged record.
+//   - Otherwise the new commit and its staged record.
+//
+// stage releases the write lock in every case.
 func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (*receipted, *commit, *staged, error) {
 	if err := b.lock(ctx); err != nil {
 		return nil, nil, nil, err
@@ -222,10 +230,10 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
 
-// errPoisoned is why a branch is not written any more after a write that failed.
+// errPoisoned is the error of writes to a branch after a write to the log has failed.
 var errPoisoned = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
 
-// poisoned is errPoisoned, with the reason if it is known.
+// poisoned returns the failure of the log if it is known, and errPoisoned otherwise.
 func (g *Graph) poisoned() error {
 	if err := g.Failure(); err != nil {
 		return err
@@ -233,8 +241,9 @@ func (g *Graph) poisoned() error {
 	return errPoisoned
 }
 
-// complete waits for a commit that is staged. The context of its caller is not heeded:
-// the commit may become durable, and a caller that went away would not know.
+// complete waits until a staged commit is durable or has failed. It takes no context: the
+// commit may become durable after its caller has gone, and complete must still make it the
+// head.
 func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 	c.out.err = g.store.Wait(s.ticket)
 	b.settle(c.lsn, c.out.err == nil)
@@ -253,31 +262,32 @@ func (g *Graph) complete(b *branch, c *commit, s *staged) error {
 	return nil
 }
 
-// commitWeight is how many bytes a commit counts for beside those of its record, when it
-// comes to a checkpoint: it bounds the commits between two checkpoints, to 8192 by default,
-// and so what only a checkpoint lets go of. That is the records themselves, the rows that
-// they wrote, about a kilobyte for each small commit, and an anchor for each anchorRecords.
+// commitWeight is how many bytes a commit counts in addition to the bytes of its record, when
+// the graph decides on a checkpoint. It bounds the commits between two checkpoints, to 8192 by
+// default. So it bounds the memory that only a checkpoint frees: the records, the rows that
+// they wrote (about a kilobyte for each small commit), and one anchor per anchorRecords
+// records.
 const commitWeight = 1 << 10
 
-// rowWeight is how many bytes a row counts for that the first commit of a branch copies:
-// those that were written before it since the last checkpoint. It bounds what many branches
-// copy of one long line of commits.
+// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the
+// rows written before it since the last checkpoint. rowWeight bounds what many branches copy of
+// one long line of commits.
 const rowWeight = 64
 
-// record is a commit as the log holds it.
+// record is the log record of a commit.
 type record struct {
 	kind     uint8
 	payload  []byte
-	rest     []byte            // the payload behind the header
-	ops      []byte            // the operations, wherever they lie; nil of a bulk commit
-	segments []store.SegmentID // those that it names
+	rest     []byte            // the payload after the header
+	ops      []byte            // the operations; nil for a bulk commit or a change of schema
+	segments []store.SegmentID // the segments that the record names
 }
 
-// maxOps bounds the operations of one commit, in bytes: so much less than what one
-// column of a segment can hold that some commits together fit too.
+// maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column
+// of a segment, so that several commits fit together.
 const maxOps = 1 << 30
 
-// record makes the log record of a commit, and stores the segments that it names.
+// record makes the log record of a commit and stores the segments that the record names.
 func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
 	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {
@@ -313,8 +323,9 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	return record{kind: version.KindSpilled, payload: payload, rest: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
-// storeSegment stores a segment that is not published yet, and names it. From then on its
-// rows are those of the file: the memory in which it was made goes away.
+// storeSegment stores a segment that is not published yet, and sets its name. Afterwards the
+// rows of the segment are read from the mapped file, and the memory in which they were made is
+// freed.
 func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
 	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
@@ -329,7 +340,7 @@ func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Se
 	return id, nil
 }
 
-// adder adds blocks to a segment, those that are cold compressed.
+// adder returns a function that adds blocks to a segment. It compresses the cold blocks.
 func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool)) func(block string, data []byte) error {
 	return func(block string, data []byte) error {
 		if cold, delta := isCold(block); cold {
@@ -339,7 +350,7 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 	}
 }
 
-// storeRows stores a segment, which is mapped then.
+// storeRows stores a segment and returns it, mapped from its file.
 func (g *Graph) storeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
 	if _, err := g.storeSegment(ctx, t, s); err != nil {
 		return nil, err
@@ -347,7 +358,7 @@ func (g *Graph) storeRows(ctx context.Context, t *version.Type, s *version.Segme
 	return s, nil
 }
 
-// storedPart stores the segment of a part, unless that is done.
+// storedPart stores the segment of a part, unless it is stored already.
 func (g *Graph) storedPart(ctx context.Context, p version.Part) (store.SegmentID, error) {
 	if p.Segment.Name != "" {
 		return segmentID(p.Segment.Name)
@@ -364,8 +375,8 @@ func (g *Graph) discardParts(parts []version.Part) {
 	}
 }
 
-// discard removes segments that no record will name. One that stays costs space until
-// the next checkpoint after an Open, and nothing else.
+// discard removes segments that no record will name. If a removal fails, the file only takes
+// space until the first checkpoint after the next Open.
 func (g *Graph) discard(segments []store.SegmentID) {
 	for _, id := range segments {
 		_ = g.store.RemoveSegment(id)

@@ -11,20 +11,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// lines are the branches of a graph as its log has them. The lock is held while a record
-// gets its place in the log, so that the holder sees the state after the last record.
+// lines holds the branches of a graph as of the last log record. A writer holds the lock while
+// its record gets its place in the log, so the holder sees the state after the last record.
 type lines struct {
 	sync.Mutex
 	branches map[string]*branch
 	sorted   []*branch            // by name
-	tips     map[string][]*branch // by the commit of their tip
+	tips     map[string][]*branch // by the id of the tip's commit
 	bases    baseList
-	doubtful bool     // a branch is in doubt; set by checkpoints alone
+	doubtful bool     // whether a branch has doubt set; only checkpoints set it
 	lsn      uint64   // of the last record
-	last     *outcome // nil when it was recovered
+	last     *outcome // nil if recovery restored the last record
 }
 
-// add enters a branch.
+// add adds a branch.
 func (l *lines) add(b *branch) {
 	l.branches[b.name] = b
 	i, _ := slices.BinarySearchFunc(l.sorted, b.name, byName)
@@ -32,7 +32,7 @@ func (l *lines) add(b *branch) {
 	l.enterTip(b)
 }
 
-// remove takes a branch out.
+// remove removes a branch.
 func (l *lines) remove(b *branch) {
 	delete(l.branches, b.name)
 	if i, found := slices.BinarySearchFunc(l.sorted, b.name, byName); found {
@@ -68,8 +68,8 @@ func (l *lines) leaveTip(b *branch) {
 	l.tips[id] = all
 }
 
-// atTip returns a branch whose tip is a commit and that is not deleted, or nil. The
-// branch that the commit was made on comes first.
+// atTip returns a branch that has the commit as its tip and is not deleted, or nil. It prefers
+// the branch that made the commit.
 func (l *lines) atTip(c engine.Commit) *branch {
 	if b := l.branches[c.Branch]; b != nil && !b.deleted && b.tip.snap.Commit.ID == c.ID {
 		return b
@@ -82,7 +82,7 @@ func (l *lines) atTip(c engine.Commit) *branch {
 	return nil
 }
 
-// head returns the state at the head of a live branch if one is at the commit.
+// head returns the state of the commit if that is the head of a live branch, and nil otherwise.
 func (l *lines) head(id string) *version.Snapshot {
 	for _, b := range l.tips[id] {
 		if s := b.head.Load().snap; b.live.Load() && s.Commit.ID == id {
@@ -92,9 +92,11 @@ func (l *lines) head(id string) *version.Snapshot {
 	return nil
 }
 
-// CreateBranch makes a branch whose head is the target's commit: any that is an ancestor
-// of a live branch. It takes one log record, and the time that it takes to reach a
-// commit of the past.
+// CreateBranch makes a branch whose head is the target's commit. The commit may be any ancestor
+// of a live branch's head. CreateBranch writes one log record. For a commit of the past, it
+// also takes the time to restore that state. The error is a *engine.Conflict if the name is in
+// use, a *engine.TooLarge above [Options.MaxBranches], and a *engine.NotFound if the target
+// cannot be reached.
 func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := engine.CheckBranchName(name); err != nil {
@@ -119,12 +121,15 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	return engine.Branch{Name: name, Head: b.head.Load().snap.Commit}, nil
 }
 
-// DeleteBranch removes a branch.
+// DeleteBranch removes the named branch. It fails with a *engine.Conflict for main, and with a
+// *engine.NotFound for a branch that does not exist.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt removes a branch whose head is a commit; "" stands for any.
+// DeleteBranchAt removes the named branch if its tip is the commit head; an empty head matches
+// any tip. Another tip is a *engine.PreconditionFailed. Other errors are those of
+// [Graph.DeleteBranch].
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if name == engine.MainBranch {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
@@ -176,7 +181,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	return out.err
 }
 
-// Branches lists the branches in name order.
+// Branches lists the live branches, sorted by name.
 func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
@@ -193,9 +198,9 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	return all, nil
 }
 
-// fork gives a branch its place in the log. No checkpoint comes between the making of a
-// state of the past and the branch that begins there: it might remove what only that
-// state needs.
+// fork makes a branch and gives its record a place in the log. It holds shape for reading, so
+// no checkpoint can run between restoring a state of the past and enqueuing the branch that
+// begins there. Such a checkpoint could remove files that only that state needs.
 func (g *Graph) fork(ctx context.Context, name string, at engine.Target) (*branch, *outcome, *store.Ticket, error) {
 	g.shape.RLock()
 	defer g.shape.RUnlock()
@@ -206,7 +211,7 @@ func (g *Graph) fork(ctx context.Context, name string, at engine.Target) (*branc
 	if b != nil || err != nil {
 		return b, out, ticket, err
 	}
-	// Merges and other branches from the past could add merge bases.
+	// A merge, or another branch from the past, could add merge bases meanwhile.
 	g.merging.Lock()
 	defer g.merging.Unlock()
 	made, err := g.state(ctx, at.Commit)
@@ -219,8 +224,8 @@ func (g *Graph) fork(ctx context.Context, name string, at engine.Target) (*branc
 	return g.enroll(name, at, made)
 }
 
-// enroll makes a branch and enqueues its record. For a commit that is the tip of no branch
-// it needs the state, and returns nothing without it.
+// enroll makes a branch and enqueues its record. If the commit is the tip of no branch, enroll
+// needs the commit's state in made. Without it, all its results are nil.
 func (g *Graph) enroll(name string, at engine.Target, made *version.Snapshot) (b *branch, out *outcome, ticket *store.Ticket, err error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -266,8 +271,8 @@ func (g *Graph) enroll(name string, at engine.Target, made *version.Snapshot) (b
 	return b, out, ticket, nil
 }
 
-// runOf counts the records since the last anchor before the beginning of a branch, which
-// is the tip of its parent if it has one. REQUIRES: g.lines is locked.
+// runOf returns the counts since the last anchor before the beginning of a branch. If the
+// branch has a parent, it begins at the parent's tip. REQUIRES: g.lines is locked.
 func (g *Graph) runOf(parent *branch, origin *version.Snapshot) (run, error) {
 	if parent != nil {
 		return parent.run, nil
@@ -279,16 +284,16 @@ func (g *Graph) runOf(parent *branch, origin *version.Snapshot) (run, error) {
 	return r, nil
 }
 
-// countDoubts notes whether a branch is in doubt, as then are those that begin at it.
-// REQUIRES: g.shape is locked.
+// countDoubts records in g.lines.doubtful whether a branch has doubt set. A new branch inherits
+// that. REQUIRES: g.shape is locked for writing.
 func (g *Graph) countDoubts() {
 	g.lines.Lock()
 	defer g.lines.Unlock()
 	g.lines.doubtful = slices.ContainsFunc(g.lines.sorted, func(b *branch) bool { return b.doubt })
 }
 
-// origin finds the branch at whose tip a branch is to begin: nil for a commit that is the
-// tip of none. REQUIRES: g.lines is locked.
+// origin returns the branch at whose tip a new branch is to begin. It returns nil for a commit
+// that is the tip of no branch. REQUIRES: g.lines is locked.
 func (g *Graph) origin(at engine.Target) (*branch, error) {
 	if at.Commit != "" {
 		c, _, _ := g.history.Get(at.Commit)

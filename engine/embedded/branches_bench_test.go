@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// benchSizes are numbers of edges: there are a tenth as many persons.
+// benchSizes are numbers of edges. A graph has a tenth as many persons.
 var benchSizes = []int{10_000, 100_000, 1_000_000}
 
 func benchEdges(b *testing.B, edges int) *Graph {
@@ -23,13 +23,14 @@ func benchEdges(b *testing.B, edges int) *Graph {
 	return g
 }
 
-// branched is a graph of which branches are made.
+// branched is a graph from which the benchmarks make branches.
 type branched struct {
 	*Graph
 	made int
 }
 
-// fork makes one more branch, with a commit of a node and an edge if it is to have one.
+// fork makes one more branch. With commit set, it adds a node and an edge to the branch in one
+// commit.
 func (g *branched) fork(t testing.TB, commit bool) (name string) {
 	name = fmt.Sprint("b", g.made)
 	g.made++
@@ -54,8 +55,8 @@ func (g *branched) commit(t testing.TB, branch string) {
 	}
 }
 
-// walk reads whom the person of the commit leads to over two hops: the row that is new,
-// and rows that are shared.
+// walk reads the persons within two hops of the person that the commit added: the new row and
+// rows that are shared.
 func (g *branched) walk(t testing.TB, branch string) {
 	r, err := g.Query(t.Context(), twoHops, engine.Args{str("ann")}, engine.Target{Branch: branch})
 	if err != nil {
@@ -68,13 +69,12 @@ func (g *branched) walk(t testing.TB, branch string) {
 
 var twoHops = walkFrom(2)
 
-// BenchmarkBranch makes a branch, its first commit, of a node and an edge, and the first
-// read of it: time and memory are those of what they change, whatever the size of the
-// graph.
+// BenchmarkBranch makes a branch, commits a node and an edge to it, and reads it once. Time and
+// memory must depend on that change and not on the size of the graph.
 func BenchmarkBranch(b *testing.B) {
 	for _, edges := range benchSizes {
 		g := &branched{Graph: benchEdges(b, edges)}
-		// Each has one branch at a time, so that all find the same.
+		// There is one branch at a time, so that each iteration finds the same graph.
 		bench := func(name string, committed bool, op func(b *testing.B, branch string)) {
 			b.Run(fmt.Sprint(edges, "/", name), func(b *testing.B) {
 				b.ReportAllocs()
@@ -108,7 +108,7 @@ func BenchmarkBranch(b *testing.B) {
 	}
 }
 
-// reportKept measures the memory that branches with a commit each keep.
+// reportKept reports the heap bytes that each branch with one commit retains.
 func (g *branched) reportKept(b *testing.B) {
 	n := 0
 	before := heapInUse()
@@ -126,8 +126,8 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestBranchCostsWhatItChanges compares what a branch, a commit and a read of it allocate
-// on a small graph and on a large one.
+// TestBranchCostsWhatItChanges compares the allocations of a branch, a commit and a read on a
+// small graph with those on a large graph.
 func TestBranchCostsWhatItChanges(t *testing.T) {
 	var bytes [2]uint64
 	for i, persons := range []int{100, 4000} {
@@ -152,7 +152,7 @@ func TestBranchCostsWhatItChanges(t *testing.T) {
 	}
 }
 
-// BenchmarkMerge merges a branch on which one node has changed.
+// BenchmarkMerge merges a branch in which one node has changed.
 func BenchmarkMerge(b *testing.B) {
 	ctx := context.Background()
 	for _, edges := range benchSizes {

@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// baseOf returns the state that a merge of two branches compares with.
+// baseOf returns the state of the merge base of two branches.
 func baseOf(g *Graph, a, b string) (*version.Snapshot, error) {
 	one, err := g.branch(a)
 	if err != nil {
@@ -29,8 +29,8 @@ func baseOf(g *Graph, a, b string) (*version.Snapshot, error) {
 	return g.mergeBase(context.Background(), one.tip.snap, other.tip.snap)
 }
 
-// dumpGraph writes every branch: its entities, its commits by number, the numbers of its
-// common ancestors with the others, and its receipts. No call may be under way.
+// dumpGraph writes, for every branch, its entities, its commits by number, the numbers of its
+// common ancestors with the other branches, and its receipts. No call may run at the same time.
 func dumpGraph(g *Graph) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
@@ -72,7 +72,7 @@ func dumpGraph(g *Graph) (string, error) {
 	return b.String(), nil
 }
 
-// dumpAll is dumpGraph; an error is its text.
+// dumpAll returns the result of dumpGraph, or the text of its error.
 func dumpAll(g *Graph) string {
 	s, err := dumpGraph(g)
 	if err != nil {
@@ -81,8 +81,8 @@ func dumpAll(g *Graph) string {
 	return s
 }
 
-// TestBranchesConcurrently runs a writer on each of many branches beside forks, merges
-// into main, and checkpoints.
+// TestBranchesConcurrently runs a writer on each of many branches, concurrently with forks,
+// merges into main and checkpoints.
 func TestBranchesConcurrently(t *testing.T) {
 	const lines, each = 24, 25
 	ctx := context.Background()
@@ -152,8 +152,8 @@ func TestBranchesConcurrently(t *testing.T) {
 	}
 }
 
-// TestBranchShares makes branches of a graph and looks at what they take: no rows in
-// memory, and none in the store, for what they share.
+// TestBranchShares checks that branches of a graph take no rows in memory and no rows in the
+// store for the data that they share.
 func TestBranchShares(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -211,7 +211,7 @@ func TestBranchShares(t *testing.T) {
 	}
 }
 
-// TestReceipts repeats calls over restarts and over a day.
+// TestReceipts repeats calls with their idempotency keys, after restarts and after a day.
 func TestReceipts(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -252,7 +252,7 @@ func TestReceipts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A call that is made anew finds nothing to change.
+		// A call whose receipt has expired runs again and finds nothing to change.
 		if got := again.Commit != nil && again.Commit.ID == first.Commit.ID; got != c.repeated || again.Nodes != 1 {
 			t.Errorf("after %s: %+v; repeated %t, want %t", c.after, again, got, c.repeated)
 		}
@@ -263,7 +263,8 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestIDsAscend sets the clock back between commits and over a restart.
+// TestIDsAscend sets the clock back between commits and before a restart. Ids must still
+// ascend.
 func TestIDsAscend(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -293,16 +294,16 @@ func TestIDsAscend(t *testing.T) {
 	}
 }
 
-// toReaders leaves out of a dump what only writers know: the common ancestors and the
-// receipts after the last record, durable or not.
+// toReaders removes from a dump the parts that only writers see: the common ancestors, and the
+// receipts up to the last record, durable or not.
 func toReaders(dump string) string {
 	return writersOnly.ReplaceAllString(dump, "")
 }
 
 var writersOnly = regexp.MustCompile(` \| (with|keys) .*`)
 
-// TestBranchFailedSync fails the sync of each kind of record about branches: the outcome
-// is unknown, nobody sees it, and what was durable can be read on.
+// TestBranchFailedSync fails the sync of each kind of branch record. The outcome is unknown, no
+// reader sees the change, and the durable data stays readable.
 func TestBranchFailedSync(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

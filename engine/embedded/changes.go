@@ -8,9 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// Changes lists what a commit changed against its first parent. After the states of both
-// are reached, it takes the time of what changed, and of a look at each page of 256
-// entities.
+// Changes compares a commit with its first parent. It returns the counts of all changes, and
+// lists at most r.Limit of them after r.After. The error is a *engine.NotFound if the commit
+// cannot be reached. Restoring the two states may take long; after that, the time is
+// proportional to the changes plus one check per page of 256 entities.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (_ *engine.Changes, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -33,8 +34,8 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	return out, nil
 }
 
-// before returns the state of a commit's first parent, nil for the first commit, and its
-// own.
+// before returns the state of the commit's first parent, nil for the first commit, and the
+// state of the commit.
 func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Snapshot, err error) {
 	if !g.reachable(commit) {
 		return nil, nil, &engine.NotFound{What: "commit", Name: commit}
@@ -45,7 +46,7 @@ func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Sna
 			return nil, nil, err
 		}
 	}
-	// It is made of its parent's, which is in memory by now, unless it is there itself.
+	// This state is in memory, or is restored from its parent's, which is in memory.
 	is, err = g.state(ctx, commit)
 	return was, is, err
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// closeBytes is how much log makes a checkpoint at Close worth its while: to replay as
-// much takes some milliseconds.
+// closeBytes is how many bytes of log justify a checkpoint in Close. Replaying this much takes
+// some milliseconds.
 const closeBytes = 256 << 10
 
-// checkpoints makes checkpoints when they are asked for, until the context ends.
+// checkpoints makes a checkpoint on each request, until ctx ends.
 func (g *Graph) checkpoints(ctx context.Context) {
 	defer close(g.stopped)
 	for {
@@ -32,7 +32,7 @@ func (g *Graph) checkpoints(ctx context.Context) {
 	}
 }
 
-// requestCheckpoint asks for a checkpoint in the background.
+// requestCheckpoint requests a checkpoint in the background. It does not wait.
 func (g *Graph) requestCheckpoint() {
 	if g.opts.quiet {
 		return
@@ -43,12 +43,12 @@ func (g *Graph) requestCheckpoint() {
 	}
 }
 
-// cut is what a graph is after one of its log records.
+// cut is the state of a graph after one of its log records.
 type cut struct {
 	lsn      uint64
-	last     *outcome // of the record
+	last     *outcome // outcome of the record at lsn
 	branches []cutBranch
-	bases    []*version.Snapshot // that are in memory
+	bases    []*version.Snapshot // the merge bases in memory
 	commits  int
 	past     cutPast
 }
@@ -60,8 +60,8 @@ type cutBranch struct {
 	version.ManifestBranch
 }
 
-// cut returns the state after the last record, which may not be durable yet, without
-// the receipts that are out of date.
+// cut returns the state after the last record, which may not be durable yet. It leaves out
+// expired receipts.
 func (g *Graph) cut() *cut {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -80,7 +80,8 @@ func (g *Graph) cut() *cut {
 	return c
 }
 
-// settled waits until all of it is durable, and the heads are no older.
+// settled waits until every record of the cut is durable. Then the head of each branch is at
+// least as new as in the cut.
 func (c *cut) settled(ctx context.Context) error {
 	for _, b := range c.branches {
 		if err := b.tip.settled(ctx); err != nil {
@@ -90,7 +91,7 @@ func (c *cut) settled(ctx context.Context) error {
 	return (&commit{out: c.last}).settled(ctx)
 }
 
-// states calls yield with each state once.
+// states calls yield once for each distinct state of the cut.
 func (c *cut) states(yield func(*version.Snapshot) bool) {
 	seen := map[*version.Snapshot]bool{}
 	for _, b := range c.branches {
@@ -106,9 +107,9 @@ func (c *cut) states(yield func(*version.Snapshot) bool) {
 	}
 }
 
-// checkpoint writes a manifest over every branch, or over rewrites of those that have many
-// holes. The merge bases in memory are stored and rewritten along, so that they share
-// their rows with the branches on.
+// checkpoint writes a manifest of every branch. It first rewrites the branches that have many
+// holes. It stores and rewrites the merge bases in memory together with the branches, so that
+// they continue to share rows.
 func (g *Graph) checkpoint(ctx context.Context) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	g.checkMu.Lock()
@@ -127,8 +128,7 @@ func (g *Graph) checkpoint(ctx context.Context) (err error) {
 	return g.flush(ctx, false)
 }
 
-// sparse lists the branches that have many holes, in name order. It is called with shape
-// held.
+// sparse lists the branches that have many holes, in name order. REQUIRES: g.shape is locked.
 func (g *Graph) sparse() (sparse []*branch) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -140,10 +140,10 @@ func (g *Graph) sparse() (sparse []*branch) {
 	return sparse
 }
 
-// flush stores the rows that lie in the log alone and the commits, writes a manifest,
-// and gives the tables the stored segments and the indexes over them. Without a record
-// since the last one it does so only if it must. It is called with checkMu held, and
-// shape.
+// flush stores the commits and the rows that are only in the log. Then it writes a manifest and
+// replaces the rows in memory with the stored segments and their indexes. If the log has no
+// record since the last checkpoint, flush does this only if must is set or there are text
+// indexes to store. REQUIRES: g.checkMu is locked, and g.shape for writing.
 func (g *Graph) flush(ctx context.Context, must bool) error {
 	cut := g.cut()
 	if cut.lsn == g.checkedTo && !must && !g.textsToStore() {
@@ -152,7 +152,8 @@ func (g *Graph) flush(ctx context.Context, must bool) error {
 	return g.flushCut(ctx, cut)
 }
 
-// flushCut is flush of a cut.
+// flushCut does the work of flush for one cut. REQUIRES: g.checkMu is locked, and g.shape for
+// writing.
 func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
 	logged := g.logged.Load()
 	if err := cut.settled(ctx); err != nil {
@@ -173,10 +174,10 @@ func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
 	return g.adopt(cut, after, &flushed, func(*branch) bool { return true })
 }
 
-// adopt puts what is stored in the place of what was, in the branches that which names
-// and in the merge bases in memory. Whatever the context says: a state without the
-// stored segments would name, at the next checkpoint, segments that this one has made
-// superfluous.
+// adopt replaces states in memory with their stored forms: in the branches for which the
+// function which returns true, and in the merge bases. It takes no context and always finishes.
+// A state without the stored segments would name, at the next checkpoint, segments that this
+// checkpoint has made superfluous.
 func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
 		if !which(b.branch) {
@@ -197,7 +198,7 @@ func (g *Graph) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, f
 	return nil
 }
 
-// rebase gives the merge bases in memory the form that after has of them.
+// rebase replaces each merge base in memory with its form in after.
 func (g *Graph) rebase(after map[*version.Snapshot]*version.Snapshot) {
 	g.lines.Lock()
 	for _, base := range g.lines.bases.at {
@@ -209,8 +210,9 @@ func (g *Graph) rebase(after map[*version.Snapshot]*version.Snapshot) {
 	g.past.forget(false)
 }
 
-// adopt gives the states of a branch the stored segments. A branch whose states cannot be
-// read is written no more: they name segments that are gone.
+// adopt runs f, which replaces the branch's states with their stored forms, with the write lock
+// held. If the states cannot be read, the branch accepts no further writes, because its states
+// name segments that are gone.
 func (b *branch) adopt(f func()) (err error) {
 	b.hold()
 	defer b.unlock()
@@ -225,8 +227,8 @@ func (b *branch) adopt(f func()) (err error) {
 	return nil
 }
 
-// manifest makes a cut the state that an Open begins with: each of its states in the
-// form that after has of it, whose rows are all stored.
+// manifest writes a manifest that makes a cut the state from which Open begins. after maps each
+// state of the cut to a form in which every row is stored.
 func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
 	history, stored, err := g.storeHistory(ctx, cut.commits)
 	if err != nil {
@@ -269,7 +271,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	}
 	cut.past.describe(&m, named)
 	ids, err := segmentIDs(named)
-	// Nobody reads what this may remove.
+	// Holding files for writing excludes readers of the files that Checkpoint may remove.
 	g.past.files.Lock()
 	defer g.past.files.Unlock()
 	if err == nil {
@@ -285,8 +287,9 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	return nil
 }
 
-// storeFlushes stores the rows of a cut that lie in no stored segment, and enters the
-// states in after, except those that are there. The segments are listed when it fails too.
+// storeFlushes stores the rows of a cut that are in no stored segment, and enters the resulting
+// states in after, unless after has them already. It returns the segments that it made, also
+// when it fails.
 func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	pack := packer{g: g}
 	defer func() { made = pack.made }()
@@ -330,20 +333,20 @@ func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Check
 	return nil, nil
 }
 
-// storedIndexes are indexes that have been stored, but no manifest names yet.
+// storedIndexes are indexes that are stored but not yet named by a manifest.
 type storedIndexes struct {
 	ids  []store.SegmentID
 	what []version.Unstored
 }
 
-// forget makes them indexes that are not stored.
+// forget marks the indexes as not stored.
 func (s *storedIndexes) forget() {
 	for _, ix := range s.what {
 		ix.Named("")
 	}
 }
 
-// disown takes the names of segments that are gone from the indexes of states.
+// disown removes, from the indexes of the states, the names of segments that no longer exist.
 func (g *Graph) disown(after map[*version.Snapshot]*version.Snapshot) {
 	sizes := g.store.Sizes()
 	there := func(name string) bool {
@@ -358,8 +361,8 @@ func (g *Graph) disown(after map[*version.Snapshot]*version.Snapshot) {
 	}
 }
 
-// storeIndexes stores the indexes over the tables of heads and merge bases
-// that are not stored and worth their while.
+// storeIndexes stores those indexes over the tables of heads and merge bases that are not
+// stored yet and are large enough to be worth a file.
 func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
 	for _, b := range cut.branches {
@@ -383,7 +386,8 @@ func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.S
 	return made, nil
 }
 
-// textsToStore reports whether text indexes were built that would have to be built again.
+// textsToStore reports whether there are text indexes in memory only, which Open would have to
+// build again.
 func (g *Graph) textsToStore() bool {
 	for _, s := range g.states() {
 		for _, t := range s.Tables() {

@@ -11,9 +11,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// Cleanup makes commits of the past unreadable and reclaims what only they need. The
-// oldest commit that stays readable in each line becomes an anchor; the manifest that
-// has it, and no longer what is reclaimed, makes it all durable at once.
+// Cleanup makes commits of the past unreadable and reclaims the files that only they need. The
+// oldest commit that stays readable in each line becomes an anchor. The whole cleanup takes
+// effect at once, with the manifest that names the new anchors and no longer names the
+// reclaimed segments. With opts.DryRun, Cleanup only computes the result. The error is a
+// *engine.BadArgument if opts.KeepCommits is negative.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if opts.KeepCommits < 0 {
@@ -29,7 +31,7 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	defer g.shape.Unlock()
 	defer g.countDoubts()
 	if !opts.DryRun {
-		// What is stored of the log's rows is no matter of the cleanup's.
+		// Flush first, so that the result does not count the rows that are only in the log.
 		if err := g.flush(ctx, false); err != nil {
 			return nil, err
 		}
@@ -70,21 +72,21 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	return out, nil
 }
 
-// kept are the commits that a cleanup leaves readable.
+// kept is the set of commits that a cleanup leaves readable.
 type kept struct {
 	commits  map[string]bool
-	readable int // how many were readable
-	// bare are those whose parent is not kept, and that are no anchors.
+	readable int // how many commits were readable before
+	// bare lists the kept commits that are not anchors and whose parent is not kept.
 	bare []string
 }
 
-// record reports whether the record of a commit is needed: the state of its first parent
-// stays.
+// record reports whether the record of a commit is needed: whether the commit and its first
+// parent both stay readable.
 func (k *kept) record(c engine.Commit) bool {
 	return k.commits[c.ID] && len(c.Parents) > 0 && k.commits[c.Parents[0]]
 }
 
-// chooseKept finds the commits that stay readable.
+// chooseKept selects the commits that stay readable.
 func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOptions) (*kept, error) {
 	anchored := map[string]bool{}
 	for _, list := range [][]*anchor{cut.past.stored, cut.past.anchors} {
@@ -142,7 +144,7 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 	return k, nil
 }
 
-// has reports whether the record of a commit is there.
+// has reports whether the cut has the record of the commit with number n.
 func (c *cutPast) has(n int) bool {
 	if n >= c.archived {
 		return true
@@ -151,15 +153,16 @@ func (c *cutPast) has(n int) bool {
 	return ok
 }
 
-// use says who needs a segment.
+// use is the reason why a segment is needed.
 type use uint8
 
 const (
-	onlyPast use = iota + 1 // what a cleanup reclaims
+	onlyPast use = iota + 1 // needed by reclaimed commits alone
 	others
 )
 
-// needed tells what a cleanup would leave of the files of a cut, by the names of segments.
+// needed returns, by file name, whether a file of the cut stays needed after the cleanup, or
+// only the commits that it reclaims need it.
 func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	uses := map[string]use{}
 	by := func(u use, names ...string) {
@@ -196,7 +199,8 @@ func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	return uses
 }
 
-// reclaim makes what is kept all there is of the past of a cut.
+// reclaim drops the whole past of the cut except for the kept commits, and writes a manifest of
+// the result.
 func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	states, err := g.bareStates(ctx, cut, k)
 	if err != nil {
@@ -212,7 +216,7 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	made, err := g.thinArchive(ctx, p, k)
 	if err == nil {
 		g.lines.Lock()
-		g.past.doubt = true // until a manifest is in force for certain
+		g.past.doubt = true // until a manifest is certainly in force
 		g.lines.bases.keep(k.commits)
 		g.lines.Unlock()
 		err = g.flushCut(ctx, cut)
@@ -223,7 +227,8 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	return err
 }
 
-// bareStates makes the states that have to become anchors.
+// bareStates returns a new anchor for each bare commit. It restores the states that are not in
+// memory.
 func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
 	inMemory := map[string]anchor{}
 	for _, s := range cut.bases {
@@ -242,7 +247,7 @@ func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*ancho
 			}
 			a.snap = r.snap
 			g.past.mu.Lock()
-			g.past.keep(r) // the next one in its line is made of it
+			g.past.keep(r) // the next state in this line is restored from it
 			g.past.mu.Unlock()
 		}
 		all = append(all, &a)
@@ -250,8 +255,9 @@ func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*ancho
 	return all, nil
 }
 
-// thinArchive writes the segments of the archive again that have records which are not
-// needed, and drops those that have no other.
+// thinArchive removes the records that are not needed from the archive. It rewrites the
+// segments that hold both kinds of records, and drops the segments that hold no needed record.
+// It returns the segments that it made, also when it fails.
 func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []store.SegmentID, err error) {
 	var archive []version.ArchiveSegment
 	keep := func(numbers []int, records []version.Archived) error {

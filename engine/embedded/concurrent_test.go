@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestConcurrent runs sixteen writers and four readers beside checkpoints: numbers of
-// commits are dense, a reader never sees fewer persons than before, and all of them are
-// there when the graph is opened again.
+// TestConcurrent runs sixteen writers and four readers concurrently with checkpoints. The
+// sequence numbers of commits have no gaps, a reader never sees fewer persons than before, and
+// all persons are there when the graph is opened again.
 func TestConcurrent(t *testing.T) {
 	const writers, each = 16, 40
 	ctx := context.Background()
@@ -90,7 +90,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsolation holds a result open over a commit, and over the graph's end.
+// TestSnapshotIsolation keeps a result open during a later commit and after the graph is
+// closed.
 func TestSnapshotIsolation(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{LogSize: 8192})

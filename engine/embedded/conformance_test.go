@@ -18,8 +18,8 @@ import (
 
 const conformanceDir = "graph"
 
-// conformanceOptions make checkpoints and rewrites frequent, log files short, and every
-// index a stored one.
+// conformanceOptions make checkpoints and rewrites frequent and log files short, and store
+// every index.
 var conformanceOptions = embedded.Options{Now: clocktest.Running(clocktest.Start), LogSize: 1 << 16, CheckpointBytes: 2048}.Indexed(1).Sparse(16)
 
 func openInMemory(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -43,12 +43,12 @@ func TestRandomReopened(t *testing.T) {
 	enginetest.RunRandom(t, openReopening, o)
 }
 
-// reopenedSeeds is what the seeds of the two comparisons lie apart, so that they draw
+// reopenedSeeds is the distance between the seeds of the two comparisons, so that they draw
 // different graphs.
 const reopenedSeeds = 1 << 32
 
-// half are the options of the flags for one of two comparisons: half the time, and half
-// the cases.
+// half returns the options of the flags for one of two comparisons: half the time and half the
+// cases.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
 	o.Duration /= 2
@@ -56,14 +56,14 @@ func half() enginetest.Options {
 	return o
 }
 
-// reopening is a graph that is closed and opened again after every other write, so that
-// what is read has come back from the files. Results that are open stay so. Mappings that
-// nothing refers to are looked for now and then, and overwritten.
+// reopening is a graph that is closed and opened again after every other write, so that reads
+// get data that came back from the files. Open results stay open. After every eighth write it
+// runs the garbage collector, so that mappings that nothing refers to are overwritten.
 type reopening struct {
 	t    testing.TB
 	fsys fs.FS
 
-	mu     sync.RWMutex // held for reading by calls
+	mu     sync.RWMutex // held for reading by reads, for writing by writes and reopen
 	writes int
 	engine.Graph
 }
@@ -141,7 +141,7 @@ func (r *reopening) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*e
 	return r.Graph.Cleanup(ctx, opts)
 }
 
-// reopen is called with the lock held.
+// reopen closes and opens the graph after every other write. REQUIRES: r.mu is locked.
 func (r *reopening) reopen() {
 	r.t.Helper()
 	if r.writes++; r.writes%2 != 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestContention has 64 writers and 16 readers at a graph on the disk: no raise of a
-// counter that was acknowledged is lost, no reader sees half a commit, and the same is
-// found when the graph is opened again. make bench-writers is the long form.
+// TestContention runs 64 writers and 16 readers on a graph on disk. No acknowledged increment
+// of a counter is lost, no reader sees half a commit, and the graph has the same content when
+// it is opened again. make bench-writers is the long form.
 func TestContention(t *testing.T) {
 	for _, o := range []contention.Options{
 		{Counters: 64},
@@ -23,7 +23,7 @@ func TestContention(t *testing.T) {
 		t.Run(fmt.Sprintf("branches=%d,if_commit=%t", max(1, o.Branches), o.IfCommit), func(t *testing.T) {
 			o.Writers, o.Readers, o.Duration, o.Most, o.Seed = 64, 16, 2*time.Second, 4000, 1
 			dir := filepath.Join(t.TempDir(), "graph")
-			// Checkpoints come often, so that they run beside the rest.
+			// Checkpoints are frequent, so that they run concurrently with the writers.
 			opts := embedded.Options{CheckpointBytes: 64 << 10, Failed: func(err error) { t.Errorf("checkpoint: %v", err) }}
 			g, err := embedded.Create(t.Context(), fs.OS(), dir, contention.Source, contention.Schema(), opts)
 			if err != nil {

@@ -17,8 +17,8 @@ import (
 
 var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
 
-// states runs a script without a failure, and returns what the graph holds before the
-// first deed and after each.
+// states runs a script without a failure, and returns the content of the graph before the first
+// deed and after each deed.
 func (s script) states(t *testing.T) (states []string) {
 	t.Helper()
 	g, err := Create(t.Context(), fs.NewMem(), dir, "// people", people(), crashOptions)
@@ -44,19 +44,19 @@ func (s script) states(t *testing.T) (states []string) {
 	return states
 }
 
-// ops runs a script without a failure, and returns the number of its durable operations,
-// and every operation.
+// ops runs a script without a failure, and returns the number of durable operations and a list
+// of all operations.
 func (s script) ops() (durable int, all []fs.Op) {
 	mem := fs.NewMem()
 	s.run(fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-		all = append(all, op) // one at a time: nothing runs in the background
+		all = append(all, op) // no lock needed: nothing runs in the background
 		return nil
 	}))
 	return mem.Ops(), all
 }
 
-// run makes a graph and does the deeds up to the first that fails. It returns how many
-// were acknowledged, -1 when the graph was not made.
+// run makes a graph and runs the deeds up to the first that fails. It returns how many were
+// acknowledged, or -1 if the graph could not be made.
 func (s script) run(fsys fs.FS) (acked int) {
 	g, err := Create(context.Background(), fsys, dir, "// people", people(), crashOptions)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s script) run(fsys fs.FS) (acked int) {
 	return len(s.deeds)
 }
 
-// TestCrash cuts the power at every durable operation of the scripts. What was
-// acknowledged is there, and the deed under way is there whole or not at all.
+// TestCrash cuts the power at every durable operation of the scripts. After a reopen, every
+// acknowledged deed is there, and the deed in progress is there completely or not at all.
 func TestCrash(t *testing.T) {
 	for _, s := range scripts() {
 		t.Run(s.name, func(t *testing.T) {
@@ -86,15 +86,15 @@ func TestCrash(t *testing.T) {
 				mem := fs.NewMem()
 				mem.CrashAfter(n)
 				acked := s.run(mem)
-				seed := uint64(n % 3) // says what of the unsynced is lost
+				seed := uint64(n % 3) // selects which unsynced writes are lost
 				checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
 			}
 		})
 	}
 }
 
-// TestCrashTwice cuts the power a second time, at every durable operation of the Open
-// after the first.
+// TestCrashTwice cuts the power twice: at a durable operation of a script, and at every durable
+// operation of the Open that follows.
 func TestCrashTwice(t *testing.T) {
 	for _, s := range scripts() {
 		t.Run(s.name, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestCrashTwice(t *testing.T) {
 	}
 }
 
-// allowed are the states that may be found after so many acknowledged deeds; an empty
-// one stands for no graph.
+// allowed returns the states that a reopen may find after acked acknowledged deeds. An empty
+// state stands for a graph that was not created.
 func allowed(states []string, acked int) []string {
 	if acked < 0 {
 		return []string{"", states[0]}
@@ -133,8 +133,8 @@ func allowed(states []string, acked int) []string {
 	return states[acked:min(acked+2, len(states))]
 }
 
-// checkReopened opens a graph, and wants it whole, in one of some states, and able to go
-// on from there.
+// checkReopened opens a graph and checks that it is intact, that its content is one of the
+// allowed states, and that it accepts further writes.
 func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what string) {
 	t.Helper()
 	ctx := context.Background()
@@ -177,8 +177,8 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 	}
 }
 
-// TestFailedSync makes syncs fail: the writer is told that the outcome is unknown, later
-// ones that the graph is unavailable, and readers keep what was durable.
+// TestFailedSync makes syncs fail. The writer gets an unknown outcome, later writers get an
+// unavailable graph, and readers keep the durable data.
 func TestFailedSync(t *testing.T) {
 	ctx := context.Background()
 	failing := false
@@ -208,8 +208,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestNoOpWaits makes a mutation that changes nothing of a commit which is not durable
-// yet: its reply waits for that commit, and fails with it.
+// TestNoOpWaits runs a mutation that changes nothing while the tip is not durable yet. Its
+// reply waits for the tip's commit and fails if that commit fails.
 func TestNoOpWaits(t *testing.T) {
 	ctx := context.Background()
 	var failing atomic.Bool
@@ -235,7 +235,7 @@ func TestNoOpWaits(t *testing.T) {
 	started := make(chan struct{})
 	writers.Go(func() { close(started); repeated = insert() })
 	<-started
-	time.Sleep(10 * time.Millisecond) // most likely it waits by now; the outcome is the same if not
+	time.Sleep(10 * time.Millisecond) // most likely it waits by now; if not, the outcome is the same
 	close(release)
 	writers.Wait()
 	if made == nil || repeated == nil {

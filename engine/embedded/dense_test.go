@@ -13,16 +13,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// dense is a graph of few people with many edges, and the edges by their ids.
+// dense is a graph of few people and many edges, and a list of the edges by their ids.
 type dense struct {
 	g     *Graph
 	n     int
 	edges map[string][2]int
 }
 
-// TestDense compares traversals with what follows from the list of edges: in the base
-// alone, with dead edges, and with edges of the overlay; with parallel edges and edges of
-// a node to itself. The nodes have more neighbours than the random comparison's.
+// TestDense compares traversals with the results computed from the list of edges: in the base
+// alone, with dead edges, and with edges of the overlay. There are parallel edges and edges
+// from a node to itself. The nodes have more neighbours than in the random comparison.
 func TestDense(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -65,7 +65,7 @@ func TestDense(t *testing.T) {
 	t.Run("overlay", d.compare)
 }
 
-// joined returns by pair of nodes whether an edge leads from the one to the other.
+// joined returns, for each pair of nodes, whether an edge leads from the first to the second.
 func (d *dense) joined(undirected bool) [][]bool {
 	m := make([][]bool, d.n)
 	for i := range m {
@@ -139,7 +139,7 @@ func (d *dense) compare(t *testing.T) {
 	}
 }
 
-// walked counts the nodes whose distance from one lies within bounds.
+// walked counts the nodes whose distance from node one is from least to most.
 func walked(m [][]bool, from, least, most int) (n int) {
 	seen := make([]bool, len(m))
 	level := []int{from}

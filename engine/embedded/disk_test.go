@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// diskFaults are ways in which a disk fails, from its n-th operation on.
+// diskFaults are ways in which a disk fails from its n-th operation on.
 var diskFaults = []struct {
 	name   string
 	inject func(op fs.Op, n int) *fs.Fault
@@ -54,11 +54,11 @@ var diskFaults = []struct {
 	}},
 }
 
-// TestDiskFaults lets the disk fail at every operation of the scripts. A deed that fails
-// leaves nothing behind, unless its error says that the outcome is unknown; whoever
-// reads sees what was durable; and what is found later, with or without a power failure,
-// is one of the states that the replies allow. With the race detector each operation
-// fails in one way.
+// TestDiskFaults makes the disk fail at every operation of the scripts. A deed that fails
+// leaves nothing behind, unless its error says that the outcome is unknown. Readers continue to
+// see the durable data. A later Open, with or without a power failure before it, finds one of
+// the states that the replies allow. With the race detector, each operation fails in one way
+// only.
 func TestDiskFaults(t *testing.T) {
 	for _, s := range scripts() {
 		states := s.states(t)
@@ -83,7 +83,7 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// runOn does the deeds on a disk that may fail, and those that fail once more, as long
+// runOn runs the deeds on a disk that may fail, and repeats each deed that fails once, as long
 // as the graph is usable. It returns the states that a reopen may find.
 func (s script) runOn(t *testing.T, fsys fs.FS, states []string, what string) []string {
 	t.Helper()

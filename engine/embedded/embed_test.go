@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// brokenProvider never answers with a vector.
+// brokenProvider fails every request for vectors.
 type brokenProvider struct{}
 
 func (brokenProvider) Model() string { return embed.MockModel }
@@ -26,7 +26,7 @@ func (brokenProvider) Embed(context.Context, []string, int) ([][]float32, error)
 	return nil, &engine.Unavailable{Reason: "it is broken"}
 }
 
-// otherProvider is a mock that calls itself another model.
+// otherProvider is a mock with the name of another model.
 type otherProvider struct{ embed.Mock }
 
 func (otherProvider) Model() string { return "other" }
@@ -100,7 +100,8 @@ func TestEmbedding(t *testing.T) {
 	wantError[*engine.Unavailable](t, "nearest with a broken provider", query(broken))
 }
 
-// countingProvider is a mock that remembers what it was asked, and refuses one text.
+// countingProvider is a mock that records the texts of each request and refuses one text. It
+// calls during, if set, within each request.
 type countingProvider struct {
 	embed.Mock
 	asked  [][]string
@@ -119,7 +120,8 @@ func (p *countingProvider) Embed(ctx context.Context, texts []string, dim int) (
 	return p.Mock.Embed(ctx, texts, dim)
 }
 
-// embeddedSchema has a vector that may be null and, with required set, one that may not.
+// embeddedSchema returns a schema with an optional vector and, with required set, a required
+// one.
 func embeddedSchema(required bool) *catalog.Schema {
 	text := value.Of(value.String)
 	props := []*catalog.Property{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}, {Name: "n", Type: value.Of(value.I32).Optional()},
@@ -142,7 +144,7 @@ func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
 	return g
 }
 
-// places lists the vectors of property place by slug.
+// places returns the vectors of property place by slug.
 func places(t *testing.T, g *Graph) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -184,7 +186,7 @@ func TestEmbeddingAtLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}}
-		for range 2 { // the second time it is known
+		for range 2 { // the second call is answered from the receipt
 			if _, err := g.Load(t.Context(), strings.NewReader(lines), opts); err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +275,7 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	expect(g, "[1 2 3 4]", "null")
 	update(g, renumber, engine.WriteOptions{}, str("a"))
 	update(g, retext, engine.WriteOptions{}, str("a"), str("one"))
-	expect(g, "[1 2 3 4]", "null") // it was given, and its source is the same
+	expect(g, "[1 2 3 4]", "null") // the vector was given, and its source text is unchanged
 	update(g, retext, engine.WriteOptions{}, str("b"), str("one"))
 	expect(g, "[1 2 3 4]", mockPlace(t, "one"))
 	keyed := engine.WriteOptions{IdempotencyKey: "k"}
@@ -281,14 +283,15 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	expect(g, mockPlace(t, "two"), mockPlace(t, "one"))
 	asked := len(p.asked)
 	p.refuse = "two"
-	update(g, retext, keyed, str("a"), str("two")) // the provider is not asked again
+	// This call is answered from the receipt, so the provider gets no request.
+	update(g, retext, keyed, str("a"), str("two"))
 	if len(p.asked) != asked {
 		t.Errorf("a call that was made before asked for %q", p.asked[asked:])
 	}
 	update(g, retext, engine.WriteOptions{}, str("a"), value.Null)
 	expect(g, "null", mockPlace(t, "one"))
 
-	// A provider that is slow keeps nobody from writing.
+	// A slow provider does not block other writers.
 	p.during = func() {
 		p.during = nil
 		update(g, renumber, engine.WriteOptions{}, str("b"))
@@ -301,7 +304,7 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	update(none, retext, engine.WriteOptions{}, str("a"), str("one"))
 	expect(none, "[1 2 3 4]", "null")
 	update(none, retext, engine.WriteOptions{}, str("a"), str("two"))
-	expect(none, "null", "null") // it is no longer true
+	expect(none, "null", "null") // the vector no longer fits the text
 
 	strict := embeddedGraph(t, true, nil)
 	_, err := strict.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","fixed":[1,2]}}`), engine.LoadOptions{})

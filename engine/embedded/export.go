@@ -18,10 +18,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// exportBatch is how many lines are written between two looks at the context.
+// exportBatch is the number of lines that Export writes between two checks of the context.
 const exportBatch = 1024
 
-// Export writes the entities at the target as NDJSON.
+// Export writes the entities at the target to w as NDJSON, one line per entity, and returns the
+// target's commit. opts.Types selects node and edge types by name; an empty list selects all.
+// An unknown type is a *engine.BadArgument.
 func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
@@ -49,7 +51,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	return snap.Commit, buf.Flush()
 }
 
-// export writes a table in id order.
+// export writes the entities of a table in id order.
 func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table) error {
 	ords := make([]uint32, t.Live())
 	n, _ := t.Scan(0, ords)
@@ -73,10 +75,11 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 	return nil
 }
 
-// appendEnvelope appends the line of an entity. Nulls are left out.
+// appendEnvelope appends the line of one entity. It leaves out nulls. A number that is not
+// finite is a *engine.Unsupported.
 func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32) ([]byte, error) {
 	text := func(dst []byte, s string) []byte {
-		dst, _ = jsontext.AppendQuote(dst, s) // what is no UTF-8 is replaced, as it was when it was read
+		dst, _ = jsontext.AppendQuote(dst, s) // the load has replaced invalid UTF-8 in the same way
 		return dst
 	}
 	dst = append(dst, `{"type":`...)
@@ -112,8 +115,8 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 	return append(dst, "}}\n"...), nil
 }
 
-// appendValue appends a value as a load takes it; ok is false when JSON has no form for
-// it.
+// appendValue appends a value in the form that a load accepts. ok is false if JSON has no form
+// for the value.
 func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 	if v.IsList() {
 		dst = append(dst, '[')
@@ -151,7 +154,8 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 	return dst, true
 }
 
-// appendFloat appends a finite number; unlike the canonical text it keeps the sign of 0.
+// appendFloat appends a finite number. Unlike the canonical text, it keeps the sign of 0. ok is
+// false if the number is not finite.
 func appendFloat(dst []byte, f float64, bits int) (out []byte, ok bool) {
 	if f == 0 && math.Signbit(f) {
 		return append(dst, "-0"...), true

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 )
 
-// overheard is a test whose failures are looked at instead of counted.
+// overheard is a testing.TB that records failures instead of failing.
 type overheard struct {
 	testing.TB
 	heard string
@@ -20,9 +20,9 @@ func (o *overheard) Errorf(format string, args ...any) {
 	o.heard += fmt.Sprintf(format, args...)
 }
 
-// TestFaultIsFound expects the random comparison to find the fault that the build tag
-// seeds: go test -tags fault_hops -run TestFaultIsFound ./engine/embedded. The tags are
-// fault_hops, fault_overlay and fault_tombstone.
+// TestFaultIsFound expects the random comparison to find the fault that a build tag seeds:
+// fault_hops, fault_overlay or fault_tombstone. Run it with go test -tags fault_hops -run
+// TestFaultIsFound ./engine/embedded.
 func TestFaultIsFound(t *testing.T) {
 	o := &overheard{TB: t}
 	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: 10_000})

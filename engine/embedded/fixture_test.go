@@ -23,11 +23,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const dir = "graphs/people"
 
-// testClock is the clock of graphs with idempotency keys, which expire, and with a past.
-// Each run starts at the same date.
+// testClock is the clock for graphs with a past or with idempotency keys, which expire. Each
+// test run starts at the same date.
 var testClock = clocktest.Running(clocktest.Start)
 
-// people is a schema with a keyed node type, one without a key, and edges.
+// people returns a schema with a node type with a key, one without a key, and edges.
 func people() *catalog.Schema {
 	prop := func(name string, t value.Type) *catalog.Property { return &catalog.Property{Name: name, Type: t} }
 	s := &catalog.Schema{
@@ -62,7 +62,7 @@ func loadText(g *Graph, mode engine.LoadMode, text string) error {
 	return err
 }
 
-// manyPeople returns lines of n persons from first on, in a chain of acquaintance.
+// manyPeople returns NDJSON of n persons, numbered from first on, each of whom knows the next.
 func manyPeople(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
@@ -118,7 +118,7 @@ var (
 	}}
 )
 
-// walkFrom returns a query for the names that a walk from a person leads to.
+// walkFrom returns a query for the names of the persons that a walk from a person reaches.
 func walkFrom(hops int) *plan.Query {
 	q := &plan.Query{Params: personByName.Params, Read: &plan.Read{
 		Vars:  []plan.Var{{Name: "p", Type: "Person"}},
@@ -139,7 +139,7 @@ func walkFrom(hops int) *plan.Query {
 func str(s string) value.Value { return value.OfString(s) }
 func num(n int) value.Value    { return value.OfI32(int32(n)) }
 
-// drain reads a result to its end and returns the number of rows.
+// drain reads a result to its end, and returns the number of rows.
 func drain(ctx context.Context, r engine.Result) (int, error) {
 	defer r.Close()
 	n := 0
@@ -152,7 +152,7 @@ func drain(ctx context.Context, r engine.Result) (int, error) {
 	}
 }
 
-// dump writes every entity of a snapshot, ids and values, in id order.
+// dump writes every entity of a snapshot, with its id and values, in id order.
 func dump(s *version.Snapshot) string {
 	var lines []string
 	for _, t := range s.Tables() {

@@ -17,8 +17,8 @@ import (
 
 var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
 
-// lived makes a graph with everything that a head may refer to: rows in segments and in
-// the log, indexes, a text index, branches, a merge and receipts.
+// lived makes a graph with everything that a head may refer to: rows in segments and in the
+// log, indexes, a text index, branches, a merge and receipts.
 func lived(t testing.TB, mem *fs.Mem, persons int) {
 	t.Helper()
 	ctx := context.Background()
@@ -53,7 +53,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// search finds the notes with a word.
+// search returns the notes that contain a word.
 func search(g *Graph, word string) (string, error) {
 	text := plan.Prop{Var: 0, Name: "text", Type: value.Of(value.String).Optional()}
 	return answer(g, &plan.Query{Read: &plan.Read{
@@ -63,7 +63,7 @@ func search(g *Graph, word string) (string, error) {
 	}}, nil, "")
 }
 
-// answer reads a result and writes it as text.
+// answer runs a query and returns its rows as text.
 func answer(g *Graph, q *plan.Query, args engine.Args, branch string) (string, error) {
 	ctx := context.Background()
 	res, err := g.Query(ctx, q, args, engine.Target{Branch: branch})
@@ -90,7 +90,8 @@ func answer(g *Graph, q *plan.Query, args engine.Args, branch string) (string, e
 	}
 }
 
-// probes are calls that touch everything: each returns what it was told.
+// probes returns calls that together read all parts of the graph. Each returns its answer as
+// text.
 func probes(persons int) []func(g *Graph) (string, error) {
 	ctx := context.Background()
 	all := []func(g *Graph) (string, error){
@@ -131,7 +132,7 @@ func probes(persons int) []func(g *Graph) (string, error) {
 	return all
 }
 
-// askAll calls the probes.
+// askAll calls the probes, and returns their answers and errors.
 func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string, errs []error) {
 	for _, p := range probes {
 		s, err := p(g)
@@ -140,10 +141,11 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 	return answers, errs
 }
 
-// TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each
-// block of a larger one, opens it again and asks for everything: each answer is the
-// undamaged one or a *engine.Corrupt that names the file, and Verify finds the damage. This
-// includes the last record, since the graph was closed. The rest of a log file has no content.
+// TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each block
+// of a larger one. It opens the graph again and runs all probes. Each answer must be the
+// original one or a *engine.Corrupt that names the file, and Verify must find the corruption.
+// This includes the last record, because the graph was closed. The rest of a log file has no
+// content.
 func TestFlippedByte(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -167,7 +169,7 @@ func TestFlippedByte(t *testing.T) {
 				must(t, err)
 				for off := 0; off < len(data); off += step {
 					if strings.HasSuffix(name, ".free") {
-						break // it waits to be written
+						break // a prepared log file without content
 					}
 					flips++
 					flipped(t, mem.Crash(0), name, off, probes, want)
@@ -224,7 +226,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 		}
 	}
 	if strings.HasSuffix(name, ".log") {
-		// It opens, so the byte is one behind the last record.
+		// The graph opens, so the byte is after the last record.
 		must(t, g.Verify(ctx))
 		return
 	}
@@ -233,7 +235,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	}
 }
 
-// isCorrupt reports whether an error is a *engine.Corrupt that names something.
+// isCorrupt reports whether an error is a *engine.Corrupt that contains a name.
 func isCorrupt(err error, name string) bool {
 	var c *engine.Corrupt
 	return errors.As(err, &c) && strings.Contains(c.Object, name)

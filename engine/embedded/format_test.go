@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestFormat2 opens a graph whose manifest and records are of format 2: those before
-// changes of schema. It goes on with one, and is opened once more.
+// TestFormat2 opens a graph with a manifest and records of format 2, which has no changes of
+// schema. It changes the schema and opens the graph once more.
 func TestFormat2(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format2")
@@ -36,8 +36,8 @@ func TestFormat2(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat1 opens a graph whose manifest and records are of format 1: those before
-// branches, history and receipts. It goes on with branches, and is opened once more.
+// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches,
+// history and receipts. It makes branches and opens the graph once more.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")
@@ -58,8 +58,8 @@ func TestFormat1(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat3 opens a graph of format 3, with stored indexes, history, and branches of two
-// schemas. It goes on, and is opened once more.
+// TestFormat3 opens a graph of format 3, with stored indexes, history, and branches with two
+// schemas. It writes to the graph and opens it once more.
 func TestFormat3(t *testing.T) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -73,15 +73,15 @@ func TestFormat3(t *testing.T) {
 	staysTheSame(t, g, home, whole.dump)
 }
 
-// fixtureOptions open the graphs under testdata with a clock that stands shortly after the
-// last of them was written, so that their idempotency keys have not expired.
+// fixtureOptions returns options for the graphs under testdata. Their clock starts shortly
+// after the last of the graphs was written, so that no idempotency key has expired.
 func fixtureOptions() Options {
 	o := crashOptions
 	o.Now = func() time.Time { return time.Date(2026, time.November, 20, 16, 0, 0, 0, time.UTC) }
 	return o
 }
 
-// openFixture opens a copy of a graph that is kept under testdata, in a folder of its own.
+// openFixture copies a graph from testdata into a new folder and opens it.
 func openFixture(t *testing.T, name string) (g *Graph, home string) {
 	t.Helper()
 	home = filepath.Join(t.TempDir(), "graph")
@@ -91,7 +91,8 @@ func openFixture(t *testing.T, name string) (g *Graph, home string) {
 	return g, home
 }
 
-// staysTheSame makes a checkpoint, opens the graph again, and wants it whole and unchanged.
+// staysTheSame makes a checkpoint, opens the graph again, and checks that it is intact and
+// unchanged.
 func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string) {
 	t.Helper()
 	ctx := context.Background()
@@ -108,9 +109,9 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 	must(t, g.Verify(ctx))
 }
 
-// TestFormat4 opens a graph of format 4, the current one, as makeFormat4 made it. With
-// -update it makes the graph anew; the test of an older format must not, so take that out
-// when a format follows.
+// TestFormat4 opens a graph of format 4, the current one, as makeFormat4 made it. With -update
+// it makes the graph anew. When a new format follows, remove the -update branch here: the test
+// of an older format must not write its fixture.
 func TestFormat4(t *testing.T) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -142,7 +143,7 @@ func TestFormat4(t *testing.T) {
 	staysTheSame(t, g, home, whole.dump)
 }
 
-// sharesFile reports whether one of a state's segments lies in a file with others.
+// sharesFile reports whether a segment of the state shares its file with others.
 func sharesFile(s *version.Snapshot) bool {
 	for _, table := range s.Tables() {
 		for _, seg := range table.Segs {
@@ -154,8 +155,8 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat4 makes a graph with everything that is stored: branches of it, history, a
-// past with anchors, receipts, indexes, large commits, and records that no checkpoint has.
+// makeFormat4 makes a graph with everything that is stored: branches, history, a past with
+// anchors, receipts, indexes, large commits, and records after the last checkpoint.
 func makeFormat4(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
@@ -192,8 +193,8 @@ func makeFormat4(t *testing.T, home string) {
 	must(t, g.Close())
 }
 
-// TestOldFormatsRise opens each older fixture and makes a checkpoint: the manifest in
-// force has the current number then, and END names the last record after the close.
+// TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in
+// force has the current format number, and after the close END names the last record.
 func TestOldFormatsRise(t *testing.T) {
 	for _, name := range []string{"format1", "format2", "format2-past", "format3"} {
 		g, home := openFixture(t, name)

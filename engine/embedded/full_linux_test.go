@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// tmpfs is a file system of 4 MiB that a large file fills.
+// tmpfs returns a file system of 4 MiB that a large file can fill.
 func tmpfs(t *testing.T) *fullDisk {
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a tmpfs")

@@ -21,8 +21,9 @@ type fullDisk struct {
 	empty func(t *testing.T)
 }
 
-// quota refuses to make files while it is full, and long writes, of which it does a third:
-// short ones go to the log file in use, which has its blocks.
+// quota returns a disk that, while it is full, refuses to create files and fails long writes
+// after a third of their bytes. Short writes succeed, because they go to the log file in use,
+// whose blocks are allocated already.
 func quota(*testing.T) *fullDisk {
 	var full atomic.Bool
 	return &fullDisk{
@@ -36,7 +37,7 @@ func quota(*testing.T) *fullDisk {
 	}
 }
 
-// eventually waits until f is true.
+// eventually waits until f returns true, for at most 10 seconds.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -48,9 +49,9 @@ func eventually(t *testing.T, what string, f func() bool) {
 	t.Fatalf("10 seconds later still not: %s", what)
 }
 
-// TestFullDisk fills the disk of a graph in use. Writes are refused as *engine.Unavailable
-// and leave nothing; reads go on; the graph says that it fails. When there is room again
-// the same graph takes writes, without another Open. A later Open finds exactly
+// TestFullDisk fills the disk of a graph in use. Writes are refused with a *engine.Unavailable
+// and leave nothing behind, reads continue, and the graph reports a failure. When there is
+// space again, the same graph accepts writes without another Open. A later Open finds exactly
 // the acknowledged writes.
 func TestFullDisk(t *testing.T) {
 	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
@@ -83,7 +84,7 @@ func TestFullDisk(t *testing.T) {
 				for range 400 {
 					err := insert()
 					if err == nil {
-						continue // the log file in use has room
+						continue // the log file in use still has space
 					}
 					var gone *engine.Unavailable
 					if !errors.As(err, &gone) || !engine.IsRetryable(err) || !errors.Is(err, syscall.ENOSPC) {
@@ -127,7 +128,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOpenCloseOnFullDisk opens and closes a graph on a disk that is full: both succeed.
+// TestOpenCloseOnFullDisk opens and closes a graph on a full disk. Both succeed.
 func TestOpenCloseOnFullDisk(t *testing.T) {
 	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestOpenCloseOnFullDisk(t *testing.T) {
 			g, err := Create(ctx, d.fs, d.home, "// people", people(), crashOptions)
 			must(t, err)
 			must(t, loadText(g, engine.Append, manyPeople(0, 300)))
-			g.logged.Store(closeBytes + 1) // Close makes a checkpoint
+			g.logged.Store(closeBytes + 1) // so that Close makes a checkpoint
 			d.fill(t)
 			must(t, g.Close())
 			g, err = Open(ctx, d.fs, d.home, crashOptions)

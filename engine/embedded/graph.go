@@ -23,78 +23,83 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Options say how a graph is made and opened. The zero Options are the defaults.
+// Options configure how a graph is created and opened. The zero Options are the defaults.
 type Options struct {
-	// Now is the clock for dates and expiries; nil for clock.Now.
+	// Now is the clock for dates and expiries. Nil means clock.Now.
 	Now func() time.Time
-	// QueryMemory bounds the memory in which one query collects rows, in bytes; past
-	// it the query fails with a *engine.TooLarge. 0 for DefaultQueryMemory, negative
-	// for no bound.
+	// QueryMemory bounds the memory in which one query collects rows, in bytes. A query that
+	// needs more fails with a *engine.TooLarge. 0 means DefaultQueryMemory, a negative value no
+	// bound.
 	QueryMemory int64
-	// SharedMemory bounds what the queries of all graphs that have it collect rows in,
-	// together; past it a query fails with a *engine.Busy. Nil for no bound.
+	// SharedMemory bounds the memory in which the queries of all graphs that share it collect
+	// rows together. A query that exceeds it fails with a *engine.Busy. Nil means no bound.
 	SharedMemory *Memory
-	// CheckpointBytes is how much log is written between two checkpoints; 0 for
+	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
-	// InlineBytes is the most that the rows of a commit may take in its log record;
-	// larger ones go to a segment. 0 for DefaultInlineBytes, negative for none.
+	// InlineBytes is the most bytes that the rows of a commit may take in its log record.
+	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows
+	// go to segments.
 	InlineBytes int
-	// LogSize is the size of log files in bytes; 0 for the store's default.
+	// LogSize is the size of log files in bytes. 0 means the store's default.
 	LogSize int64
-	// MaxBranches bounds the live branches: to make one more is a *engine.TooLarge. A graph
-	// that has more still opens. 0 for DefaultMaxBranches, negative for no bound.
+	// MaxBranches bounds the live branches. Creating one more fails with a *engine.TooLarge. A
+	// graph that has more can still be opened. 0 means DefaultMaxBranches, a negative value no
+	// bound.
 	MaxBranches int
-	// Failed, if set, is told of a checkpoint in the background that failed. Nothing
-	// is lost: the log keeps what the checkpoint would have, and the next one tries
-	// again.
+	// Failed, if set, is called with the error of a checkpoint that failed, in the background
+	// or in Close. No data is lost: the log still has everything that the checkpoint would have
+	// stored, and the next checkpoint tries again.
 	Failed func(error)
 
-	// LogFailed, if set, is called once when a write or sync of the log fails, or the
-	// folder was moved or replaced: the graph answers reads, and refuses writes until it is
-	// closed and opened again. It is called by the goroutine of a writer, which waits for
-	// it, and must not call the graph.
+	// LogFailed, if set, is called once when a write or a sync of the log fails, or when the
+	// folder was moved or replaced. From then on the graph serves reads and refuses writes
+	// until it is closed and opened again. A writer calls LogFailed and waits for it, so
+	// LogFailed must not call the graph.
 	LogFailed func(error)
 
-	// Embedder computes vectors from texts: of a text that nearest is given, and of a
-	// required vector with @embed that an insert leaves out. Nil for none: such
+	// Embedder computes vectors from texts: from the text argument of nearest, and for a
+	// required property with @embed that an insert leaves out. Nil means none, and such
 	// statements are refused.
 	Embedder Embedder
 
-	// quiet makes no checkpoints in the background.
+	// quiet disables checkpoints in the background.
 	quiet bool
-	// sparse is the number of holes in a table that are not worth a rewrite; 0 for
+	// sparse is the number of holes in a table up to which a rewrite does not pay. 0 means
 	// version.DefaultSparse.
 	sparse uint32
-	// indexed is the least number of ordinals of a table over which indexes are stored:
-	// those over fewer are built when the graph is opened. 0 for defaultIndexed.
+	// indexed is the least number of ordinals in a table for which its indexes are stored.
+	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
 	indexed uint32
 }
 
 // Embedder turns texts into vectors.
 type Embedder = exec.Embedder
 
-// Memory bounds what queries take together.
+// Memory is a bound on the memory of several queries together.
 type Memory = exec.Memory
 
-// NewMemory returns a bound of so many bytes.
+// NewMemory returns a bound of limit bytes.
 func NewMemory(limit int64) *Memory { return exec.NewMemory(limit) }
 
 const (
 	// DefaultQueryMemory is 1 GiB.
 	DefaultQueryMemory = 1 << 30
-	// DefaultMaxBranches is how many take about 100 MB of memory with a small commit each.
+	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
+	// one small commit.
 	DefaultMaxBranches = 10_000
-	// DefaultInlineBytes is 64 KiB, which are written about as fast as a page.
+	// DefaultInlineBytes is 64 KiB, which take about as long to write as one page.
 	DefaultInlineBytes = 64 << 10
-	// DefaultCheckpointBytes is 8 MiB, which are replayed in well under a second.
+	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
 	DefaultCheckpointBytes = 8 << 20
 
-	// defaultIndexed ordinals are indexed in less time than a file takes to make.
+	// defaultIndexed is the number of ordinals that take less time to index than a file takes
+	// to write.
 	defaultIndexed = 2048
 )
 
-// Graph is an open graph. It implements [engine.Graph].
+// Graph is an open graph. It implements [engine.Graph]. The package's documentation lists its
+// locks and their order.
 type Graph struct {
 	opts     Options
 	store    *store.Store
@@ -104,37 +109,39 @@ type Graph struct {
 	past     past
 	programs programs
 
-	// shape is held for writing by checkpoints, for reading by what carries the state
-	// of one branch to another: a checkpoint lays out each branch's rows anew.
+	// shape is the lock of the layout of rows. Checkpoints hold it for writing, because they
+	// lay out the rows of each branch anew. Calls that carry the state of one branch to another
+	// hold it for reading.
 	shape   sync.RWMutex
-	merging sync.Mutex // held by merges and deletes of branches, within shape
+	merging sync.Mutex // held by Merge, DeleteBranch and CreateBranch in the past; taken after shape
 
-	calls    turnstile // shut by Close
+	calls    turnstile // closed by Close
 	closing  sync.Once
 	closeErr error
 
 	ids struct {
 		sync.Mutex
 		entropy *ulid.MonotonicEntropy
-		last    uint64 // the last one's time: ids ascend even if the clock does not
+		last    uint64 // time of the last id in ms; it never decreases, even if the clock does
 	}
 
 	counts    counters
-	logged    atomic.Int64 // bytes since the last checkpoint
+	logged    atomic.Int64 // log bytes since the last checkpoint
 	kick      chan struct{}
 	stop      context.CancelFunc
 	stopped   chan struct{}
 	unwatched chan struct{} // closed when watchRoom has ended
 	checkMu   sync.Mutex
-	checkedTo uint64                   // LSN of the last checkpoint
-	stored    []version.HistorySegment // by the last checkpoint; guarded by checkMu
+	checkedTo uint64                   // LSN of the last checkpoint; guarded by checkMu
+	stored    []version.HistorySegment // what the last checkpoint stored; guarded by checkMu
 }
 
 var _ engine.Graph = (*Graph)(nil)
 
-// Create makes a graph with a schema in a directory that holds none, and opens it. The
-// source is kept beside the schema and never parsed. The error is a *engine.Conflict
-// when there is a graph, a *engine.Unavailable when the directory cannot be used.
+// Create makes a graph with a schema in a directory that holds none, and opens it. It keeps the
+// source together with the schema and never parses it. The error is a *engine.Conflict if the
+// directory holds a graph, a *engine.SchemaMismatch if the engine cannot represent the schema,
+// and a *engine.Unavailable if the directory cannot be used.
 func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
 	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
 	if err != nil {
@@ -157,9 +164,9 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	return g, nil
 }
 
-// Open opens the graph in a directory. The error is a *engine.NotFound when there is
-// none, a *engine.Unavailable when another has it open, a *engine.Corrupt when what
-// is stored is not what was written.
+// Open opens the graph in a directory. The error is a *engine.NotFound if the directory holds
+// no graph, a *engine.Unavailable if another process has it open, and a *engine.Corrupt if the
+// stored data is not as it was written.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, error) {
 	g := newGraph(opts)
 	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Failed: opts.LogFailed})
@@ -185,7 +192,7 @@ func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, e
 	return &engine.Schema{Source: snap.Schema.Source, Catalog: snap.Schema.Catalog, Digest: snap.Schema.Digest}, nil
 }
 
-// Snapshot says which commit a target is and how many entities it has.
+// Snapshot returns the commit of a target and the numbers of its entities.
 func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
@@ -195,8 +202,9 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 	return snap.Counts(), nil
 }
 
-// Verify reads everything that is stored, and checks every state that a branch or a merge
-// needs, and every anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each fault.
+// Verify reads all stored data. It checks every state that a branch or a merge needs, and every
+// anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each
+// fault.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -219,7 +227,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// states lists the states at the heads of branches, and the merge bases in memory.
+// states lists the states at the heads of branches and the merge bases in memory.
 func (g *Graph) states() []*version.Snapshot {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -230,12 +238,13 @@ func (g *Graph) states() []*version.Snapshot {
 	return append(all, g.lines.bases.states()...)
 }
 
-// Close waits for the calls under way, makes a checkpoint if there is much to replay,
-// and unlocks the directory. Results that are open stay readable. A checkpoint that fails
-// is reported to [Options.Failed] and is no error of Close: the log holds the commits.
+// Close waits for the running calls, makes a checkpoint if the log is long or text indexes are
+// not stored, and unlocks the directory. Open results stay readable. Close reports a checkpoint
+// that fails to [Options.Failed] and does not return its error, because the log still holds the
+// commits.
 //
-// Calls that begin while Close waits fail at once: one that is under way may depend on
-// another, as a load does that reads from a query.
+// Calls that begin while Close waits fail at once. They cannot wait for the running calls,
+// because a running call may depend on a new one, such as a load that reads from a query.
 func (g *Graph) Close() error {
 	g.closing.Do(func() {
 		g.calls.close()
@@ -256,7 +265,7 @@ func (g *Graph) Close() error {
 	return g.closeErr
 }
 
-// recovery is recover, and catches what is thrown.
+// recovery calls recover and turns a thrown corruption into an error.
 func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	return g.recover(ctx, found)
@@ -275,7 +284,7 @@ func newGraph(opts Options) *Graph {
 	case opts.InlineBytes < 0:
 		opts.InlineBytes = 0
 	default:
-		// What no record holds goes to a segment; the rest of the record is small.
+		// Rows too large for a record go to a segment; the rest of a record is small.
 		opts.InlineBytes = min(opts.InlineBytes, store.MaxPayload/2)
 	}
 	if opts.MaxBranches == 0 {
@@ -309,7 +318,8 @@ func (g *Graph) start() {
 	}()
 }
 
-// enter begins a call; g.calls.leave ends it.
+// enter begins a call. The caller must end it with g.calls.leave. The error is a
+// *engine.Unavailable if the graph is closed.
 func (g *Graph) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -320,7 +330,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	return nil
 }
 
-// read begins a call that reads a target.
+// read begins a call that reads a target. The caller must call done to end it.
 func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snapshot, done func(), err error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err
@@ -365,19 +375,19 @@ func (g *Graph) newID() string {
 	defer g.ids.Unlock()
 	g.ids.last = max(g.ids.last, ulid.Timestamp(g.opts.Now()))
 	id, err := ulid.New(g.ids.last, g.ids.entropy)
-	if err != nil { // this millisecond's are used up
+	if err != nil { // the ids of this millisecond are used up
 		g.ids.last++
 		id = ulid.MustNew(g.ids.last, g.ids.entropy)
 	}
 	return id.String()
 }
 
-// manyIDs is how many ids are worth a millisecond of their own.
+// manyIDs is the number of ids from which a run of ids gets a millisecond of its own.
 const manyIDs = 1 << 10
 
-// newIDs begins a run of n ids; what it returns appends the next one. Those of a long run
-// are consecutive numbers from a random one on, which no other id of this graph falls
-// between: they ascend, and differ in the last characters only.
+// newIDs begins a run of n ids. The function that it returns appends the next id to dst. The
+// ids of a long run count up from a random number, and no other id of this graph falls between
+// them. So they ascend and differ in their last characters only.
 func (g *Graph) newIDs(n int) func(dst []byte) []byte {
 	if n < manyIDs {
 		return func(dst []byte) []byte { return append(dst, g.newID()...) }
@@ -387,11 +397,11 @@ func (g *Graph) newIDs(n int) func(dst []byte) []byte {
 	id := ulid.MustNew(g.ids.last, rand.Reader)
 	g.ids.last++
 	g.ids.Unlock()
-	id[6] &= 0x7f // so that counting up does not overflow
+	id[6] &= 0x7f // leaves room, so that counting up does not overflow
 	return func(dst []byte) []byte {
 		at := len(dst)
 		dst = append(dst, make([]byte, ulid.EncodedSize)...)
-		_ = id.MarshalTextTo(dst[at:]) // the size is right
+		_ = id.MarshalTextTo(dst[at:]) // cannot fail: dst has the encoded size
 		for i := len(id) - 1; ; i-- {
 			if id[i]++; id[i] != 0 {
 				return dst
@@ -408,7 +418,7 @@ func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
 
 func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
 
-// segmentID returns the file of a segment.
+// segmentID returns the id of the file that holds a named segment.
 func segmentID(name string) (store.SegmentID, error) {
 	id, err := strconv.ParseUint(fileOf(name), 10, 64)
 	if err != nil {

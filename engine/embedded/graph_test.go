@@ -120,13 +120,13 @@ func TestRefusedCalls(t *testing.T) {
 	wantError[*engine.SchemaMismatch](t, "a property that has become nullable", g.Bind(ctx, narrowed, engine.Target{}))
 }
 
-// TestCancellation ends the context of a query that would not end by itself soon.
+// TestCancellation cancels the context of a query that would otherwise run for a long time.
 func TestCancellation(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{LogSize: 8192})
 	if err := loadText(g, engine.Merge, manyPeople(0, 2000)); err != nil {
 		t.Fatal(err)
 	}
-	// A cross product of 2000³ rows, none of which is kept.
+	// A cross product of 2000³ rows, all of which the query discards.
 	never := plan.Filter{Cond: plan.Compare{Left: plan.Prop{Var: 2, Name: "city", Type: value.Of(value.String).Optional()}, Right: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Unless: plan.NoParam}}
 	person := plan.Var{Name: "p", Type: "Person"}
 	q := &plan.Query{Read: &plan.Read{Vars: []plan.Var{person, person, person}, Match: []plan.Clause{plan.Bind{Var: 0}, plan.Bind{Var: 1}, plan.Bind{Var: 2}, never},

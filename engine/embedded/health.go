@@ -8,25 +8,24 @@ import (
 )
 
 const (
-	// The graph looks again for room on a full disk after firstRetry, and then after twice
-	// the time, up to lastRetry.
+	// While the disk is full, the graph checks for free space after firstRetry. It doubles the
+	// time after each check, up to lastRetry.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 5 * time.Second
 )
 
-// Failure returns nil while the graph takes writes, else the *engine.Unavailable that
-// they get. Reads go on either way.
+// Failure returns nil while the graph accepts writes, and the *engine.Unavailable that writes
+// get otherwise. Reads continue in both cases.
 //
-// When the disk was full, the graph looks by itself whether there is room again. After
-// every other failure it must be closed and opened again: see [Options.LogFailed].
+// After a full disk, the graph itself checks whether there is free space again. After any other
+// failure it must be closed and opened again: see [Options.LogFailed].
 func (g *Graph) Failure() error { return g.store.Failure() }
 
-// MustReopen reports whether the graph takes no more writes until it is closed and opened
-// again.
+// MustReopen reports whether the graph refuses writes until it is closed and opened again.
 func (g *Graph) MustReopen() bool { return g.store.MustReopen() }
 
-// retryRoom looks for room on a disk that was full, until there is some. Then it asks for
-// the checkpoint that may have failed.
+// retryRoom checks the full disk for free space until there is some. Then it requests the
+// checkpoint that may have failed.
 func (g *Graph) retryRoom(ctx context.Context) {
 	for wait := firstRetry; g.store.Full(); wait = min(2*wait, lastRetry) {
 		select {
@@ -40,7 +39,7 @@ func (g *Graph) retryRoom(ctx context.Context) {
 	}
 }
 
-// watchRoom calls retryRoom whenever the disk was full, until the context ends.
+// watchRoom calls retryRoom each time the disk is full, until ctx ends.
 func (g *Graph) watchRoom(ctx context.Context) {
 	for {
 		select {
@@ -52,7 +51,7 @@ func (g *Graph) watchRoom(ctx context.Context) {
 	}
 }
 
-// closeFlush makes the checkpoint of Close. Nothing is lost when it fails: the log has
+// closeFlush makes the checkpoint of Close. If it fails, no data is lost, because the log has
 // the commits.
 func (g *Graph) closeFlush() (err error) {
 	defer damage.Catch(damage.Watch(), &err)

@@ -8,10 +8,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// historyBlock is the block of a segment that holds commits.
+// historyBlock is the name of the block that holds commits in a history segment.
 const historyBlock = "commits"
 
-// Commits lists the commits of a branch, newest first.
+// Commits lists the commits of a branch, newest first. If r.Before is not 0, it lists only
+// commits with a smaller sequence number. If r.Limit is positive, it lists at most that many.
 func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
 	snap, done, err := g.read(ctx, engine.Target{Branch: branch})
 	if err != nil {
@@ -31,7 +32,8 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 	return all, nil
 }
 
-// Commit returns the commit with an id.
+// Commit returns the commit with an id. The error is a *engine.NotFound if the id is unknown or
+// its commit is not durable yet.
 func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if err := g.enter(ctx); err != nil {
 		return engine.Commit{}, err
@@ -44,9 +46,9 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	return c, nil
 }
 
-// storeHistory stores the first n commits that are not stored yet, together with
-// smaller segments before them, and returns what then holds them all, and what is of
-// this call.
+// storeHistory stores those of the first n commits that are not stored yet. It merges the last
+// stored segments into the new one if they are small. all lists the segments that then hold the
+// n commits; made lists the segments written by this call.
 func (g *Graph) storeHistory(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
 	from := 0
 	for _, s := range g.stored {

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// read returns a query for persons with something changed.
+// read returns a query for persons, modified by change.
 func read(change func(r *plan.Read)) *plan.Query {
 	r := *allPeople.Read
 	r.Vars, r.Match, r.Columns = slices.Clone(r.Vars), slices.Clone(r.Match), slices.Clone(r.Columns)
@@ -25,8 +25,8 @@ func read(change func(r *plan.Read)) *plan.Query {
 	return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.I32).Optional()}}, Read: &r}
 }
 
-// TestHostilePlans gives plans that no checker would let through: each is refused as
-// one that does not fit, and none stops the graph.
+// TestHostilePlans binds plans that no checker would let pass. Each is refused as a plan that
+// does not fit, and none crashes the graph.
 func TestHostilePlans(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -124,9 +124,8 @@ func TestHostilePlans(t *testing.T) {
 	}
 }
 
-// TestHostileArguments gives arguments that no door would let through.
-// TestManyVariables draws the line at which memory, which grows with the square of the
-// number of variables, would matter.
+// TestManyVariables checks the limit of 256 variables in a plan. Above it, the memory that
+// grows with the square of the number of variables would matter.
 func TestManyVariables(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	for _, n := range []int{256, 257} {
@@ -144,6 +143,7 @@ func TestManyVariables(t *testing.T) {
 	}
 }
 
+// TestHostileArguments runs queries with arguments that the checks of a server would refuse.
 func TestHostileArguments(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -175,8 +175,8 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// TestPanicGivesTurnBack has the clock panic in the middle of a write: whoever recovers
-// from that can go on writing.
+// TestPanicGivesTurnBack makes the clock panic in the middle of a write. A caller that recovers
+// from the panic can continue to write.
 func TestPanicGivesTurnBack(t *testing.T) {
 	ctx := context.Background()
 	broken := false
@@ -194,7 +194,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.write(ctx, g.main, newWrite(engine.WriteOptions{}), nil) // the turn is taken when it panics
+		g.write(ctx, g.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the turn
 	}()
 	func() {
 		defer func() {
@@ -211,7 +211,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 }
 
-// gate is a reader that asks the graph something when it is read.
+// gate is a reader that calls read, which calls the graph, when it is read from.
 type gate struct{ read func() }
 
 func (r *gate) Read([]byte) (int, error) {
@@ -219,8 +219,8 @@ func (r *gate) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestCloseDuringNestedCall closes while a load reads from a query: Close waits for the
-// load, and the query must not wait for Close.
+// TestCloseDuringNestedCall closes the graph while a load reads from a query. Close waits for
+// the load, so the query must not wait for Close.
 func TestCloseDuringNestedCall(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -243,7 +243,7 @@ func TestCloseDuringNestedCall(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends at the nth look at it.
+// countdown is a context that is cancelled after left checks of Err.
 type countdown struct {
 	context.Context
 	left int
@@ -256,8 +256,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestCancelSort cancels a query at each look that it takes at its context: it fails,
-// and the next run of the same program is right.
+// TestCancelSort cancels a query at each of its checks of the context. The query fails, and the
+// next run of the same program is correct.
 func TestCancelSort(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	const n = 20_000
@@ -285,7 +285,7 @@ func TestCancelSort(t *testing.T) {
 			}
 			looks++
 		}
-		// One look a frame of the scan or so; a sort of all rows takes more.
+		// A scan checks the context about once per frame. A sort of all rows checks more often.
 		if looks < 8 {
 			t.Errorf("limit %d: the query looked %d times at its context", limit, looks)
 		}
@@ -295,8 +295,8 @@ func TestCancelSort(t *testing.T) {
 	}
 }
 
-// TestCancelWrite cancels writes at each look that they take at their context: nothing
-// is left of them.
+// TestCancelWrite cancels writes at each of their checks of the context. The cancelled writes
+// leave nothing behind.
 func TestCancelWrite(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 5000)); err != nil {
@@ -305,7 +305,7 @@ func TestCancelWrite(t *testing.T) {
 	where := plan.Pred{Name: "name", Type: value.Of(value.String), Op: plan.StartsWith, Value: plan.Lit{Value: str("p")}}
 	for _, c := range []struct {
 		name  string
-		looks int // a look for each thousand entities at least
+		looks int // at least one check of the context per thousand entities
 		write func(ctx context.Context) error
 	}{
 		{"update", 9, func(ctx context.Context) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its
-// indexes with later heads: they were stored after the anchor, and removed when the head
-// got others.
+// TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its indexes
+// with later heads. Those indexes were stored after the anchor, and removed when the head got
+// new ones.
 func TestIndexOfThePast(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -81,8 +81,8 @@ func TestIndexOfThePast(t *testing.T) {
 	}
 }
 
-// TestTextIndexOfAFailedManifest keeps a state of the past whose text index was to be
-// stored with a manifest that failed: it is read without one.
+// TestTextIndexOfAFailedManifest keeps a state of the past whose text index was stored for a
+// manifest that then failed. The state is read back without a stored index.
 func TestTextIndexOfAFailedManifest(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -106,7 +106,8 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 		t.Fatal("the manifest did not fail")
 	}
 	failing = false
-	must(t, loadText(g, engine.Merge, manyPeople(0, 20))) // too much for a record: an anchor
+	// These rows are too large for a record, so their commit becomes an anchor.
+	must(t, loadText(g, engine.Merge, manyPeople(0, 20)))
 	was := remembered{}
 	was.note(g)
 	id := g.main.tip.snap.Commit.ID

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// largePlan is a kind of plan with n parts.
+// largePlan is a kind of plan; its make function takes the number of parts.
 type largePlan struct {
 	name string
 	make func(n int) *plan.Query
@@ -25,7 +25,7 @@ func ageIs(op plan.Op, v plan.VarID, n int) plan.Clause {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: plan.Prop{Var: v, Name: "age", Type: ageOf.Type}, Right: plan.Lit{Value: value.OfI32(int32(n))}, Unless: plan.NoParam}}
 }
 
-// largePlans are the plans that took the longest to bind or to explain for their size.
+// largePlans are the plans that took the longest, for their size, to bind or to explain.
 var largePlans = []largePlan{
 	{"deep not blocks", func(n int) *plan.Query {
 		return read(func(r *plan.Read) {
@@ -83,7 +83,8 @@ var largePlans = []largePlan{
 	}},
 }
 
-// BenchmarkLargePlan binds and explains plans of twice the parts each.
+// BenchmarkLargePlan binds and explains each kind of plan with increasing numbers of parts,
+// each twice the one before.
 func BenchmarkLargePlan(b *testing.B) {
 	g := create(b, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
@@ -113,7 +114,7 @@ func BenchmarkLargePlan(b *testing.B) {
 	}
 }
 
-// looksOf returns how often f looks at its context, which does not end.
+// looksOf returns how often f checks its context, which never ends.
 func looksOf(f func(context.Context) error) (int, error) {
 	const many = 1 << 40
 	ctx := &countdown{context.Background(), many}
@@ -127,9 +128,9 @@ func explain(ctx context.Context, g *Graph, q *plan.Query) (*engine.Explanation,
 	return g.Explain(ctx, &again, nil, engine.Target{}, false)
 }
 
-// TestLargePlans binds and explains plans with many parts. The steps that this takes, in
-// looks at the context, grow with the parts and not with their square, and the text of
-// the plan stays below a bound.
+// TestLargePlans binds and explains plans with many parts. The work, counted in checks of the
+// context, grows with the number of parts and not with its square. The text of the plan stays
+// below a bound.
 func TestLargePlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
@@ -158,9 +159,9 @@ func TestLargePlans(t *testing.T) {
 					t.Errorf("%d parts: a text of %d bytes", n, len(e.String()))
 				}
 				if len(q.Read.Vars) > 1 {
-					continue // it has more rows than any memory
+					continue // the query yields more rows than fit in any memory
 				}
-				// The bound of an explanation is none of a run.
+				// The bound on an explanation does not apply to a run.
 				r, err := g.Query(context.Background(), q, engine.Args{value.Null}, engine.Target{})
 				if err != nil {
 					t.Fatalf("%d parts: %v", n, err)
@@ -170,7 +171,7 @@ func TestLargePlans(t *testing.T) {
 				}
 			}
 			t.Logf("%d and %d looks at the context", looks[0], looks[1])
-			// Not a look for each 256 parts means that nothing looks.
+			// Less than one check of the context per 256 parts means that nothing checks it.
 			if looks[0] < 9_600/256 || looks[1] > looks[0]*5/2 {
 				t.Errorf("twice the parts take %d looks at the context, not %d", looks[1], looks[0])
 			}
@@ -178,8 +179,8 @@ func TestLargePlans(t *testing.T) {
 	}
 }
 
-// TestCancelLargePlans ends the context at looks from the first to the last, and while
-// the work is done: binding and explaining return its error soon.
+// TestCancelLargePlans cancels the context at checks from the first to the last, and also after
+// 5 ms. Binding and explaining return the context's error soon.
 func TestCancelLargePlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {

@@ -135,7 +135,7 @@ query hire($person: String, $company: String) { insert WorksAt { from: $person, 
 query fire($company: String) { delete WorksAt where to = $company }
 `
 
-// larger are two graphs that get the same writes and have to answer alike.
+// larger holds two graphs that get the same writes and must give the same answers.
 type larger struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -143,8 +143,8 @@ type larger struct {
 	graphs  [2]engine.Graph
 }
 
-// TestLargerGraph compares with the model on a graph of many pages of rows, in
-// states with rows that are updated, deleted, in segments and not, and on a branch.
+// TestLargerGraph compares the engine with the model on a graph of many pages of rows. The
+// states have rows that are updated or deleted, rows in segments and not, and a branch.
 func TestLargerGraph(t *testing.T) {
 	ctx := context.Background()
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: largerSchema})
@@ -183,7 +183,7 @@ func TestLargerGraph(t *testing.T) {
 	}
 	l.mutate("fire", "main", value.OfString("c00007"))
 	for range 20 {
-		// Some of them work there already.
+		// A part of the persons have that job already.
 		person := value.OfString(fmt.Sprintf("p%05d", people+l.rng.IntN(3)))
 		l.mutate("hire", "main", person, value.OfString(fmt.Sprintf("c%05d", l.rng.IntN(4))))
 	}
@@ -221,9 +221,9 @@ func (l *larger) people(first, n int) string {
 				}
 				switch kind {
 				case 0:
-					s.WriteByte('0') // of no direction
+					s.WriteByte('0') // gives a zero vector, which has no direction
 				case 1:
-					fmt.Fprintf(&s, "%d", (i/40+k)%3-1) // many are alike
+					fmt.Fprintf(&s, "%d", (i/40+k)%3-1) // many vectors are alike
 				default:
 					fmt.Fprintf(&s, "%.4g", l.rng.NormFloat64()*[]float64{1e-30, 1, 1, 1e30}[i%4])
 				}
@@ -269,7 +269,7 @@ func (l *larger) mutate(name, branch string, args ...value.Value) {
 	}
 }
 
-// compare runs every read on both graphs.
+// compare runs every read on both graphs and compares the rows.
 func (l *larger) compare(branch string) {
 	l.t.Helper()
 	for name, q := range l.queries {

@@ -14,10 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestMemoryLevel makes many small commits: loads, branches that are merged and deleted,
-// and nodes that are made and deleted, all under keys. What stays in memory of each is its
-// place in the history and its receipt, whether checkpoints were made or not; the data is
-// the same at the end.
+// TestMemoryLevel makes many small commits, all with idempotency keys: loads, merges of
+// branches that are then deleted, and nodes that are made and deleted. Each commit may leave
+// only its place in the history and its receipt in memory, with checkpoints and without. The
+// data is the same at the end.
 func TestMemoryLevel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes twenty thousand commits")
@@ -29,12 +29,13 @@ func TestMemoryLevel(t *testing.T) {
 
 func testMemoryLevel(t *testing.T, quiet bool) {
 	const (
-		// What a process takes once, as the encoders of segments, is taken by the first ones.
+		// The first commits also take the memory that a process takes only once, such as the
+		// encoders of segments.
 		warm    = 6_000
 		commits = 20_000
 		writers = 8
-		// A commit may leave 75 bytes in the history, 120 in a receipt, and 15 for the name
-		// of its branch, of which one commit in seven has one; the rest is a margin.
+		// In bytes per commit: 75 in the history, 120 for a receipt, and 15 for the name of its
+		// branch, which one commit in seven has. The rest is a margin.
 		most = 300
 	)
 	g, err := Create(t.Context(), fs.OS(), t.TempDir(), "// people", people(), Options{Now: testClock, quiet: quiet, CheckpointBytes: 4 << 20})
@@ -57,20 +58,20 @@ func testMemoryLevel(t *testing.T, quiet bool) {
 	}
 }
 
-// heapAfterCheckpoint returns the bytes alive after a checkpoint.
+// heapAfterCheckpoint returns the bytes of live heap after a checkpoint.
 func heapAfterCheckpoint(t *testing.T, g *Graph) int64 {
 	t.Helper()
 	if err := g.checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
-	runtime.GC() // pools are emptied by the second
+	runtime.GC() // the second collection empties the pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// steadyWriters change a graph again and again, and leave no more in it.
+// steadyWriters change a graph repeatedly without adding data to it.
 type steadyWriters struct {
 	*Graph
 	commits, calls atomic.Int64

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// TestStatesGo holds that a state which is neither a head nor an anchor goes away: no
-// later state refers to it, nor the receipt of its commit, nor a branch that is deleted.
+// TestStatesGo checks that a state that is neither a head nor an anchor is garbage-collected:
+// no later state, receipt or deleted branch refers to it.
 func TestStatesGo(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{Now: testClock, quiet: true})
 	write := func(branch string, i int) {
@@ -61,8 +61,8 @@ func TestStatesGo(t *testing.T) {
 	write("", 4)
 	gone("the head of a branch that is deleted", s, tab)
 
-	// The state of a commit that is an anchor is kept until it is stored, and of a branch
-	// that is deleted not for longer.
+	// The state of an anchor stays in memory until it is stored. The state of an anchor of a
+	// deleted branch must not stay longer.
 	if _, err := g.CreateBranch(t.Context(), "c", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}

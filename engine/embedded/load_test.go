@@ -27,8 +27,7 @@ func segments(t *testing.T, fsys fs.FS) int {
 	return n
 }
 
-// TestLoadLeavesNothing looks for what loads that make no commit have stored before they
-// were given up.
+// TestLoadLeavesNothing checks that loads that make no commit leave no segment files behind.
 func TestLoadLeavesNothing(t *testing.T) {
 	fsys := fs.NewMem()
 	g := create(t, fsys, Options{InlineBytes: -1, quiet: true})
@@ -40,13 +39,14 @@ func TestLoadLeavesNothing(t *testing.T) {
 	if before == 0 {
 		t.Fatal("a large load stores no segment")
 	}
-	// The nodes are stored before an edge is found to lead nowhere.
+	// The load stores the nodes before it finds an edge to a missing node.
 	err := loadText(g, engine.Merge, manyPeople(100, 50)+`{"edge":"Knows","from":"p100","to":"nobody","data":{}}`+"\n")
 	if !errors.As(err, new(*engine.LoadErrors)) {
 		t.Errorf("an edge to nobody: %v", err)
 	}
 	nodes, _, _ := strings.Cut(text, `{"edge"`)
-	if err := loadText(g, engine.Merge, nodes); err != nil { // they are there
+	// The same rows again change nothing.
+	if err := loadText(g, engine.Merge, nodes); err != nil {
 		t.Fatal(err)
 	}
 	res, err := g.Load(t.Context(), strings.NewReader(manyPeople(200, 50)), engine.LoadOptions{WriteOptions: engine.WriteOptions{DryRun: true}})
@@ -65,7 +65,7 @@ func TestLoadLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNewIDs looks at the ids that a large load makes.
+// TestNewIDs checks the ids that a large load makes.
 func TestNewIDs(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	last := g.newID()
@@ -92,8 +92,8 @@ func TestNewIDs(t *testing.T) {
 	}
 }
 
-// TestTextIndexWithinLimits searches under a budget that the index does not fit, then
-// with a context that has ended, and then with neither: what failed is tried again.
+// TestTextIndexWithinLimits searches with a memory bound that the index exceeds, then with a
+// cancelled context, and then without limits. A failed build of the index is tried again.
 func TestTextIndexWithinLimits(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)

@@ -14,8 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// manyBranches makes n branches of main. With write each gets a commit of its own, and
-// with apart main gets one too before each, so that no two begin at one commit.
+// manyBranches makes n branches of main. With write set, each branch gets one commit. With
+// apart set, main gets one commit before each branch, so that no two branches begin at the same
+// commit.
 func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -38,9 +39,9 @@ func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	}
 }
 
-// BenchmarkBranches measures a graph of 10,000 persons with 10,000 branches on the disk:
-// the median of single operations in microseconds, the memory above that of the graph
-// without branches, a checkpoint, and opening it after one and from the log.
+// BenchmarkBranches measures a graph on disk with 10,000 persons and 10,000 branches: the
+// median time of single operations in microseconds, the memory in addition to that of the graph
+// without branches, a checkpoint, and opening it after a checkpoint and from the log.
 func BenchmarkBranches(b *testing.B) {
 	const n = 10_000
 	for _, c := range []struct {
@@ -50,7 +51,8 @@ func BenchmarkBranches(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				opts := Options{quiet: !c.apart, MaxBranches: -1} // apart takes checkpoints on the way
+				// Case apart also makes checkpoints while it makes the branches.
+				opts := Options{quiet: !c.apart, MaxBranches: -1}
 				ctx := context.Background()
 				g, err := Create(ctx, fs.OS(), home, "", people(), opts)
 				if err != nil {

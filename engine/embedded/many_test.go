@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// TestManyBranches holds 10,000 branches within 100 MB above the graph without them, with
-// and without a commit of their own, in the log, stored and opened again, and creates and
-// deletes one without a look at the others.
+// TestManyBranches keeps 10,000 branches in less than 100 MB in addition to the graph without
+// them: with and without a commit on each, in the log, stored, and opened again. Creating or
+// deleting a branch does not visit the others.
 func TestManyBranches(t *testing.T) {
 	n, limit := 10_000, int64(100e6)
 	if raced {
@@ -50,7 +50,7 @@ func TestManyBranches(t *testing.T) {
 			defer func() { g.Close() }()
 			t.Logf("opened in %s", clock.Since(start))
 			check("opened again")
-			// A loop over all branches allocates, or takes a second for these.
+			// If this looped over all branches, it would allocate, or take a second in total.
 			start = clock.Now()
 			for i := range 200 {
 				name := fmt.Sprint("x", i)
@@ -77,8 +77,8 @@ func TestManyBranches(t *testing.T) {
 	}
 }
 
-// TestBranchLimit refuses a branch past the limit, opens a graph that has more, and deletes
-// from it.
+// TestBranchLimit checks that a branch above the limit is refused, and that a graph with more
+// branches still opens and lets branches be deleted.
 func TestBranchLimit(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -109,9 +109,9 @@ func TestBranchLimit(t *testing.T) {
 	must(t, make("d"))
 }
 
-// TestMergeBaseStates makes, writes, merges crosswise and deletes branches, reclaims the
-// past, rewrites tables and opens the graph again. After each round every two branches
-// have the state of their lowest common ancestor, also where it is not in memory.
+// TestMergeBaseStates makes, writes, cross-merges and deletes branches, reclaims the past,
+// rewrites tables and opens the graph again. After each round, every pair of branches has the
+// state of its lowest common ancestor, also if that state is not in memory.
 func TestMergeBaseStates(t *testing.T) {
 	ctx := context.Background()
 	rounds := 12
@@ -133,7 +133,7 @@ func TestMergeBaseStates(t *testing.T) {
 				switch k := rng.IntN(20); {
 				case k < 3 && len(names) < 14:
 					at := engine.Target{Branch: any()}
-					if k == 0 { // at a commit of the past
+					if k == 0 { // begins at a commit of the past
 						commits, err := g.Commits(ctx, at.Branch, engine.CommitRange{Limit: 6})
 						if err != nil {
 							return err
@@ -145,7 +145,7 @@ func TestMergeBaseStates(t *testing.T) {
 					_, err := g.CreateBranch(ctx, name, at)
 					var gone *engine.NotFound
 					if errors.As(err, &gone) {
-						return nil // a cleanup has reclaimed it
+						return nil // a cleanup has reclaimed the commit
 					}
 					names = append(names, name)
 					return err
@@ -222,7 +222,7 @@ func TestMergeBaseStates(t *testing.T) {
 }
 
 // TestBranchesApart opens branches that begin at different commits of main, some before a
-// checkpoint and some after it: each has its rows, and finds them by name.
+// checkpoint and some after it. Each branch has its rows and finds them by name.
 func TestBranchesApart(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -240,7 +240,7 @@ func TestBranchesApart(t *testing.T) {
 			}
 			_, err = g.CreateBranch(ctx, name, engine.Target{})
 			must(t, err)
-			// One of a former part has a later row in some branches, and is gone in others.
+			// A row of an earlier part is updated in some branches and deleted in others.
 			former := engine.Args{str(fmt.Sprintf("main-b%d-01", max(0, part-1)))}
 			if i%2 == 0 {
 				_, err = g.Mutate(ctx, deletePerson, former, engine.WriteOptions{Branch: name})

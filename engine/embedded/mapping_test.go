@@ -15,8 +15,8 @@ import (
 )
 
 // TestMappingsGoAway opens a graph whose rows are mapped, changes and rewrites it, and
-// overwrites every mapping that nothing refers to any more: no row, no text that was
-// copied from one into another, and no open result is read from those.
+// overwrites every mapping that nothing refers to. Rows, texts that were copied from one row to
+// another, and open results must not read from overwritten mappings.
 func TestMappingsGoAway(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -49,7 +49,7 @@ func TestMappingsGoAway(t *testing.T) {
 			return b.String()
 		}
 		want := read()
-		// Rows whose texts are copied from mapped ones, and holes for a rewrite.
+		// Make rows whose texts are copied from mapped ones, and holes for a rewrite.
 		_, err = g.Mutate(ctx, birthday, engine.Args{num(1000 + round), num(20 + round)}, engine.WriteOptions{})
 		must(t, err)
 		for i := range 40 {
@@ -96,8 +96,8 @@ func TestMappingsGoAway(t *testing.T) {
 	}
 }
 
-// TestMappingIsCutShort truncates a segment that is mapped: what is read from it then is a
-// *engine.Corrupt that names it, or what it was.
+// TestMappingIsCutShort truncates a mapped segment. A read of it then returns the original data
+// or a *engine.Corrupt that names the segment.
 func TestMappingIsCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not mapped here")

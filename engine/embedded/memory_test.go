@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// TestMemory runs the suite and the random comparison without closing the graph: what
-// is read is what the transactions left in memory, with checkpoints made beside them
-// after every commit or never, and rows in the log or in segments.
+// TestMemory runs the suite and the random comparison without closing the graph, so reads get
+// the data that transactions left in memory. Checkpoints run after every commit or never, and
+// rows are in the log or in segments.
 func TestMemory(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -9,8 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// Merge brings what the source branch changed into the target, as one commit. It holds
-// up writers on the target while it compares, and other merges.
+// Merge applies the changes of the source branch to the target as one commit. While it compares
+// the two, it blocks writers on the target and other merges. The error is a
+// *engine.MergeConflicts if both changed the same data, and a *engine.SchemasDiverge if neither
+// schema descends from the other.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -44,7 +46,8 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	out := &engine.MergeResult{}
 	first, made, head, err := g.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
-		// A merge under the key may have been the last that the source was there for.
+		// The key may belong to an earlier merge, after which the source was deleted. So the
+		// missing source is an error only without a receipt.
 		if missing != nil {
 			return nil, missing
 		}
@@ -61,8 +64,8 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return out, nil
 }
 
-// merge does to a transaction on the target what the source did. The target is locked,
-// and g.merging.
+// merge applies the changes of the source to a transaction on the target. REQUIRES: to.turn and
+// g.merging are held.
 func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
 	tip, err := g.source(from, to)
 	if err == nil {
@@ -101,7 +104,7 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 	return nil
 }
 
-// source returns the tip of the source of a merge. The target is locked.
+// source returns the tip of the source of a merge. REQUIRES: to.turn is held.
 func (g *Graph) source(from, to *branch) (*commit, error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()

@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// packRows and packBytes bound a segment of rows that shares a file with others. A
-	// file costs a few milliseconds and a page; it stays until no state needs a part.
+	// packRows and packBytes bound a segment of rows that shares a file with others. Each file
+	// costs a few milliseconds and a page, and stays until no state needs any part of it.
 	packRows  = 1 << 10
 	packBytes = 16 << 10
-	// packParts bounds the segments of a file.
+	// packParts bounds the number of segments in one file.
 	packParts = 256
 )
 
-// packer stores segments of rows, small ones of a type together: a checkpoint stores one for
-// each branch that was written to. Part n of file f is called "f.n", and its blocks have the
-// prefix "n/".
+// packer stores segments of rows. A checkpoint makes one segment for each branch that was
+// written to; packer puts small segments of one type into one file. Part n of file f is called
+// "f.n", and its blocks have the prefix "n/".
 //
-// A file has one type alone: once a property is dropped for good on every branch, no state
-// needs a file with its values.
+// All parts of a file have the same type. So when a property is dropped for good on every
+// branch, no state needs a file that has values of it.
 type packer struct {
 	g     *Graph
-	small map[*version.Type][]*version.Segment // not stored yet
-	types []*version.Type                      // the keys of small, in the order of arrival
+	small map[*version.Type][]*version.Segment // small segments that are not stored yet
+	types []*version.Type                      // the keys of small, in order of arrival
 	made  []store.SegmentID
 }
 
-// add stores a segment, or keeps it for a file with others: see finish.
+// add stores a large segment at once. It keeps a small one until there are packParts of its
+// type, or until finish.
 func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
 		return p.alone(ctx, t, s)
@@ -51,7 +52,7 @@ func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) e
 	return p.pack(ctx, t)
 }
 
-// finish stores the segments that are kept.
+// finish stores the small segments that add has kept.
 func (p *packer) finish(ctx context.Context) error {
 	for _, t := range p.types {
 		if err := p.pack(ctx, t); err != nil {
@@ -61,7 +62,7 @@ func (p *packer) finish(ctx context.Context) error {
 	return nil
 }
 
-// alone stores a segment in a file of its own.
+// alone stores a segment in its own file.
 func (p *packer) alone(ctx context.Context, t *version.Type, s *version.Segment) error {
 	id, err := p.g.storeSegment(ctx, t, s)
 	if err == nil {
@@ -70,7 +71,7 @@ func (p *packer) alone(ctx context.Context, t *version.Type, s *version.Segment)
 	return err
 }
 
-// pack stores the segments of a type that are kept.
+// pack stores the kept segments of one type together in one file.
 func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	small := p.small[t]
 	p.small[t] = nil
@@ -101,15 +102,15 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	for i, segment := range small {
 		name := segmentName(id) + "." + strconv.Itoa(i)
 		segment.Name = name
-		if err == nil { // else it stays in memory
+		if err == nil { // otherwise the segment stays in memory
 			p.g.mapped(t, segment, partOf(file, name))
 		}
 	}
 	return nil
 }
 
-// mapped makes the rows of a segment that was stored those of the file, so that the
-// memory in which it was made goes away. One that cannot be mapped stays in memory.
+// mapped replaces the rows of a stored segment with the mapped file, so that the memory in
+// which they were made is freed. A segment that cannot be mapped stays in memory.
 func (g *Graph) mapped(t *version.Type, s *version.Segment, src column.Source) {
 	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
 		m.Start = s.Start
@@ -117,7 +118,7 @@ func (g *Graph) mapped(t *version.Type, s *version.Segment, src column.Source) {
 	}
 }
 
-// packed is one segment of a file with several.
+// packed is one segment of a file that holds several.
 type packed struct {
 	*store.Segment
 	prefix string
@@ -125,7 +126,7 @@ type packed struct {
 
 func (p packed) Block(name string) ([]byte, error) { return p.Segment.Block(p.prefix + name) }
 
-// partOf returns the source of the segment called name, which is the file or a part of it.
+// partOf returns the source of the named segment, which is the whole file or one part of it.
 func partOf(file *store.Segment, name string) column.Source {
 	if _, part, ok := strings.Cut(name, "."); ok {
 		return packed{file, part + "/"}
@@ -133,7 +134,7 @@ func partOf(file *store.Segment, name string) column.Source {
 	return file
 }
 
-// fileOf returns the name of the file that has a segment.
+// fileOf returns the name of the file that holds a named segment.
 func fileOf(name string) string {
 	file, _, _ := strings.Cut(name, ".")
 	return file

@@ -13,70 +13,72 @@ import (
 )
 
 const (
-	// maxReplay is the most records between a commit and the state that it is made of.
+	// maxReplay bounds the records that are replayed to restore a commit from an earlier state.
 	maxReplay = 2048
-	// anchorRecords and anchorBytes of operations after an anchor make another: well
-	// below maxReplay, and replayed in some tens of milliseconds. Until it is stored an
-	// anchor holds the pages that its line has changed since: of a thousand changes far
-	// apart, about a megabyte.
+	// A line gets a new anchor when anchorRecords records, or anchorBytes bytes of operations,
+	// follow its last anchor. anchorRecords is well below maxReplay, and replaying up to either
+	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps the memory
+	// pages that its line has changed since: about a megabyte for a thousand changes far apart.
 	anchorRecords = 1024
 	anchorBytes   = 4 << 20
-	// keptStates is how many states of the past stay in memory for the next reader.
+	// keptStates is how many restored states stay in memory for the next reader.
 	keptStates = 8
 )
 
-// notKept is what a *engine.NotFound names when a commit is known, and its state is not
-// kept any more.
+// notKept is the What of a *engine.NotFound for a commit that is known but whose state has been
+// removed.
 const notKept = "state of commit"
 
-// past is what a graph keeps of the states before its heads. A state is made of the
-// nearest anchor at or before its commit, in the line of first parents, and of the
-// records between. Every commit whose record holds numbers of entities is an anchor: a
-// rewrite changes numbers, and all other records name entities by id.
+// past holds the states of a graph before its heads. A state is restored from the nearest
+// anchor at or before its commit, in the line of first parents, and from the records after that
+// anchor. A commit whose record holds entity numbers is always an anchor, because a rewrite
+// changes the numbers. All other records name entities by id.
 type past struct {
-	// files is held for reading while stored history is read, for writing while a
-	// checkpoint may remove some. It comes after Graph.shape and before Graph.lines.
+	// files is held for reading while stored history is read, and for writing while a
+	// checkpoint may remove files of it. It comes after Graph.shape and before Graph.lines in
+	// the lock order.
 	files sync.RWMutex
 
 	// Guarded by Graph.lines:
 	archive  []version.ArchiveSegment
-	archived int                // the commits before this number are stored
-	fresh    []version.Archived // of the commits from there on
-	anchors  map[string]*anchor // by commit
-	removed  bool               // a branch was, since the last checkpoint
-	// doubt says that a manifest may be in force after a crash which lacks some of this:
-	// a record that needs a state of the past could not be followed.
+	archived int                // the records of commits below this number are in the archive
+	fresh    []version.Archived // the records of the commits from number archived on
+	anchors  map[string]*anchor // by commit id
+	removed  bool               // whether a branch was deleted since the last checkpoint
+	// doubt reports a stale manifest: after a crash, a manifest may be in force that lacks some
+	// of this. Recovery could then not restore a state of the past that a record needs.
 	doubt bool
 
-	building sync.WaitGroup // those that make states
+	building sync.WaitGroup // the goroutines that restore states
 	mu       sync.Mutex
-	epoch    uint64 // counts what may have removed files or commits
+	epoch    uint64 // incremented when files or commits may have been removed
 	flights  map[string]*flight
-	states   []rebuilt // the one used last comes last
+	states   []rebuilt // in order of use, the most recent last
 }
 
-// anchor is a state of the past that is kept, and not made of others.
+// anchor is a complete state of the past, which is not restored from another state.
 type anchor struct {
-	version.Anchor                   // without a Name until it is stored
-	snap           *version.Snapshot // nil when it has to be read
+	version.Anchor                   // Name is empty until the anchor is stored
+	snap           *version.Snapshot // nil when the state has to be read
 	lsn            uint64
 	branch         *branch
 }
 
-// run counts what was committed to a line after its last anchor.
+// run counts the commits of a line after its last anchor: their records and their bytes of
+// operations.
 type run struct {
 	records int
 	bytes   int
 }
 
-// rebuilt is a state that was made of an anchor and records.
+// rebuilt is a state that was restored from an anchor and records.
 type rebuilt struct {
 	snap *version.Snapshot
-	// borrowed says that its rows may lie in segments which only a head needs.
+	// borrowed reports whether rows of snap may be in segments that only a head needs.
 	borrowed bool
 }
 
-// flight is a state that is being made, for all who wait for it.
+// flight is a state that is being restored, shared by all callers that wait for it.
 type flight struct {
 	done    chan struct{}
 	epoch   uint64
@@ -86,8 +88,9 @@ type flight struct {
 	err error
 }
 
-// note takes up a commit that has its place in the log. It is called with g.lines locked,
-// right after the commit was entered in the history.
+// note archives the record of a commit that has its place in the log, and makes the commit an
+// anchor if needed. It is called right after the commit was added to the history. REQUIRES:
+// g.lines is locked.
 func (g *Graph) note(b *branch, c *commit, kind uint8, rest []byte, size int) {
 	a := version.Archive(kind, rest)
 	g.past.fresh = append(g.past.fresh, a)
@@ -98,7 +101,8 @@ func (g *Graph) note(b *branch, c *commit, kind uint8, rest []byte, size int) {
 	}
 }
 
-// anchor makes a commit's state one that is kept.
+// anchor makes the state of a commit an anchor. REQUIRES: g.lines is locked, or g is not shared
+// yet.
 func (g *Graph) anchor(b *branch, c *commit) {
 	id := c.snap.Commit.ID
 	a := &anchor{Anchor: version.Anchor{Commit: id}, snap: c.snap, lsn: c.lsn, branch: b}
@@ -107,8 +111,9 @@ func (g *Graph) anchor(b *branch, c *commit) {
 	b.run = run{}
 }
 
-// runTo counts the records between a commit and the last anchor in its line; ok is false
-// when there is none, or a record is missing. It is called with g.lines locked.
+// runTo counts the records between a commit and the last anchor in its line. ok is false if it
+// finds no anchor within maxReplay records, or if a record is missing. REQUIRES: g.lines is
+// locked, or g is not shared yet.
 func (g *Graph) runTo(id string) (r run, ok bool) {
 	g.history.LineNumbers(id, func(n int) bool {
 		if g.past.anchors[g.history.ID(n)] != nil {
@@ -126,7 +131,8 @@ func (g *Graph) runTo(id string) (r run, ok bool) {
 	return r, ok
 }
 
-// state returns the state of a commit that is an ancestor of a live branch's head.
+// state returns the state of a commit that is an ancestor of a live branch's head. For other
+// commits the error is a *engine.NotFound.
 func (g *Graph) state(ctx context.Context, id string) (*version.Snapshot, error) {
 	if s, ok := g.atHand(id); ok {
 		return s, nil
@@ -140,7 +146,7 @@ func (g *Graph) state(ctx context.Context, id string) (*version.Snapshot, error)
 	return g.stateOf(ctx, id)
 }
 
-// stateOf is state of a commit that is known to be an ancestor.
+// stateOf does the same as state for a commit that is known to be an ancestor of a live head.
 func (g *Graph) stateOf(ctx context.Context, id string) (*version.Snapshot, error) {
 	s, epoch := g.past.recent(id)
 	if s != nil {
@@ -149,15 +155,15 @@ func (g *Graph) stateOf(ctx context.Context, id string) (*version.Snapshot, erro
 	return g.share(ctx, id, epoch)
 }
 
-// recent returns a state that was made for another reader, or nil.
+// recent returns a state that was restored for another reader, or nil, and the current epoch.
 func (p *past) recent(id string) (s *version.Snapshot, epoch uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cached(id), p.epoch
 }
 
-// atHand finds the state of a commit that is the head of a branch and, unless a write to it
-// is in progress, its tip.
+// atHand returns the state of a commit that is the head of a branch. It does not find a head
+// while a write to its branch is in progress.
 func (g *Graph) atHand(id string) (*version.Snapshot, bool) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -165,7 +171,7 @@ func (g *Graph) atHand(id string) (*version.Snapshot, bool) {
 	return s, s != nil
 }
 
-// reachable reports whether a commit is an ancestor of a live branch's head.
+// reachable reports whether a commit is an ancestor of a live branch's head, or is that head.
 func (g *Graph) reachable(id string) bool {
 	n, known := g.history.Number(id)
 	if !known {
@@ -191,7 +197,8 @@ func (g *Graph) heads() (ids []string) {
 	return ids
 }
 
-// cached finds a state and makes it the one used last. It is called with mu locked.
+// cached returns a restored state, or nil, and marks it as the most recently used. REQUIRES:
+// p.mu is locked.
 func (p *past) cached(id string) *version.Snapshot {
 	i := slices.IndexFunc(p.states, func(r rebuilt) bool { return r.snap.Commit.ID == id })
 	if i < 0 {
@@ -202,7 +209,8 @@ func (p *past) cached(id string) *version.Snapshot {
 	return r.snap
 }
 
-// keep keeps a state that was made. It is called with mu locked.
+// keep adds a restored state to the states in memory. It drops the least recently used state if
+// there are keptStates. REQUIRES: p.mu is locked.
 func (p *past) keep(r rebuilt) {
 	if p.cached(r.snap.Commit.ID) != nil {
 		return
@@ -213,8 +221,9 @@ func (p *past) keep(r rebuilt) {
 	p.states = append(p.states, r)
 }
 
-// forget drops states in memory: all, or those that a checkpoint may have left without
-// files. States that are under way serve those who wait, and nobody else.
+// forget drops restored states from memory: all of them, or only those whose files a checkpoint
+// may have removed. A state that is still being restored serves only the callers that wait for
+// it already.
 func (p *past) forget(all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,7 +232,8 @@ func (p *past) forget(all bool) {
 	p.states = slices.DeleteFunc(p.states, func(r rebuilt) bool { return all || r.borrowed })
 }
 
-// share makes a state, or waits for who makes it already.
+// share restores a state, or waits if another call is restoring it. The work stops when no
+// caller waits for it.
 func (g *Graph) share(ctx context.Context, id string, epoch uint64) (*version.Snapshot, error) {
 	p := &g.past
 	p.mu.Lock()
@@ -266,24 +276,25 @@ func (g *Graph) share(ctx context.Context, id string, epoch uint64) (*version.Sn
 	return nil, ctx.Err()
 }
 
-// rebuilt is rebuild, and catches what is thrown.
+// rebuilt calls rebuild and turns a thrown corruption into an error.
 func (g *Graph) rebuilt(ctx context.Context, id string) (r rebuilt, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	r.snap, r.borrowed, err = g.rebuild(ctx, id)
 	return r, err
 }
 
-// route says how to make a state.
+// route describes how to restore a state.
 type route struct {
-	from     *version.Snapshot // nil when the anchor has to be read
+	from     *version.Snapshot // nil if the anchor has to be read
 	borrowed bool
 	anchor   version.Anchor
-	commits  []engine.Commit    // to do again, the last one first
-	records  []version.Archived // of these, when they are in memory
-	numbers  []int              // of these, when they are not: else -1
+	commits  []engine.Commit    // the commits to replay, last one first
+	records  []version.Archived // the records of commits that are in memory
+	numbers  []int              // their numbers if the records are archived; else -1
 }
 
-// rebuild makes the state of a commit.
+// rebuild restores the state of a commit. borrowed reports whether its rows may be in segments
+// that only a head needs. The error is a *engine.NotFound if the state is not kept.
 func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, borrowed bool, err error) {
 	g.past.files.RLock()
 	defer g.past.files.RUnlock()
@@ -300,8 +311,8 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 	if len(r.commits) == 0 {
 		return s, r.borrowed, nil
 	}
-	// One transaction does what all the records say, on a line of its own: another may
-	// go on from the same state.
+	// One transaction replays all the records. It works on a fork of the state, because another
+	// transaction may continue from the same state.
 	tx := version.Begin(s.Fork())
 	read := map[string][]version.Archived{}
 	for i := range slices.Backward(r.commits) {
@@ -324,7 +335,8 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 	return tx.Commit(r.commits[0]), r.borrowed, nil
 }
 
-// route finds the way to a commit from the nearest state at or before it.
+// route returns the route to a commit from the nearest state at or before it. ok is false if
+// there is none within maxReplay commits.
 func (g *Graph) route(id string) (r route, ok bool) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -350,7 +362,8 @@ func (g *Graph) route(id string) (r route, ok bool) {
 	return r, ok
 }
 
-// inMemory returns the state of a commit if it is in memory. REQUIRES: g.lines is locked.
+// inMemory returns the state of a commit if it is in memory, and a zero rebuilt otherwise.
+// REQUIRES: g.lines is locked.
 func (g *Graph) inMemory(id string) rebuilt {
 	if s := g.lines.head(id); s != nil {
 		return rebuilt{s, true}
@@ -371,7 +384,7 @@ func (g *Graph) inMemory(id string) rebuilt {
 	return rebuilt{}
 }
 
-// open calls yield with the tables of the states in memory, each once, and their schemas.
+// open calls yield once for each table of the states in memory, with the table's schema.
 // REQUIRES: g.lines is locked.
 func (g *Graph) open(yield func(*version.Schema, *version.Table)) {
 	seen := map[*version.Table]bool{}
@@ -401,7 +414,8 @@ func (g *Graph) open(yield func(*version.Schema, *version.Table)) {
 	}
 }
 
-// archivedRecord returns the record of a stored commit; read holds what was read before.
+// archivedRecord returns the archived record of the commit with number n. read caches the
+// records of the segments that were read before.
 func (g *Graph) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
 	g.lines.Lock()
 	archive := g.past.archive
@@ -421,8 +435,8 @@ func (g *Graph) archivedRecord(ctx context.Context, n int, read map[string][]ver
 	return records[at], true, nil
 }
 
-// readAnchor reads a state that is stored. What it shares with states in memory it
-// shares with them in memory too.
+// readAnchor reads the state of a stored anchor. The segments that it shares with states in
+// memory are shared in memory too.
 func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.Snapshot, err error) {
 	var schemas []*version.Schema
 	open := g.opener(ctx)
@@ -446,7 +460,7 @@ func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.S
 	return s, err
 }
 
-// storedAnchors lists the anchors that are stored, in the order of their commits.
+// storedAnchors lists the stored anchors in the order of their commit ids.
 func (g *Graph) storedAnchors() (all []version.Anchor) {
 	g.lines.Lock()
 	defer g.lines.Unlock()
@@ -459,8 +473,9 @@ func (g *Graph) storedAnchors() (all []version.Anchor) {
 	return all
 }
 
-// verifyAnchor reads an anchor and checks its state, unless it was removed meanwhile. What
-// is open stays readable: a checkpoint waits for the opening alone.
+// verifyAnchor reads an anchor and checks its state, unless the anchor was removed meanwhile.
+// It holds past.files only while it opens the files, so a checkpoint waits for no more than
+// that. Open files stay readable.
 func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version.Anchor) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	s, err := g.keptAnchor(ctx, &a)
@@ -470,7 +485,8 @@ func (g *Graph) verifyAnchor(ctx context.Context, v *version.Verifier, a version
 	return v.Verify(ctx, s)
 }
 
-// keptAnchor is readAnchor of an anchor that may have been removed: then the state is nil.
+// keptAnchor calls readAnchor for an anchor that may have been removed. It returns nil if the
+// anchor was removed.
 func (g *Graph) keptAnchor(ctx context.Context, a *version.Anchor) (*version.Snapshot, error) {
 	g.past.files.RLock()
 	defer g.past.files.RUnlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestRewriteSharedByBranches rewrites a table that branches share: they still share it,
-// merges match by id, receipts and history stay, and so does the past.
+// TestRewriteSharedByBranches rewrites a table that branches share. The branches still share
+// it, merges match entities by id, and the receipts, the history and the past stay.
 func TestRewriteSharedByBranches(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -88,8 +88,8 @@ func TestRewriteSharedByBranches(t *testing.T) {
 	}
 }
 
-// TestLoadOnBranchMadeInDoubt makes a branch while a rewrite's manifest may be in force
-// or not: its bulk loads wait for the next checkpoint too.
+// TestLoadOnBranchMadeInDoubt makes a branch while it is unknown whether a rewrite's manifest
+// is in force. Bulk loads on that branch also wait for the next checkpoint.
 func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 	ctx := context.Background()
 	failing := false
@@ -143,8 +143,8 @@ func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 	check("afterwards")
 }
 
-// TestPastBesideEverything reads the past while branches are written to, forked at it,
-// merged and deleted, and while checkpoints, rewrites and cleanups go on.
+// TestPastBesideEverything reads the past while branches are written to, forked at past
+// commits, merged and deleted, and while checkpoints, rewrites and cleanups run.
 func TestPastBesideEverything(t *testing.T) {
 	const turns = 60
 	ctx := context.Background()

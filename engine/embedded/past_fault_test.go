@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestCleanupInDoubt loses the outcome of a cleanup's manifest: no branch begins at a
-// commit that the next Open may not have.
+// TestCleanupInDoubt loses the outcome of a cleanup's manifest. Until the next checkpoint, no
+// branch may begin at a commit that the next Open may not have.
 func TestCleanupInDoubt(t *testing.T) {
 	ctx := context.Background()
 	for _, applied := range []bool{true, false} {
@@ -132,8 +132,8 @@ func TestFailedCleanup(t *testing.T) {
 	}
 }
 
-// TestCorruptPast flips a byte in each segment of the archive and of anchors: reading the
-// past says so, and nothing else is served.
+// TestCorruptPast flips a byte in each segment of the archive and of anchors. Reads of the past
+// report the corruption and return no wrong data.
 func TestCorruptPast(t *testing.T) {
 	ctx := context.Background()
 	home := filepath.Join(t.TempDir(), "graph")
@@ -169,7 +169,7 @@ func TestCorruptPast(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := append([]byte(nil), sound...)
-		bad[64] ^= 1 // the first byte of the first block
+		bad[64] ^= 1 // first byte of the first block
 		if err := os.WriteFile(name, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -198,8 +198,8 @@ func TestCorruptPast(t *testing.T) {
 	}
 }
 
-// TestFormat2Past opens a graph whose manifest has neither archive nor anchors: its past
-// begins with the states of that manifest.
+// TestFormat2Past opens a graph whose manifest has neither archive nor anchors. Its past begins
+// with the states of that manifest.
 func TestFormat2Past(t *testing.T) {
 	ctx := context.Background()
 	home := filepath.Join(t.TempDir(), "graph")
@@ -217,7 +217,7 @@ func TestFormat2Past(t *testing.T) {
 	if err != nil || len(line) != 11 {
 		t.Fatalf("%d commits, %v", len(line), err)
 	}
-	for i := range 4 { // the merge, two commits before it, and the base
+	for i := range 4 { // the merge, the two commits before it, and the base
 		s, err := g.snapshot(ctx, engine.Target{Commit: line[i].ID})
 		if err != nil {
 			t.Fatalf("commit %d: %v", line[i].Seq, err)

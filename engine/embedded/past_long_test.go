@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestLongPast reads from a history that no replay from its beginning would do for.
+// TestLongPast reads commits of a history that is too long to be replayed from its beginning.
 func TestLongPast(t *testing.T) {
 	const commits = 3 * maxReplay
 	ctx := context.Background()
@@ -80,8 +80,8 @@ func TestLongPast(t *testing.T) {
 	}
 }
 
-// TestPastShared lets many readers of one commit wait for the same state, some of whom go
-// away.
+// TestPastShared makes many readers of one commit wait for the same state. Some of them stop
+// waiting early.
 func TestPastShared(t *testing.T) {
 	ctx := context.Background()
 	var slow atomic.Bool
@@ -102,7 +102,8 @@ func TestPastShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if err := loadText(g, engine.Merge, manyPeople(i*40, 40)); err != nil { // an anchor each
+		// Each load makes an anchor.
+		if err := loadText(g, engine.Merge, manyPeople(i*40, 40)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,7 +148,7 @@ func TestPastShared(t *testing.T) {
 	}
 }
 
-// TestPastCanceled gives up a state when the only one who waits for it goes away.
+// TestPastCanceled checks that restoring a state stops when its only reader stops waiting.
 func TestPastCanceled(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)
@@ -159,7 +160,7 @@ func TestPastCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	away, leave := context.WithCancel(ctx)
-	g.past.files.Lock() // as a checkpoint does
+	g.past.files.Lock() // held as by a checkpoint
 	done := make(chan error)
 	go func() {
 		_, err := g.snapshot(away, engine.Target{Commit: first.Head.ID})
@@ -184,7 +185,8 @@ func TestPastCanceled(t *testing.T) {
 	}
 }
 
-// TestCleanupReclaims leaves of a long history no more files than of a short one.
+// TestCleanupReclaims checks that a cleanup leaves no more files of a long history than of a
+// short one.
 func TestCleanupReclaims(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -222,7 +224,8 @@ func TestCleanupReclaims(t *testing.T) {
 	}
 }
 
-// TestDeletedBranchIsReclaimed frees, at the next checkpoint, what only a branch held.
+// TestDeletedBranchIsReclaimed checks that the checkpoint after the deletion of a branch frees
+// the files that only the branch needed.
 func TestDeletedBranchIsReclaimed(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)

@@ -10,8 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestAnchorIsLaidOutAnew begins a branch at a state of the past that was made of an anchor
-// before a rewrite put another form of it in its place, and removed its segments.
+// TestAnchorIsLaidOutAnew begins a branch at a state of the past that was restored from an
+// anchor before a rewrite. The rewrite then replaced the anchor with another form and removed
+// its segments.
 func TestAnchorIsLaidOutAnew(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -23,12 +24,12 @@ func TestAnchorIsLaidOutAnew(t *testing.T) {
 		_, err := g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprintf("p%06d", i))}, engine.WriteOptions{})
 		must(t, err)
 	}
-	// A cleanup stores what there is, with its holes, and makes the head an anchor.
+	// A cleanup stores the state with its holes and makes the head an anchor.
 	_, err := g.Cleanup(ctx, engine.CleanupOptions{})
 	must(t, err)
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})
 	must(t, err)
-	// The side has few holes for a while.
+	// Branch side has too few holes for a rewrite for a while.
 	was := remembered{}
 	_, err = g.Load(ctx, strings.NewReader(manyPeople(100, 10)), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: "side"}})
 	must(t, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// remembered is what a graph was at each of its commits.
+// remembered holds the dump of a graph at each of its commits, by commit id.
 type remembered map[string]string
 
-// note takes note of the heads of all branches.
+// note adds the heads of all branches.
 func (r remembered) note(g *Graph) {
 	for _, b := range g.lines.branches {
 		if s := b.head.Load().snap; b.live.Load() && !b.deleted {
@@ -26,7 +26,7 @@ func (r remembered) note(g *Graph) {
 	}
 }
 
-// check reads every commit, and wants those that are gone to be not found.
+// check reads every commit and compares it with its dump. Commits in gone must not be found.
 func (r remembered) check(t *testing.T, g *Graph, what string, gone map[string]bool) {
 	t.Helper()
 	for id, want := range r {
@@ -48,8 +48,8 @@ func (r remembered) check(t *testing.T, g *Graph, what string, gone map[string]b
 	}
 }
 
-// beyond lists the commits that are not among the first n of a branch's line, no head
-// and no merge base.
+// beyond returns the commits that are not among the last n of any branch's line and are neither
+// head nor merge base.
 func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 	t.Helper()
 	gone := map[string]bool{}
@@ -75,7 +75,8 @@ func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 	return gone
 }
 
-// TestPast reads every commit of a history after each of its steps, and opened again.
+// TestPast reads every commit of a history after each of its steps, and once more after a
+// reopen.
 func TestPast(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		t.Run(fmt.Sprintf("opened again %t", again), func(t *testing.T) {
@@ -115,8 +116,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestPastAtRandom does anything to branches, in any order, and reads commits of all
-// branches in between, also in a graph that was opened again after a crash.
+// TestPastAtRandom runs random operations on branches in random order. Between them it reads
+// commits of all branches, also after a crash and a reopen.
 func TestPastAtRandom(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -147,11 +148,11 @@ type randomPast struct {
 	fsys *fs.Mem
 	g    *Graph
 	was  remembered
-	gone map[string]bool // by a cleanup
+	gone map[string]bool // commits reclaimed by a cleanup
 	n    int
 }
 
-// step does something. What the state of the graph refuses is no error.
+// step runs one random operation. A refusal because of the graph's state is not an error.
 func (w *randomPast) step() error {
 	ctx, g := context.Background(), w.g
 	branch := w.branch()
@@ -182,7 +183,7 @@ func (w *randomPast) step() error {
 		if len(g.lines.branches) < 5 {
 			_, err = g.CreateBranch(ctx, fmt.Sprint("b", w.n), from)
 			if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.What == notKept && missing.Name != from.Commit {
-				err = nil // a merge base that a cleanup has reclaimed
+				err = nil // it needs a merge base that a cleanup has reclaimed
 			}
 		}
 	case k < 32:
@@ -237,7 +238,7 @@ func (w *randomPast) branch() string {
 	return names[w.r.IntN(len(names))]
 }
 
-// live lists the ancestors of the heads.
+// live returns the ancestors of the heads.
 func (w *randomPast) live() map[string]bool {
 	live := map[string]bool{}
 	w.g.history.Ancestors(w.g.heads(), "", func(n int) bool {
@@ -247,7 +248,7 @@ func (w *randomPast) live() map[string]bool {
 	return live
 }
 
-// readable draws a commit that is to be read.
+// readable draws a random commit that must be readable.
 func (w *randomPast) readable() string {
 	live := w.live()
 	var ids []string
@@ -260,7 +261,7 @@ func (w *randomPast) readable() string {
 	return ids[w.r.IntN(len(ids))]
 }
 
-// read reads some commits, and now and then all.
+// read reads some commits, and occasionally all.
 func (w *randomPast) read(step int) {
 	live := w.live()
 	part, gone := remembered{}, map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rowsOf reads a query's rows as text.
+// rowsOf returns a query's rows as text.
 func rowsOf(t *testing.T, g *Graph, q *plan.Query, args engine.Args) string {
 	t.Helper()
 	ctx := context.Background()
@@ -43,8 +43,8 @@ func rowsOf(t *testing.T, g *Graph, q *plan.Query, args engine.Args) string {
 	}
 }
 
-// TestStateIsUsedAgain runs programs with one argument after another, cancelled runs and
-// results given up half-way between them: each answer is that of a program which never
+// TestStateIsUsedAgain runs programs with different arguments in turn. Between the runs it
+// cancels runs and closes results half-way. Each answer must be that of a program that never
 // ran before.
 func TestStateIsUsedAgain(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -110,7 +110,8 @@ func TestStateIsUsedAgain(t *testing.T) {
 				if _, err := r.Next(ctx); err != nil {
 					t.Fatal(err)
 				}
-				other, err := g.Query(ctx, kept, engine.Args{num(age / 2)}, engine.Target{}) // beside the open one
+				// A second run while the first result is open.
+				other, err := g.Query(ctx, kept, engine.Args{num(age / 2)}, engine.Target{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,8 +122,8 @@ func TestStateIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestQueryMemory gives a query memory for its limit and not for all its rows: what
-// pruning and sorting give back may be taken again.
+// TestQueryMemory gives a query enough memory for its limit but not for all its rows. Memory
+// that pruning and sorting release must be available again.
 func TestQueryMemory(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 600 << 10})
@@ -151,8 +152,8 @@ func TestQueryMemory(t *testing.T) {
 	}
 }
 
-// TestSharedMemory gives the queries of two graphs memory for one large result at a time.
-// Small ones run beside it, and what is closed is given back.
+// TestSharedMemory gives the queries of two graphs memory for one large result at a time. Small
+// results fit in addition to it, and closing a result releases its memory.
 func TestSharedMemory(t *testing.T) {
 	ctx := context.Background()
 	pairs := read(func(r *plan.Read) {
@@ -207,8 +208,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestWalkMemory gives a query memory for a short walk and not for a long one: what a
-// walk visits counts, though no row is made of it.
+// TestWalkMemory gives a query enough memory for a short walk but not for a long one. The nodes
+// that a walk visits count, even if they make no rows.
 func TestWalkMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 40 << 10})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20_000)); err != nil {

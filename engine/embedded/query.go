@@ -15,21 +15,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxPrograms is how many bound programs are kept, where each partsCounted parts of a
-// large one count as a program. Past it all are dropped: a plan is bound again in some
-// microseconds.
+// maxPrograms bounds the bound programs that are kept. A large program counts once more for
+// every partsCounted parts. At the bound all programs are dropped, because binding a plan again
+// takes some microseconds.
 const (
 	maxPrograms  = 1024
 	partsCounted = 256
 )
 
-// programs keeps the programs of plans.
+// programs caches the bound programs of plans.
 type programs struct {
-	of    sync.Map // *exec.Program by *plan.Query: the last one that it ran
+	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
 	count atomic.Int64
 
-	// others are the programs for schemas that a plan ran on before the last one, as of
-	// plans that are read on branches with different schemas.
+	// others has the programs of a plan for schemas other than the one that it ran on last, for
+	// plans that read branches with different schemas.
 	mu     sync.Mutex
 	others map[programKey]*exec.Program
 }
@@ -73,7 +73,8 @@ func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapsho
 	return found, nil
 }
 
-// Bind checks that a plan fits the schema at the target.
+// Bind checks that a plan fits the schema at the target. It fails with a *engine.Unsupported if
+// the plan needs vectors of texts and the graph has no Embedder.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
@@ -91,7 +92,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	return err
 }
 
-// Query runs a read on the target.
+// Query runs a read on the target. The caller must close the result.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -119,7 +120,8 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	return r, nil
 }
 
-// Explain says how a query would be run at the target, or was.
+// Explain describes how a query would run at the target. With analyze it runs the query and
+// describes the actual run. A mutation cannot be analyzed: that is a *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	snap, done, err := g.read(ctx, at)

@@ -2,6 +2,5 @@
 
 package embedded
 
-// raced says that the race detector is on, with which everything takes many times as
-// long.
+// raced reports whether the race detector is on, which slows everything down many times.
 const raced = true

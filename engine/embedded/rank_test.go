@@ -18,7 +18,7 @@ import (
 
 const benchDim = 64
 
-// posts is a schema of texts and vectors.
+// posts returns a schema of texts and vectors.
 func posts() *catalog.Schema {
 	s := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Post", Key: []string{"slug"}, Properties: []*catalog.Property{
 		{Name: "slug", Type: value.Of(value.String)},
@@ -29,8 +29,8 @@ func posts() *catalog.Schema {
 	return s
 }
 
-// postsText returns n posts of 8 to 40 words from a vocabulary of 5,000 whose
-// frequencies follow Zipf's law, each tenth with a vector.
+// postsText returns NDJSON of n posts of 8 to 40 words. The words come from a vocabulary of
+// 5,000 whose frequencies follow Zipf's law. Every tenth post has a vector.
 func postsText(r *rand.Rand, n int) string {
 	zipf := rand.NewZipf(r, 1.1, 4, 4999)
 	var s strings.Builder
@@ -74,8 +74,9 @@ var (
 	placeOf = plan.Prop{Var: 0, Name: "place", Type: value.Type{Kind: value.Vector, Dim: benchDim, Nullable: true}}
 )
 
-// ranked is a read of the first rows by a score, whose operand is the parameter; with
-// all it has a condition that holds of every post, so that no row is found by its score.
+// ranked returns a query for the first rows by a score, whose operand is the query's parameter.
+// With all set, it adds a condition that holds for every post, so that the query cannot find
+// its rows through the score's index.
 func ranked(score plan.Expr, param value.Type, limit int64, all bool) *plan.Query {
 	_, distance := score.(plan.Nearest)
 	q := &plan.Query{Params: []plan.Param{{Name: "q", Type: param}}, Read: &plan.Read{
@@ -102,8 +103,8 @@ func vectorOf(r *rand.Rand) value.Value {
 	return value.OfVector(v)
 }
 
-// TestTopMatchesScan compares the ways that look for the best alone with reads that
-// score every row, also after writes that leave dead documents and later indexes.
+// TestTopMatchesScan compares reads that search for the best rows only with reads that score
+// every row, also after writes that leave dead documents and newer indexes.
 func TestTopMatchesScan(t *testing.T) {
 	g := openPosts(t, 5000)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -143,7 +144,7 @@ func TestTopMatchesScan(t *testing.T) {
 	}
 }
 
-// uniqueLines leaves out lines whose key has occurred.
+// uniqueLines drops lines whose key has occurred before.
 func uniqueLines(text string) string {
 	seen := map[string]bool{}
 	var kept []string
@@ -245,8 +246,8 @@ func withKind(r *plan.Read, k plan.TextKind) *plan.Read {
 	return &out
 }
 
-// TestFirstUseBuildsOnce searches from many goroutines while posts are written: the
-// indexes of one state are built by one of them.
+// TestFirstUseBuildsOnce searches from many goroutines while posts are written. Only one of
+// them builds the indexes of a state.
 func TestFirstUseBuildsOnce(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)

@@ -26,8 +26,8 @@ func loadDigest(mode engine.LoadMode) hash.Hash {
 
 func mergeDigest(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
-// mutationDigest digests the statements of a mutation and its arguments: each part
-// with its length, so that no two mutations look alike.
+// mutationDigest digests the statements and the arguments of a mutation. Each part is written
+// with its length, so that different mutations have different digests.
 func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
 	d := digest{h: sha256.New()}
 	d.text("mutation")
@@ -94,7 +94,7 @@ func (d digest) pred(p plan.Pred) {
 	d.expr(p.Value)
 }
 
-// expr digests what a mutation computes with: a literal, a parameter or now.
+// expr digests an expression of a mutation: a literal, a parameter or now.
 func (d digest) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case nil:
@@ -127,7 +127,7 @@ func (d digest) value(v value.Value) {
 		d.text(string(v.Bytes()))
 	case v.Kind() == value.Vector:
 		d.number(len(v.Vector()))
-		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash never fails
+		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash returns no error
 	default:
 		d.number(int(v.Bits()))
 	}

@@ -10,49 +10,49 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// receiptAge is how long a call is answered from its receipt.
+// receiptAge is how long a call with the same idempotency key is answered from the receipt.
 const receiptAge = 24 * time.Hour
 
-// pruneEvery is after how many receipts the outdated ones are looked for.
+// pruneEvery is the number of receipts after which add looks for expired ones.
 const pruneEvery = 1024
 
-// receipts are the receipts of a branch's commits, of a day. Each takes the bytes of its
-// stored form, which are some 60 and the key, 24 for its place, and 20 to 40 of a hash
-// table.
+// receipts holds the idempotency receipts of a branch's commits of the last day. Each takes the
+// bytes of its stored form (about 60 and the key), 24 bytes for its place in the list, and 20
+// to 40 bytes in a hash table.
 type receipts struct {
-	list  []receipt // in the order of commits; a part of it that was handed out stays as it is
-	first uint32    // the number of list[0]: receipts are numbered
+	list  []receipt // in commit order; current returns parts of it, which must not change
+	first uint32    // the number of list[0]; receipts are numbered in order
 	at    map[uint64]uint32
-	more  map[receiptKey]uint32 // those whose hash another has
-	blind uint64                // bits of hashes that are not looked at: the tests make hashes alike
+	more  map[receiptKey]uint32 // receipts whose hash another receipt has in at
+	blind uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is a receipt in memory.
+// receipt is the form of a receipt in memory.
 type receipt struct {
-	commit int    // its number in the history
+	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]
 }
 
-// receiptKey is what a receipt of a branch is found by.
+// receiptKey identifies a receipt within a branch.
 type receiptKey struct{ actor, key string }
 
 var receiptSeed = maphash.MakeSeed()
 
 func (r *receipts) hash(k receiptKey) uint64 { return maphash.Comparable(receiptSeed, k) &^ r.blind }
 
-// receipted is a receipt with the commit that holds it, which may be under way.
+// receipted is a receipt and the commit that holds it, which may be in flight.
 type receipted struct {
 	version.Receipted
 	branch *branch
-	lsn    uint64 // 0 of a commit that was recovered
+	lsn    uint64 // 0 if recovery restored the commit
 }
 
-// settled waits until the commit is durable.
+// settled waits until the commit of the receipt is durable.
 func (r *receipted) settled(ctx context.Context) error { return r.branch.settled(ctx, r.lsn) }
 
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
-// add enters a receipt. Its commit is in the history.
+// add adds the receipt of commit c. REQUIRES: c is in the history h.
 func (r *receipts) add(h *version.History, c engine.Commit, rec *version.Receipt) {
 	n, _ := h.Number(c.ID)
 	if len(r.list) > 0 && len(r.list)%pruneEvery == 0 {
@@ -76,7 +76,7 @@ func (r *receipts) add(h *version.History, c engine.Commit, rec *version.Receipt
 	r.at[sum] = number
 }
 
-// prune drops the receipts that are out of date.
+// prune drops the expired receipts.
 func (r *receipts) prune(h *version.History, now time.Time) {
 	n := slices.IndexFunc(r.list, func(x receipt) bool { return !outdated(now, h.At(x.commit).Time) })
 	if n < 0 {
@@ -99,7 +99,7 @@ func (r *receipts) key(h *version.History, number uint32) receiptKey {
 	return receiptKey{h.At(x.commit).Actor, version.UnpackReceipt(x.packed).Key}
 }
 
-// find returns the receipt of a key.
+// find returns the receipt of a key; ok is false if there is none.
 func (r *receipts) find(h *version.History, k receiptKey) (rec version.Receipted, ok bool) {
 	n, ok := r.more[k]
 	if !ok {
@@ -114,7 +114,7 @@ func (x receipt) whole(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }
 
-// current lists the receipts, without those at the beginning that are out of date.
+// current lists the receipts without the expired ones at the beginning.
 func (r *receipts) current(h *version.History, now time.Time) []receipt {
 	n := 0
 	for n < len(r.list) && outdated(now, h.At(r.list[n].commit).Time) {
@@ -123,15 +123,16 @@ func (r *receipts) current(h *version.History, now time.Time) []receipt {
 	return slices.Clip(r.list[n:])
 }
 
-// keep takes note of the receipt of a commit. It is called in turn, with Graph.lines
-// locked, when the commit is in the history.
+// keep adds the receipt of a commit, if the commit has one. The commit is in the history
+// already. REQUIRES: b.turn is held and Graph.lines is locked.
 func (b *branch) keep(h *version.History, c engine.Commit, receipt *version.Receipt) {
 	if receipt != nil {
 		b.receipts.add(h, c, receipt)
 	}
 }
 
-// settled waits until the commit of a record is durable. The branch need not be locked.
+// settled waits until the commit with the record at lsn is durable. The caller need not hold
+// b.turn. The error is errPoisoned if the commit failed.
 func (b *branch) settled(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })
@@ -148,8 +149,9 @@ func (b *branch) settled(ctx context.Context, lsn uint64) error {
 	return nil
 }
 
-// repeated finds the receipt of the call that w repeats. The error is a
-// *engine.Conflict when the call asked for something else. The branch is locked.
+// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
+// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES:
+// b.turn is held.
 func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
@@ -165,8 +167,9 @@ func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 	return &receipted{r, b, lsn}, nil
 }
 
-// answered finds the receipt of the call that w repeats, ahead of its turn to write, and
-// waits until the commit that it names is durable. The errors are those of repeated too.
+// answered returns the receipt of the earlier call with the idempotency key of w, or nil,
+// before w takes the write lock itself. It waits until the receipt's commit is durable. The
+// errors include those of repeated.
 func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil

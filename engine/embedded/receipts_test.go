@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// TestReceiptTable enters receipts over two days, some keys again after a day, many whose
-// hashes are others', and holds the table to a map.
+// TestReceiptTable adds receipts over two days and compares the table with a map. Some keys
+// repeat after a day, and many hashes collide.
 func TestReceiptTable(t *testing.T) {
 	const n = 5 * pruneEvery
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// opener opens the segments of tables. Tables that share a segment share its mapping and
-// what has been read of it, and what shares a file shares the mapping.
+// opener opens the segments of tables. Tables that share a segment share its mapping and the
+// parts that were read of it. Segments in one file share the file's mapping.
 type opener struct {
 	g      *Graph
 	ctx    context.Context
@@ -29,16 +29,17 @@ func (g *Graph) opener(ctx context.Context) *opener {
 	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, files: map[string]*store.Segment{}}
 }
 
-// has tells of a segment that is open in a table of a type.
+// has registers a segment that is open in a table of type t.
 func (o *opener) has(t *version.Type, s *version.Segment) {
 	if s.Name != "" && s.Origin == nil {
 		o.opened[version.SegmentKey(t, s.Name)] = s
 	}
 }
 
-// Segment opens a segment of rows.
+// Segment opens a segment of rows of type t.
 func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
-	// A segment of another schema is read as the type that it was stored as.
+	// The key includes the type: a segment of an older schema is read as the type that it was
+	// stored as.
 	key := version.SegmentKey(t, name)
 	s := o.opened[key]
 	if s == nil {
@@ -51,11 +52,11 @@ func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error)
 		}
 		o.opened[key] = s
 	}
-	shared := *s // each table says where its rows begin
+	shared := *s // copied, because each table sets where its rows begin
 	return &shared, nil
 }
 
-// Source opens any segment.
+// Source opens any segment by name.
 func (o *opener) Source(name string) (column.Source, error) {
 	name, whole := fileOf(name), name
 	file := o.files[name]
@@ -69,7 +70,8 @@ func (o *opener) Source(name string) (column.Source, error) {
 	return partOf(file, whole), nil
 }
 
-// recover makes the state of the graph of what the store found.
+// recover restores the state of the graph from the manifest and the log records that the store
+// found.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	open := g.opener(ctx)
 	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
@@ -102,7 +104,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	return g.resumeIDs()
 }
 
-// resumeIDs makes ids greater than those of all commits.
+// resumeIDs sets the id generator so that new ids are greater than those of all commits.
 func (g *Graph) resumeIDs() error {
 	latest := g.history.Latest()
 	id, err := ulid.ParseStrict(latest)
@@ -128,12 +130,12 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	return nil
 }
 
-// replay goes through the records of a log.
+// replay replays the records of a log.
 type replay struct {
 	g    *Graph
 	open *opener
-	// wanted are the commits at which later records make branches, with their states when
-	// they have been reached; nil before.
+	// wanted has an entry for each commit at which a record of the log makes a branch: its
+	// state, or nil until the replay has reached it.
 	wanted map[string]*version.Snapshot
 }
 
@@ -177,7 +179,7 @@ func (p *replay) reached(s *version.Snapshot) {
 	}
 }
 
-// branching makes or deletes a branch.
+// branching replays a record that makes or deletes a branch.
 func (p *replay) branching(ctx context.Context, r store.Record) error {
 	b, err := version.ReadBranching(r.Payload)
 	if err != nil {
@@ -210,7 +212,7 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// state finds the state of a commit that a record about branches needs.
+// state returns the state of a commit that a branch record needs.
 func (p *replay) state(ctx context.Context, r store.Record, id string) (*version.Snapshot, error) {
 	if s := p.wanted[id]; s != nil {
 		return s, nil
@@ -222,7 +224,7 @@ func (p *replay) state(ctx context.Context, r store.Record, id string) (*version
 	return s, err
 }
 
-// commit makes the commit of a record.
+// commit replays the record of a commit.
 func (p *replay) commit(ctx context.Context, r store.Record) error {
 	c, receipt, rest, err := version.Header(r.Payload)
 	if err != nil {
@@ -246,7 +248,7 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	b.head.Store(next)
 	p.g.history.Add(c, r.LSN)
 	b.keep(&p.g.history, c, receipt)
-	// The record keeps its log file in memory.
+	// Clone rest, because the record would keep its whole log file in memory.
 	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)
 	if len(c.Parents) > 1 {
@@ -257,7 +259,7 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// apply does what a record says, given without its header.
+// apply replays a record on a transaction. rest is the record's payload after its header.
 func (g *Graph) apply(ctx context.Context, tx *version.Txn, kind uint8, rest []byte, open *opener) error {
 	switch kind {
 	case version.KindRows:
@@ -280,8 +282,8 @@ func (g *Graph) apply(ctx context.Context, tx *version.Txn, kind uint8, rest []b
 	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
 }
 
-// recoverPast takes up what a manifest has of the past. A state of the manifest that
-// nothing before it leads to becomes an anchor itself.
+// recoverPast restores the anchors and the archive of a manifest. A state of the manifest that
+// cannot be restored from an earlier anchor becomes an anchor itself.
 func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
 	g.past.archive, g.past.archived = m.Archive, g.history.Len()
 	for _, a := range m.Anchors {
@@ -292,7 +294,7 @@ func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
 			g.past.anchors[base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Commit.ID}, snap: base, lsn: lsn}
 		}
 	}
-	runs := map[string]run{} // branches that begin at one commit have one tip
+	runs := map[string]run{} // by commit id; branches that begin at one commit share a tip
 	for _, b := range g.lines.sorted {
 		id := b.tip.snap.Commit.ID
 		r, known := runs[id]
@@ -312,7 +314,7 @@ func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
 }
 
-// segment opens a segment.
+// segment opens the file that holds the named segment.
 func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error) {
 	id, err := segmentID(name)
 	if err != nil {
@@ -321,7 +323,8 @@ func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error
 	return g.store.OpenSegment(ctx, id)
 }
 
-// readBlock hands a block of a segment to use, which copies what it keeps.
+// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
+// copy the bytes that it keeps.
 func (g *Graph) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
 	seg, err := g.segment(ctx, name)
 	if err != nil {

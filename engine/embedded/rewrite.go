@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	// catchUps is how often at most a rewrite takes in what was committed meanwhile:
-	// the last time it stops the writers.
+	// catchUps bounds the rounds in which a rewrite replays the commits made meanwhile. A final
+	// round follows with the writers stopped.
 	catchUps = 5
-	// fewCommits are done again in less time than the manifest takes to write.
+	// fewCommits is a number of commits that take less time to replay than the manifest takes
+	// to write.
 	fewCommits = 64
 )
 
-// journal keeps the commits that are made while a rewrite is under way. It is guarded by
-// the branch's turn.
+// journal records the commits of a branch that are made during a rewrite. Guarded by the
+// branch's turn.
 type journal struct {
 	entries []journalEntry
-	bulk    bool // one of them holds numbers of entities, which the rewrite changes
+	bulk    bool // one of them has entity numbers in its record, which the rewrite changes
 }
 
 type journalEntry struct {
@@ -40,21 +41,24 @@ func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 	}
 }
 
-// rewriting is a rewrite of one branch under way.
+// rewriting is the state of a rewrite of one branch.
 type rewriting struct {
 	*branch
-	tip  *commit   // that is laid out anew
-	made []*commit // from there on, in the new layout
-	held bool      // its turn is
+	tip  *commit   // the tip that is laid out anew
+	made []*commit // that tip and the commits after it, in the new layout
+	held bool      // whether the rewrite holds the branch's turn
 }
 
-// rewrite lays the tips of sparse branches out anew, without holes, stores them and makes
-// them what an Open begins with; then it does again what was committed meanwhile, as that
-// Open would do, and puts the outcome in the place of heads and tips. What branches share
-// they share again, and so do the merge bases in memory. Readers are not touched;
-// writers on these branches wait while the manifest is written. done is false when a bulk
-// commit came between, whose record would not fit the rewrite. It is called with checkMu
-// and shape held.
+// rewrite lays out the tips of sparse branches anew, without holes. It works in three steps:
+//
+//  1. It stores the new layout. Rows that branches or the merge bases in memory share are shared
+//     again.
+//  2. It replays the commits made meanwhile, as Open would.
+//  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
+//
+// Readers are not affected. Writers on these branches wait while the manifest is written. done
+// is false if a bulk commit was made meanwhile, because its record does not fit the new layout.
+// REQUIRES: g.checkMu is locked, and g.shape for writing.
 func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
@@ -93,8 +97,9 @@ func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err
 	return true, nil
 }
 
-// layOut stores the states of a cut, those of branches under rewrite and sparse merge
-// bases laid out anew, and makes the former anchors.
+// layOut stores the states of a cut. It lays out anew the branches under rewrite and the sparse
+// merge bases, and stores the old heads of those branches as anchors. It returns the segments
+// that it made, also when it fails.
 func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
 	w := version.Rewriter{Floor: g.opts.sparse}
 	anew := map[*version.Snapshot]bool{}
@@ -137,13 +142,13 @@ func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after m
 	return after, &w.Flushes, append(segments, made...), err
 }
 
-// install catches up with the branches under rewrite, makes the manifest the one in force
-// and puts the states of after in their places.
+// install replays the new commits of the branches under rewrite, puts the manifest in force,
+// and replaces the states in memory with those of after.
 func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}
 	for _, w := range all {
 		if w.tip == nil {
-			return false, nil // it is deleted
+			return false, nil // the branch is deleted
 		}
 		w.made = []*commit{{snap: after[w.tip.snap], lsn: w.tip.lsn}}
 	}
@@ -164,7 +169,7 @@ func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after m
 		if n, err := g.catchUp(ctx, w, anchors); n < 0 || err != nil {
 			return false, err
 		}
-		// If the manifest fails it may be in force all the same after the next Open.
+		// A manifest whose write fails may still be in force after the next Open.
 		w.doubt = true
 	}
 	if err := g.manifest(ctx, cut, after); err != nil {
@@ -184,9 +189,8 @@ func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after m
 	})
 }
 
-// catchUp does again what was committed to a branch since the last time, and returns how
-// many commits these were, or -1 when there is one that cannot be done again. States that
-// are anchors are put in the map.
+// catchUp replays the commits made on a branch since the last call. It returns their number, or
+// -1 if one of them cannot be replayed. It enters the new states of anchors in anchors.
 func (g *Graph) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
 	if !w.held {
 		w.hold()
@@ -223,7 +227,7 @@ func (g *Graph) catchUp(ctx context.Context, w *rewriting, anchors map[string]*v
 	return len(entries), nil
 }
 
-// needed drops the states before the head's, the last one excepted.
+// needed drops the states before the head's, but always keeps the last one.
 func (b *branch) needed(made []*commit) []*commit {
 	head, n := b.head.Load().lsn, 0
 	for n < len(made)-1 && made[n].lsn < head {

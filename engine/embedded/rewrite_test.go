@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestChurn inserts, updates and deletes the same few persons again and again: what the
-// graph holds stays in proportion to what is alive, and a reader that began before it
-// all sees what was there.
+// TestChurn inserts, updates and deletes the same few persons repeatedly. The size of the graph
+// stays in proportion to its live entities, and a reader that began earlier still sees the
+// original data.
 func TestChurn(t *testing.T) {
 	const floor, turns = 200, 3000
 	ctx := context.Background()
@@ -44,7 +44,7 @@ func TestChurn(t *testing.T) {
 		_, err = g.Mutate(ctx, deletePerson, engine.Args{str("churn")}, engine.WriteOptions{})
 		mutate(err)
 	}
-	// A rewrite begins at the floor, and lasts for some commits.
+	// A rewrite begins at the floor of holes, and more holes arise while it runs.
 	const most = 4 * (floor + 1000)
 	snap := g.main.head.Load().snap
 	for _, table := range snap.Tables() {
@@ -69,7 +69,7 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// TestRewriteBesideWriters rewrites without pause beside writers, loads and readers.
+// TestRewriteBesideWriters rewrites continuously while writers, loads and readers run.
 func TestRewriteBesideWriters(t *testing.T) {
 	const writers, each = 8, 150
 	ctx := context.Background()
@@ -133,7 +133,7 @@ func TestRewriteBesideWriters(t *testing.T) {
 	}
 }
 
-// thin makes a graph of which most has been deleted.
+// thin makes a graph most of whose entities are deleted.
 func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	t.Helper()
 	g := create(t, fsys, opts)
@@ -151,8 +151,8 @@ func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	return g
 }
 
-// TestCommitsDuringRewrite makes commits while a rewrite stores its segments: small ones
-// are in it afterwards, and a load that holds numbers makes it step back.
+// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite
+// includes small commits. A load whose record has entity numbers makes it give up.
 func TestCommitsDuringRewrite(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -201,7 +201,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 			if got := g.main.head.Load().snap.Nodes(0).Ordinals() < before; got != c.rewritten {
 				t.Errorf("rewritten: %v, want %v", got, c.rewritten)
 			}
-			// What comes after it is built on it, numbers and all.
+			// Later commits build on the rewrite and use its numbers.
 			if err := loadText(g, engine.Merge, manyPeople(100, 20)); err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 				t.Error("a load after the rewrite changed what was there")
 			}
 			want = dump(g.main.head.Load().snap)
-			if err := g.store.Close(); err != nil { // as a kill would
+			if err := g.store.Close(); err != nil { // leaves the files as a kill does
 				t.Fatal(err)
 			}
 			again, err := Open(ctx, fsys, dir, opts)
@@ -224,8 +224,8 @@ func TestCommitsDuringRewrite(t *testing.T) {
 	}
 }
 
-// TestDoubtfulManifest loses the reply to the manifest of a rewrite: until the next
-// checkpoint no record may rely on either numbering, whichever an Open would find.
+// TestDoubtfulManifest loses the reply to the write of a rewrite's manifest. Until the next
+// checkpoint, no record may rely on the old or the new numbering, because Open may find either.
 func TestDoubtfulManifest(t *testing.T) {
 	ctx := context.Background()
 	for _, applied := range []bool{true, false} {
@@ -297,9 +297,9 @@ func TestDoubtfulManifest(t *testing.T) {
 	})
 }
 
-// TestFailedCheckpoint fails each operation of a checkpoint and of a rewrite in turn, as
-// a full disk does: the graph goes on, the next checkpoint makes up for it, and whoever
-// opens the directory at either time finds what was acknowledged.
+// TestFailedCheckpoint fails each operation of a checkpoint and of a rewrite in turn, as a full
+// disk does. The graph continues, and the next checkpoint stores everything. An Open before or
+// after that checkpoint finds the acknowledged data.
 func TestFailedCheckpoint(t *testing.T) {
 	ctx := context.Background()
 	for _, sparse := range []uint32{8, 1 << 20} {

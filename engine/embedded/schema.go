@@ -12,17 +12,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// maxViolations bounds how many broken rules a refused schema reports.
+// maxViolations bounds the violations that a refused schema reports.
 const maxViolations = 100
 
-// changeBlock is the block of a segment that holds a change of schema.
+// changeBlock is the name of the block that holds a change of schema in a segment.
 const changeBlock = "change"
 
-// ApplySchema puts a schema in force on a branch. Rows stay where they are stored: a
-// column that is added is null, one that is renamed is found under its old name, and one
-// of a wider type is converted in memory, until a checkpoint or a rewrite writes the rows
-// anew for reasons of its own. It holds up writers on the branch while it looks through
-// the rows that rules are added to, and waits for a checkpoint that is under way.
+// ApplySchema puts a schema in force on a branch, as one commit. It does not rewrite rows: an
+// added column reads as null, a renamed column is found under its old name, and a column with a
+// wider type is converted in memory, until a checkpoint or a rewrite writes the rows anew for
+// another reason.
+//
+// ApplySchema waits for a running checkpoint. It blocks writers on the branch while it checks
+// the stored rows against new rules. The error is a *engine.UnsupportedMigration for steps that
+// cannot be taken, a *engine.DataLoss for destructive steps without opts.AllowDataLoss, and a
+// *engine.ConstraintViolations for rows that break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -41,7 +45,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	if w.receipt != nil {
 		w.receipt.Body = schemaDigest(to, opts)
 	}
-	g.shape.RLock() // a checkpoint takes its tables for those of one schema
+	g.shape.RLock() // a checkpoint assumes that the tables of a branch have one schema
 	w.staged = g.shape.RUnlock
 	out := &engine.SchemaChange{}
 	first, made, head, err := g.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
@@ -63,7 +67,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	return out, nil
 }
 
-// migrate does to a transaction what leads to a schema, and reports it.
+// migrate applies to a transaction the steps that lead to a schema, and reports them in out.
 func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
@@ -105,8 +109,8 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// permit takes the reason from the steps that the stored data permits, or that are to be
-// checked against it, and returns the types that begin anew.
+// permit clears the reason of each step that the stored data permits, or that will be checked
+// against the data. It returns the types whose tables begin empty.
 func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
@@ -122,7 +126,7 @@ func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapsh
 		t := to.Type(e, s.Type)
 		old := part[t.Index].From
 		if s.Code == catalog.ChangeEndpoints {
-			// It has other ends: the way lets it begin anew.
+			// An edge type with other endpoints is not carried over, so find it by name.
 			old = before(steps, from, t)
 		}
 		switch empty := old < 0 || base.Table(e, old).Live() == 0; s.Code {
@@ -141,7 +145,7 @@ func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapsh
 	return anew
 }
 
-// before finds the position of an edge type before the steps.
+// before returns the index that an edge type has in the schema before the steps, or -1.
 func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
 	name := t.Name
 	for _, s := range steps {
@@ -160,7 +164,8 @@ func report(steps []catalog.Step, from, to string) engine.SchemaChange {
 	return engine.SchemaChange{Steps: steps, Supported: m.Supported(), Destructive: m.Destructive(), From: from, To: to}
 }
 
-// opposed returns the error of steps that cannot be taken, or must not be.
+// opposed returns the error for steps that are unsupported, or that lose data without
+// permission.
 func opposed(steps []catalog.Step, allowDataLoss bool) error {
 	var unsupported, destructive []catalog.Step
 	for _, s := range steps {
@@ -180,8 +185,8 @@ func opposed(steps []catalog.Step, allowDataLoss bool) error {
 	return nil
 }
 
-// repeatedChange answers a call from the receipt of the one that it repeats, whose steps
-// were all taken.
+// repeatedChange answers a call from the receipt of the call that it repeats. All steps of that
+// call were taken.
 func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	from, err := catalog.Decode(first.Receipt.Schema)
 	if err != nil {
@@ -197,7 +202,7 @@ func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts en
 	return &out, nil
 }
 
-// schemaDigest digests what a change of schema asks for.
+// schemaDigest digests the content of a call of ApplySchema, for its idempotency receipt.
 func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) {
 	d := digest{h: sha256.New()}
 	d.text("schema")
@@ -214,8 +219,8 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 	return sum
 }
 
-// changeRecord makes the log record of a commit that puts a schema in force, behind its
-// header.
+// changeRecord makes the log record of a commit that puts a schema in force. It appends the
+// change to the record's header.
 func (g *Graph) changeRecord(ctx context.Context, tx *version.Txn, header []byte) (record, error) {
 	change := tx.AppendChange(nil, encode)
 	switch {
@@ -231,8 +236,8 @@ func (g *Graph) changeRecord(ctx context.Context, tx *version.Txn, header []byte
 	return record{kind: version.KindSchema, payload: version.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
 }
 
-// redoChange does to a transaction what a record says that puts a schema in force, from
-// behind its header.
+// redoChange replays a record that puts a schema in force. payload is the record's payload
+// after its header.
 func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte) error {
 	redo := func(change []byte) error {
 		ch, ops, err := version.ReadChange(change, catalog.Decode)
@@ -254,13 +259,13 @@ func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte)
 	return g.readBlock(ctx, name, changeBlock, redo)
 }
 
-// align brings the states of a merge to one schema, that of the side which descends from
-// the other's: the transaction on the target, the base and the source. lost are the
-// conflicts about what the other side changed and has no type any more. The error is a
-// *engine.SchemasDiverge.
+// align brings the three states of a merge (the transaction on the target, the base and the
+// source) to one schema: that of the side whose schema descends from the other's. lost lists
+// the conflicts about changes whose type the descendant schema has dropped. The error is a
+// *engine.SchemasDiverge if neither schema descends from the other.
 func align(from, to string, base, source *version.Snapshot, tx *version.Txn, whole bool) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
-	// carried brings the base to the schema of a side.
+	// carried converts the base to the schema of a side.
 	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
 		c, ok := side.Schema.Since(base.Schema)
 		if !ok {
@@ -270,8 +275,8 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 		return b, true, err
 	}
 	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
-	// When a schema came back each may descend from the other: then the side counts as
-	// the descendant whose schema is not the base's.
+	// If a schema was put back in force, each schema may descend from the other. Then the side
+	// whose schema differs from the base's counts as the descendant.
 	down, ok := target.Schema.Since(source.Schema)
 	if _, both := source.Schema.Since(target.Schema); both && down != nil && target.Schema.Digest == base.Schema.Digest {
 		ok = false

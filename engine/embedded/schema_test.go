@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// changed returns people with changes.
+// changed returns the schema people with the given changes.
 func changed(changes ...func(s *catalog.Schema)) *catalog.Schema {
 	s := people()
 	for _, change := range changes {
@@ -38,7 +38,7 @@ func without(props []*catalog.Property, name string) (out []*catalog.Property) {
 	return out
 }
 
-// townsfolk calls the city a town, has mail, and no tags.
+// townsfolk returns people with city renamed to town, a new property mail, and no tags.
 func townsfolk() *catalog.Schema {
 	return changed(func(s *catalog.Schema) {
 		n := s.Nodes[0]
@@ -47,8 +47,8 @@ func townsfolk() *catalog.Schema {
 	})
 }
 
-// labelled has labels instead of notes, and no mail; and the city is a second time what
-// the town was.
+// labelled returns townsfolk with labels instead of notes, without mail, and with a new
+// property city, the former name of town.
 func labelled() *catalog.Schema {
 	s := townsfolk()
 	n := s.Nodes[0]
@@ -67,7 +67,7 @@ func applySchema(branch string, schema *catalog.Schema, hard bool) deed {
 	}}
 }
 
-// schemaScript changes the schema of main and of a branch, and merges the branch.
+// schemaScript changes the schemas of main and of a branch, and merges the branch.
 func schemaScript() script {
 	return script{name: "schemas", deeds: []deed{
 		loading("", engine.Merge, manyPeople(0, 30)),
@@ -98,7 +98,7 @@ func schemaScript() script {
 	}}
 }
 
-// TestSchemaReopened opens the graph again after each step, and wants it unchanged.
+// TestSchemaReopened opens the graph again after each step and checks that it is unchanged.
 func TestSchemaReopened(t *testing.T) {
 	ctx := context.Background()
 	for _, inline := range []int{700, 1 << 20} {
@@ -139,7 +139,7 @@ func TestSchemaReopened(t *testing.T) {
 	}
 }
 
-// TestHardDrop looks for a dropped value in the files of the graph.
+// TestHardDrop searches the files of the graph for a dropped value.
 func TestHardDrop(t *testing.T) {
 	ctx := context.Background()
 	for _, hard := range []bool{false, true} {
@@ -159,7 +159,7 @@ func TestHardDrop(t *testing.T) {
 		if err := g.checkpoint(ctx); err != nil {
 			t.Fatal(err)
 		}
-		// The commits before it have the values, as long as they are kept.
+		// Earlier commits have the values as long as they are kept.
 		if _, err := g.Cleanup(ctx, engine.CleanupOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestHardDrop(t *testing.T) {
 	}
 }
 
-// TestSchemaReceiptReopened repeats a call after the graph was opened again.
+// TestSchemaReceiptReopened repeats a call with its idempotency key after a reopen.
 func TestSchemaReceiptReopened(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -238,8 +238,8 @@ func TestSchemaReceiptReopened(t *testing.T) {
 	g.Close()
 }
 
-// TestSchemaAmongWriters changes the schema to and fro while others write, read and make
-// checkpoints: nothing that was acknowledged is lost.
+// TestSchemaAmongWriters changes the schema back and forth while other goroutines write, read
+// and make checkpoints. No acknowledged write is lost.
 func TestSchemaAmongWriters(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -289,8 +289,8 @@ func TestSchemaAmongWriters(t *testing.T) {
 	}
 }
 
-// TestTextAcrossSchemas asks the text index of a property before and after it is renamed,
-// and moved to another place.
+// TestTextAcrossSchemas searches the text index of a property before and after the property is
+// renamed and moved to another position.
 func TestTextAcrossSchemas(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)
@@ -323,8 +323,8 @@ func TestTextAcrossSchemas(t *testing.T) {
 	search("mail", "house", 1)
 }
 
-// TestSchemaLeavesRows adds, renames and drops properties of many rows, and wants work
-// for the schema and not for the rows.
+// TestSchemaLeavesRows adds, renames and drops properties of many rows. The work must depend on
+// the schema and not on the number of rows.
 func TestSchemaLeavesRows(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -369,8 +369,8 @@ func TestSchemaLeavesRows(t *testing.T) {
 	}
 }
 
-// TestMergeOfStoredSegments merges a branch whose tables have the segments of the base,
-// and one of their columns no longer: rows in one segment need not be the same.
+// TestMergeOfStoredSegments merges a branch whose tables share the base's segments but have
+// dropped one column. So rows in the same segment may differ.
 func TestMergeOfStoredSegments(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)
@@ -401,8 +401,8 @@ func TestMergeOfStoredSegments(t *testing.T) {
 	}
 }
 
-// TestProgramsOfSchemas reads one plan on branches with different schemas, and wants it
-// bound once for each.
+// TestProgramsOfSchemas runs one plan on branches with different schemas. It must be bound only
+// once for each.
 func TestProgramsOfSchemas(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)

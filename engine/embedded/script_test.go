@@ -14,25 +14,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// script is what the tests of crashes and failures do to a graph. Every id is given, so
-// that a deed always makes the same state.
+// script is a sequence of deeds for the tests of crashes and failures. Every id is given
+// explicitly, so that a deed always makes the same state.
 type script struct {
 	name  string
 	deeds []deed
-	past  bool                         // what can be read of the past is compared too
-	made  func(t *testing.T, g *Graph) // looks at what a whole run made; may be nil
+	past  bool                         // whether to compare the readable past too
+	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
 }
 
-// deed is one call. It is acknowledged when it returns nil.
+// deed is one call. It is acknowledged if it returns nil.
 type deed struct {
-	call string // the method of the engine
+	call string // name of the engine's method
 	do   func(g *Graph) error
 }
 
-// reads are the methods of an engine that make nothing durable.
+// reads are the methods of an engine that write nothing durable.
 var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Explain", "Export", "Query", "Schema", "Snapshot"}
 
-// TestScriptsDoEverything wants every method of an engine that writes in a script.
+// TestScriptsDoEverything checks that the scripts call every method of an engine that writes.
 func TestScriptsDoEverything(t *testing.T) {
 	var calls []string
 	for _, s := range scripts() {
@@ -89,7 +89,7 @@ func dropping(name string) deed {
 	return deed{"DeleteBranch", func(g *Graph) error { return g.DeleteBranch(context.Background(), name) }}
 }
 
-// droppingSeen deletes a branch at the head that it has.
+// droppingSeen deletes a branch on the condition that its head is the current one.
 func droppingSeen(name string) deed {
 	return deed{"DeleteBranchAt", func(g *Graph) error {
 		s, err := g.Snapshot(context.Background(), engine.Target{Branch: name})
@@ -115,7 +115,7 @@ func scripts() []script {
 			mutation(connect, on(""), "ann", "bob", "k1"),
 			loading("", engine.Merge, `{"type":"Person","data":{"name":"cat","tags":["a","b"]}}`+"\n"+`{"type":"Note","data":{"id":"n1","text":"hello"}}`+"\n"+`{"edge":"About","from":"n1","to":"cat","data":{"id":"a1"}}`),
 			checkpoint,
-			loading("", engine.Append, manyPeople(0, 40)), // as segments
+			loading("", engine.Append, manyPeople(0, 40)), // stored as segments
 			insert("", "dan", 40),
 			mutation(birthday, on(""), 77, 3),
 			checkpoint,
@@ -129,7 +129,7 @@ func scripts() []script {
 			checkpoint,
 			insert("", "fay", 6),
 			loading("", engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
-			checkpoint, // a rewrite: most numbers are those of the dead
+			checkpoint, // a rewrite: most numbers belong to deleted entities
 			insert("", "gus", 7),
 			loading("", engine.Merge, manyPeople(10, 30)),
 			mutation(connect, on(""), "gus", "p000011", "k2"),
@@ -147,12 +147,12 @@ func scripts() []script {
 			checkpoint,
 			mutation(deletePerson, on("side"), "p000003"),
 			forking("deep/er", "side"),
-			loading("deep/er", engine.Merge, manyPeople(20, 30)), // as segments
+			loading("deep/er", engine.Merge, manyPeople(20, 30)), // stored as segments
 			insert("", "dan", 33),
 			merging("side", "main", engine.MergeOptions{Actor: "tester", IdempotencyKey: "once"}),
 			insert("side", "ann", 99),
 			checkpoint,
-			merging("deep/er", "main", engine.MergeOptions{}), // spilled
+			merging("deep/er", "main", engine.MergeOptions{}), // its operations go to a segment
 			dropping("side"),
 			forking("side", "deep/er"),
 			insert("side", "eve", 5),
@@ -171,7 +171,7 @@ func scripts() []script {
 	}
 }
 
-// history goes back to commits of the past, and reclaims some.
+// history makes branches at commits of the past, and reclaims some of the past.
 func history() []deed {
 	return []deed{
 		insert("", "ann", 30),
@@ -179,7 +179,7 @@ func history() []deed {
 		mutation(connect, on(""), "ann", "bob", "k1"),
 		loading("", engine.Merge, `{"type":"Person","data":{"name":"cat","tags":["a","b"]}}`+"\n"+`{"type":"Note","data":{"id":"n1","text":"hello"}}`+"\n"+`{"edge":"About","from":"n1","to":"cat","data":{"id":"a1"}}`),
 		checkpoint,
-		loading("", engine.Merge, manyPeople(0, 40)), // as segments
+		loading("", engine.Merge, manyPeople(0, 40)), // stored as segments
 		mutation(birthday, on(""), 77, 3),
 		checkpoint,
 		loading("", engine.Merge, manyPeople(20, 40)),
@@ -189,9 +189,9 @@ func history() []deed {
 		insert("", "eve", 5),
 		checkpoint,
 		loading("", engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
-		checkpoint, // a rewrite: most numbers are those of the dead
+		checkpoint, // a rewrite: most numbers belong to deleted entities
 		loading("", engine.Merge, manyPeople(10, 30)),
-		{"CreateBranch", func(g *Graph) error { // at a commit of the past
+		{"CreateBranch", func(g *Graph) error { // begins at a commit of the past
 			commits, err := g.Commits(context.Background(), "", engine.CommitRange{Before: 4, Limit: 1})
 			if err == nil {
 				_, err = g.CreateBranch(context.Background(), "side", engine.Target{Commit: commits[0].ID})
@@ -221,7 +221,7 @@ func cleaning(opts engine.CleanupOptions) deed {
 	}}
 }
 
-// dump describes what a graph holds.
+// dump describes the content of a graph.
 func (s script) dump(g *Graph) string {
 	text := dumpAll(g)
 	if !s.past {

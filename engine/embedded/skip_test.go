@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestSkip holds that what follows skipped rows is what follows them in the whole,
-// within and across batches.
+// TestSkip checks that the rows after skipped rows are the same as in a full read, within a
+// batch and across batches.
 func TestSkip(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{})

@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// BenchmarkSocial runs the works of the benchmark graph that scan, group and compare
-// vectors, at full size, until every value is read.
+// BenchmarkSocial runs the queries of the benchmark graph that scan, group and compare vectors,
+// at full size, and reads every value.
 func BenchmarkSocial(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it loads 1,620,000 rows")
@@ -119,7 +119,7 @@ func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embe
 	return g
 }
 
-// readAll runs a query and reads every value; it returns the number of rows.
+// readAll runs a query, reads every value, and returns the number of rows.
 func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, args engine.Args) int {
 	res, err := g.Query(ctx, q, args, engine.Target{})
 	if err != nil {
@@ -144,7 +144,7 @@ func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, a
 	}
 }
 
-// batchSink keeps the compiler from dropping what is only read.
+// batchSink keeps the compiler from removing reads whose results are unused.
 var batchSink int64
 
 func touched(c *engine.Column, i int) int64 {

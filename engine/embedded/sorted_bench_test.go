@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// benchSorted has 100,000 persons, whose ages are indexed or not.
+// benchSorted makes a graph of 100,000 persons, with ages indexed or not.
 func benchSorted(t testing.TB, indexed bool) *Graph {
 	t.Helper()
 	s := &catalog.Schema{Nodes: []*catalog.Node{people().Nodes[0]}, Edges: people().Edges[:1]}
@@ -30,7 +30,8 @@ func benchSorted(t testing.TB, indexed bool) *Graph {
 	return g
 }
 
-// byAge are the names of the persons of at least 89 years, and the first ten by age.
+// byAge returns two queries: the names of the persons of at least 89 years, and the first ten
+// names by age.
 func byAge() (ranged, first *plan.Query) {
 	name := allPeople.Read.Columns
 	ranged = &plan.Query{Read: &plan.Read{
@@ -61,7 +62,7 @@ func BenchmarkSorted(b *testing.B) {
 							b.Fatalf("%d rows, error %v", n, err)
 						}
 					}
-					run() // the first builds the index
+					run() // the first run builds the index
 					for b.Loop() {
 						run()
 					}
@@ -71,8 +72,8 @@ func BenchmarkSorted(b *testing.B) {
 	}
 }
 
-// asked counts how often it is asked whether it has ended, which a query does once for
-// some thousands of entities that it looks at.
+// asked is a context that counts the checks of Err. A query checks it once per some thousands
+// of entities that it visits.
 type asked struct {
 	context.Context
 	n int
@@ -83,8 +84,9 @@ func (a *asked) Err() error {
 	return a.Context.Err()
 }
 
-// TestSortedLooksAtFew asks for the ends of an indexed property in 100,000 entities: the
-// query looks at what it returns, as it does not without the index.
+// TestSortedLooksAtFew reads the first and last rows by an indexed property of 100,000
+// entities. With the index the query visits only the rows that it returns; without the index it
+// visits more.
 func TestSortedLooksAtFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it loads two graphs of 100,000 nodes")
@@ -94,7 +96,7 @@ func TestSortedLooksAtFew(t *testing.T) {
 		g := benchSorted(t, indexed)
 		ranged, first := byAge()
 		for k, q := range []*plan.Query{ranged, first} {
-			for range 2 { // the first builds the index
+			for range 2 { // the first run builds the index
 				ctx := &asked{Context: context.Background()}
 				r, err := g.Query(ctx, q, nil, engine.Target{})
 				if err != nil {

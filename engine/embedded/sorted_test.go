@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestSortedWhileWriting asks for the first rows by an indexed property from several
-// goroutines while entities come, so that they build and follow the index at once.
+// TestSortedWhileWriting reads the first rows by an indexed property from several goroutines
+// while entities are inserted, so that they build and extend the index concurrently.
 func TestSortedWhileWriting(t *testing.T) {
 	s := &catalog.Schema{Nodes: []*catalog.Node{people().Nodes[0]}, Edges: people().Edges[:1]}
 	s.Nodes[0].Index = [][]string{{"age"}}
@@ -48,7 +48,8 @@ func TestSortedWhileWriting(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	// The index of the last state may not be there yet: nobody builds it for a query that has ended.
+	// The last state may have no index yet, and a query whose context has ended does not build
+	// one.
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := g.Query(ctx, first, nil, engine.Target{}); err == nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// counters count what the graph has done in the background since it was opened.
+// counters count the background work since the graph was opened.
 type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
 
-// Stats are figures of the graph. Of a graph that is closed they are the last ones.
+// Stats returns figures about the graph. For a closed graph it returns the last ones.
 func (g *Graph) Stats() engine.Stats {
 	s := engine.Stats{
 		Commits: int64(g.history.Len()), Calls: max(0, g.calls.calls.Load()), LogBytes: max(0, g.logged.Load()),

@@ -14,18 +14,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// tracerName is the instrumentation scope of spans of reads and their operators.
+// tracerName is the instrumentation scope of the spans of reads and operators.
 const tracerName = "github.com/omnigraph-go/omnigraph/engine/embedded"
 
-// tracedRun runs a program under a profile and a span. The operators become spans when
-// the result is closed.
+// tracedRun runs a program with a profile and in a span. Closing the result makes the spans of
+// the operators.
 func (g *Graph) tracedRun(ctx context.Context, parent trace.Span, prog *exec.Program, q *plan.Query, snap *version.Snapshot, args engine.Args, at engine.Target) (engine.Result, error) {
 	tracer := parent.TracerProvider().Tracer(tracerName)
 	start := time.Now()
 	ctx, span := tracer.Start(ctx, "read", trace.WithTimestamp(start), trace.WithAttributes(attribute.String("omnigraph.commit", snap.Commit.ID)))
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, true))
 	if err != nil {
-		span.SetStatus(codes.Error, "") // the text of an error may hold values
+		span.SetStatus(codes.Error, "") // the text of an error may contain values
 		span.End()
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (g *Graph) tracedRun(ctx context.Context, parent trace.Span, prog *exec.Pro
 // traced is the result of a read in a traced request.
 type traced struct {
 	*exec.Result
-	ctx    context.Context // of the span, for those of the operators
+	ctx    context.Context // context of the span, for the operators' spans
 	tracer trace.Tracer
 	span   trace.Span
 	start  time.Time
@@ -44,7 +44,7 @@ type traced struct {
 	closed bool
 }
 
-// Next returns the next batch; see [engine.Result].
+// Next returns the next batch and counts its rows; see [engine.Result].
 func (r *traced) Next(ctx context.Context) (*engine.Batch, error) {
 	b, err := r.Result.Next(ctx)
 	if b != nil {
@@ -53,20 +53,20 @@ func (r *traced) Next(ctx context.Context) (*engine.Batch, error) {
 	return b, err
 }
 
-// Skip passes over rows; see [exec.Result.Skip].
+// Skip skips at most n rows and returns how many it skipped; see [exec.Result.Skip].
 func (r *traced) Skip(n int) int {
 	n = r.Result.Skip(n)
 	r.rows += int64(n)
 	return n
 }
 
-// Close releases the result and ends its span.
+// Close makes the operators' spans, ends the span, and releases the result.
 func (r *traced) Close() error {
 	if r.closed {
 		return nil
 	}
 	r.closed = true
-	// A run that was cut short has its spans too; a plan too large to explain has none.
+	// A run that was cut short has spans too. A plan too large to explain has none.
 	if op, err := r.Result.Explain(context.WithoutCancel(r.ctx), r.query, r.rows); err == nil {
 		r.operator(r.ctx, op, r.start)
 	}
@@ -75,10 +75,10 @@ func (r *traced) Close() error {
 	return r.Result.Close()
 }
 
-// operator makes spans of an operator and of those below it, and returns when they end.
-// Operators pass rows on in turns, so a span does not lie where its work was done: it
-// begins with its children, one after the other, and its own time follows them. Its
-// detail is left out, since it may hold values out of a query's text.
+// operator makes spans for an operator and its children, and returns when the operator's span
+// ends. Operators alternate as rows flow, so no span can show when the work was done. A span
+// begins with the spans of its children, one after another, and its own time follows them. The
+// operator's detail is left out, because it may contain values from the query's text.
 func (r *traced) operator(ctx context.Context, op *engine.Operator, start time.Time) (end time.Time) {
 	attrs := []attribute.KeyValue{
 		attribute.Int64("omnigraph.operator.time_ns", op.Time.Nanoseconds()), attribute.Float64("omnigraph.operator.estimate", op.Estimate),

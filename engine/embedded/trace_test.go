@@ -18,9 +18,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestTracedReads holds the spans of a read to what was read of it: of all rows, of the
-// first ones, of those behind others, and of a read that failed. A context whose span
-// is not recorded makes none, and no other result.
+// TestTracedReads compares the spans of a read with the rows that were read: all rows, the
+// first rows, rows after skipped ones, and a read that failed. A context whose span is not
+// recorded makes no spans and returns the same result.
 func TestTracedReads(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
@@ -52,7 +52,7 @@ func TestTracedReads(t *testing.T) {
 		read func(ctx context.Context, r engine.Result) int
 	}{
 		{"all rows", func(ctx context.Context, r engine.Result) int {
-			n, err := drain(ctx, r) // which closes it
+			n, err := drain(ctx, r) // drain closes the result
 			if n != people || err != nil {
 				t.Errorf("%d rows, %v", n, err)
 			}

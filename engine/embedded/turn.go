@@ -5,30 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// turn is a lock whose wait ends with a context. A free turn goes to whoever asks
-// first, even before those that wait: to hand it to one that must be woken would leave
-// it idle for as long as that takes, which is longer than most hold it.
+// turn is a mutex whose wait ends with a context. It is not fair: a free turn goes to the first
+// caller that asks, even before callers that wait. Handing it to a waiting goroutine would
+// leave it idle until that goroutine wakes up, which takes longer than most callers hold it.
 type turn struct {
 	held atomic.Bool
-	free chan struct{} // holds a token when one that waits may try
+	free chan struct{} // holds a token when a waiting caller may try
 }
 
 func newTurn() turn { return turn{free: make(chan struct{}, 1)} }
 
-// take waits for the turn. The error is the context's.
+// take waits for the turn. The error is that of ctx.
 func (t *turn) take(ctx context.Context) error {
 	for !t.held.CompareAndSwap(false, true) {
 		select {
 		case <-t.free:
 		case <-ctx.Done():
-			// The token that was meant for this one goes to another.
+			// A token that was sent for this caller wakes another one.
 			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-// give gives the turn back.
+// give releases the turn and wakes one waiting caller.
 func (t *turn) give() {
 	t.held.Store(false)
 	select {

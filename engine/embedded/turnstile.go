@@ -5,19 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// turnstile counts the calls under way: a call takes one atomic addition to begin and one
-// to end, so that reads on many processors share no lock.
+// turnstile counts the calls in progress. A call takes one atomic addition at its beginning and
+// one at its end, so that reads on many processors share no lock.
 type turnstile struct {
-	calls atomic.Int64  // under way, and shut beside them once it is shut
-	idle  chan struct{} // is told when the last call ends after that
+	calls atomic.Int64  // number of calls in progress, plus shut once close was called
+	idle  chan struct{} // receives a token when the last call ends after close was called
 }
 
-// shut is far below zero, however many calls are under way.
+// shut is so far below zero that no number of calls brings the sum back to zero.
 const shut = math.MinInt64 / 2
 
 func newTurnstile() turnstile { return turnstile{idle: make(chan struct{}, 1)} }
 
-// enter begins a call and reports whether it is open; only then leave ends it.
+// enter begins a call and reports whether the turnstile is open. The caller must call leave
+// only if it is.
 func (t *turnstile) enter() bool {
 	if t.calls.Add(1) > 0 {
 		return true
@@ -30,12 +31,13 @@ func (t *turnstile) leave() {
 	if t.calls.Add(-1) == shut {
 		select {
 		case t.idle <- struct{}{}:
-		default: // it was told
+		default: // the token is there already
 		}
 	}
 }
 
-// close shuts it for good and waits for the calls under way. It is called once.
+// close closes the turnstile for good and waits for the calls in progress. It must be called
+// only once.
 func (t *turnstile) close() {
 	if t.calls.Add(shut) != shut {
 		<-t.idle

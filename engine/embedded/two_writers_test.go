@@ -12,18 +12,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// writer is a graph on disk, and the persons that it acknowledged.
+// writer is a graph on disk and the names of the persons that it acknowledged.
 type writer struct {
 	g     *Graph
 	acked []string
-	lost  bool // a write was refused
-	// shares says that the path leads to another folder with the same log file: until that
-	// is full, its records are in both, and no checkpoint can be made.
+	lost  bool // whether a write was refused
+	// shares is set if the path leads to another folder with the same log file. Until that log
+	// file is full, both folders get its records, and no checkpoint can be made.
 	shares bool
 }
 
-// write inserts persons, up to the first that is refused, and makes checkpoints. Only an
-// *engine.Unavailable or an *engine.Indeterminate may refuse one.
+// write inserts persons, up to the first that is refused, and makes checkpoints. The only
+// permitted refusals are *engine.Unavailable and *engine.Indeterminate.
 func (w *writer) write(t *testing.T, prefix string) {
 	t.Helper()
 	if w.g == nil {
@@ -56,7 +56,7 @@ func (w *writer) write(t *testing.T, prefix string) {
 	}
 }
 
-// has opens a folder, wants the graph whole and with these persons, and closes it.
+// has opens a folder, checks that the graph is intact and has the given persons, and closes it.
 func has(t *testing.T, home string, persons []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -86,19 +86,20 @@ func linkAll(t *testing.T, from, to string) {
 	}
 }
 
-// TestTwoWriters lets a second process open a graph while the first one has it open, after
-// its lock file or its folder was moved, removed, replaced or copied. There is one history:
-// either the second is refused, or it opened another folder, and then the first
-// acknowledges nothing more that its path does not lead to. Every folder opens afterwards.
+// TestTwoWriters makes a second process open a graph while the first has it open, after the
+// lock file or the folder was moved, removed, replaced or copied. There is only one history.
+// Either the second process is refused, or it opens another folder. In the latter case the
+// first process acknowledges no write that its own path does not lead to. Every folder opens
+// afterwards.
 func TestTwoWriters(t *testing.T) {
 	copyTo := func(t *testing.T, from, to string) { must(t, os.CopyFS(to, os.DirFS(from))) }
 	for _, c := range []struct {
 		name   string
 		do     func(t *testing.T, home, other string)
-		second string // "home" or "other": what the second opens
-		opens  bool   // the second gets in
-		loses  bool   // the first may acknowledge no more
-		holds  string // where the first's history is then; empty for nowhere
+		second string // "home" or "other": the folder that the second opens
+		opens  bool   // whether the second may open it
+		loses  bool   // whether the first must refuse further writes
+		holds  string // the folder with the first's history afterwards; empty for none
 	}{
 		{"nothing happened", func(*testing.T, string, string) {}, "home", false, false, "home"},
 		{"LOCK removed", func(t *testing.T, home, _ string) { must(t, os.Remove(filepath.Join(home, "LOCK"))) }, "home", false, false, "home"},
@@ -194,7 +195,7 @@ func TestTwoWriters(t *testing.T) {
 				has(t, place[c.holds], first.acked)
 			}
 			if c.name == "folder copied by hard links" {
-				// Both share their log files until one is opened.
+				// Both folders share their log files until one of them is opened.
 				has(t, other, before)
 				has(t, home, first.acked)
 				for _, at := range []string{other, home} {

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestVerifyBesideAll verifies a graph while its past is cleaned up, rewrites and
-// checkpoints are made, loads fail and branches begin at commits of the past.
+// TestVerifyBesideAll verifies a graph while cleanups, rewrites and checkpoints run, loads
+// fail, and branches begin at commits of the past.
 func TestVerifyBesideAll(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)

@@ -12,7 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Mutate runs a mutation as one commit, or as none when it changes nothing.
+// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing. A
+// call with an idempotency key that was used before returns the result of the first call.
 func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (_ engine.Change, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -33,7 +34,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	schema := b.head.Load().snap.Schema
 	var first *receipted
 	if g.opts.Embedder != nil {
-		// To compute vectors costs time and money: not for a call that was made before.
+		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.answered(ctx, b, call)
 	}
 	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
@@ -71,7 +72,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges}, nil
 }
 
-// Load reads NDJSON and applies it as one commit.
+// Load reads NDJSON from r and applies it as one commit. If the schema changes meanwhile, it
+// fails with a *engine.SchemaMismatch. A call with an idempotency key that was used before, and
+// with the same input, returns the result of the first call.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -134,7 +137,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
 }
 
-// embed computes the vectors that an input leaves out.
+// embed computes the vectors that the input leaves out.
 func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
 		p := t.Props[prop]
@@ -146,30 +149,30 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 	})
 }
 
-// write is what a commit is made with, beside its transaction.
+// write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string
 	ifCommit string
 	dryRun   bool
 	receipt  *version.Receipt  // nil without an idempotency key
-	from     *branch           // of a merge
-	source   *version.Snapshot // of a merge: the state of from
-	staged   func()            // if set, called when the commit has its place in the log, or there is none
+	from     *branch           // for a merge, the source branch
+	source   *version.Snapshot // for a merge, the state of from
+	staged   func()            // if set, called once stage has returned or panicked
 }
 
 func newWrite(opts engine.WriteOptions) *write {
 	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
 }
 
-// write makes a commit of what build does to a transaction, or none if that changes
-// nothing. The reply waits until the head that it names is durable. When the call was
-// made before, it is the receipt.
+// write runs build on a transaction and commits the result. It makes no commit if build changes
+// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
+// before, write makes no commit either, and first is the receipt of the earlier call.
 func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
 	var c *commit
 	var s *staged
 	func() {
 		if w.staged != nil {
-			defer w.staged() // even if build panics
+			defer w.staged() // also if build panics
 		}
 		first, c, s, err = g.stage(ctx, b, w, build)
 	}()

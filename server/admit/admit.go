@@ -60,7 +60,7 @@ type Refusal struct {
 type Gate struct {
 	opts Options
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	actors  map[Actor]*share
 	spare   []*share // kept for reuse by later actors
 	load    Load

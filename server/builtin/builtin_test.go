@@ -40,7 +40,8 @@ func TestAdHoc(t *testing.T) {
 			want: `{"error":"name: the text holds no query peple; did you mean people?","code":"bad_request"}`},
 		{name: "empty", tool: "graph_query", args: map[string]any{"query": ` // nothing`}, status: 400, want: `query: found no query in the text`},
 		{name: "mutation refused", tool: "graph_query", args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
-			want: `{"error":"query: m is a mutation, wanted a read","code":"bad_request"}`}, // a reader must not learn of tools that write
+			// The message must not name a tool that writes to an actor that only reads.
+			want: `{"error":"query: m is a mutation, wanted a read","code":"bad_request"}`},
 		{name: "mutation refused to a writer", tool: "graph_query", actor: servicetest.Writer, args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
 			want: `{"error":"query: m is a mutation, wanted a read; run it with graph_mutate, or POST …/mutate","code":"bad_request"}`},
 		{name: "read refused", tool: "graph_mutate", actor: servicetest.Writer, args: map[string]any{"query": `query m() { match { $p: Person } return { $p.name } }`}, status: 400,

@@ -14,8 +14,8 @@ import (
 )
 
 // TestLargestAnswers checks that no built-in tool answers with more than max_bytes. An
-// answer that is too large is refused with advice on what to do, or is truncated and says
-// so.
+// answer that is too large is either refused with advice on what to do, or truncated and
+// marked as such.
 func TestLargestAnswers(t *testing.T) {
 	const most = 600
 	c := servicetest.Config(t, builtin.All("1")...)
@@ -106,7 +106,7 @@ func TestLargestAnswers(t *testing.T) {
 }
 
 // TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the
-// answer gives their number.
+// answer still gives the total number of steps.
 func TestCutSteps(t *testing.T) {
 	a := &service.SchemaApplied{StepCount: 1000}
 	for i := range 1000 {

@@ -172,7 +172,8 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 
 // floods returns the kind under which the log line of a request is sampled, or "" if it is
 // not sampled. It samples requests that cost a client next to nothing and so may come in
-// any number: those that were not authenticated, and those answered with 429.
+// any number: requests refused before authentication succeeded, and requests answered with
+// 429.
 func floods(x *exchange) string {
 	switch {
 	case x.record.Route == "":

@@ -22,7 +22,7 @@ func NewKey() []byte {
 
 // Key returns the key in a folder. If the folder or the key file is missing, Key creates
 // it, the file with mode 0600. If several processes create a key at the same time, all get
-// the same one.
+// the same one. Key returns an error if the file does not contain a key.
 func Key(dir string) ([]byte, error) {
 	name := filepath.Join(dir, KeyFile)
 	key, err := readKey(name)

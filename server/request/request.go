@@ -66,9 +66,9 @@ func From(ctx context.Context) *Record {
 }
 
 // ID returns the id that the client chose if it has 1 to 128 characters, all of them
-// letters, digits or one of - _ . : / + = @. Otherwise it returns a new id. It does not
-// accept an id that contains the client's token or a part of it, because ids appear in
-// answers, logs and traces.
+// letters, digits or one of - _ . : / + = @. Otherwise it returns a new id. Ids appear in
+// answers, logs and traces, so ID also replaces an id that contains the client's token or
+// is a part of it.
 func ID(h http.Header) string {
 	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
 		return id
@@ -76,8 +76,8 @@ func ID(h http.Header) string {
 	return NewID()
 }
 
-// piece is the length in bytes from which an id must not be a part of the token. A shorter
-// match may be chance.
+// piece is the minimum length in bytes of a match between an id and the token that rules
+// the id out. A shorter match may be chance.
 const piece = 8
 
 func tells(id string, credentials []string) bool {

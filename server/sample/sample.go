@@ -16,7 +16,7 @@ const maxKinds = 256
 // Lines lets one line of each kind pass per [Interval]. The zero value is ready to use.
 // Lines is safe for concurrent use.
 type Lines struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // guards kinds
 	kinds map[string]kind
 }
 

@@ -83,11 +83,11 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// placed replaces the commit of each grant by the branch that the commit was made on. If
-// the actor lacks the grant for that branch, the error is the same *engine.NotFound as for
-// a commit that does not exist. If the actor lacks the grant for main too, placed returns
-// the grant on main instead. The check of that grant then fails, so an actor that may read
-// nothing cannot probe for commits.
+// placed replaces the commit of each grant by the branch that the commit was made on. A
+// commit that does not exist and a commit of a branch that the actor lacks the grant for
+// give the same *engine.NotFound. If the actor lacks the grant for main too, placed instead
+// returns the grant on main, whose check then fails. Thus an actor that may read nothing
+// cannot probe for commits.
 func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil
@@ -130,8 +130,8 @@ func (g *Graph) visible(actor *Actor, t tool.Tool, branches *askedBranches) (boo
 	return branches.some(func(branch string) bool { return g.granted(actor, t, branch) })
 }
 
-// granted reports whether all gates of a tool are granted. Gates on branches are checked on
-// the given one.
+// granted reports whether all gates of a tool are granted. It checks gates on branches for
+// the given branch.
 func (g *Graph) granted(actor *Actor, t tool.Tool, branch string) bool {
 	for _, gate := range t.Gates() {
 		if onBranch(gate.Action) {

@@ -34,7 +34,8 @@ func TestWritesAreLogged(t *testing.T) {
 		{"branch_merge", &service.MergeBranches{Source: "draft"}, "", false},
 		{"branch_delete", &service.DeleteBranch{Name: "draft"}, "branch=draft", false},
 		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june", Knobs: tool.Knobs{DryRun: true}}, From: "main"}, "", false},
-		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "branch=june", false}, // created by this load
+		// This load creates the branch.
+		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "branch=june", false},
 		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "", false},
 		{"schema_apply", &service.ApplySchema{Source: wider, Options: engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}}}, "", false},
 		{"schema_apply", &service.ApplySchema{Source: wider}, "branch=main", true},

@@ -29,7 +29,7 @@ func (a *Answer) Release() {
 
 // Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
 // the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
-// ad-hoc text, *Rejected. [Fault] classifies them.
+// ad-hoc text, *Rejected. [Explain] classifies them.
 func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.RawMessage, enc Encoding) (*Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 }
 
 // Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in
-// the log. Every read of and write to a graph goes through Do. A panic in the call is
+// the log. All reads and writes of a graph's data go through Do. A panic in the call is
 // returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
 // which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {

@@ -112,7 +112,7 @@ func (e *encoder) reset(m mark) {
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
 }
 
-// value writes v as encoding/json does.
+// value writes v in the form of [JSON].
 func (e *encoder) value(v any) error {
 	b, err := JSON(v)
 	e.buf = append(e.buf, b...)

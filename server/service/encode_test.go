@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// columns is a result with the given batches.
+// columns is a result made of the given batches.
 type columns struct {
 	cols    []plan.Column
 	batches []*engine.Batch

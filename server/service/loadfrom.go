@@ -12,8 +12,9 @@ import (
 // send it.
 func (c *Load) Unhurried() {}
 
-// LoadFrom is a load into a branch that the call creates if it does not exist. It requires
-// the grants of the load, and Run requires those for creating the branch.
+// LoadFrom is a load into a branch that the call creates if it does not exist. Its Grants
+// are those of the load. If Run creates the branch, it also requires the grants of a
+// CreateBranch.
 type LoadFrom struct {
 	*Load
 	From string // the branch to create it from
@@ -53,9 +54,9 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	return out, nil
 }
 
-// try is a dry run. It does not create the branch, because others could see a branch that
-// exists even for a moment and write to it. It tries the load on From, which gives the same
-// result.
+// try makes a dry run of the load. It does not create the branch, because others could see
+// a branch that exists even for a moment and write to it. It runs the load on From instead,
+// which has the data that the new branch would start with.
 func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := engine.CheckBranchName(c.Branch); err != nil {
 		return nil, asArgument("branch", err)

@@ -210,7 +210,7 @@ func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(
 // turns is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
 // that an actor with many calls does not hold up the others.
 type turns struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	free    int
 	actors  []string // actors with waiting calls, the next one first
 	waiting map[string][]chan struct{}

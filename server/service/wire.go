@@ -173,8 +173,9 @@ func Explain(err error) *Fault {
 
 // Report maps an error like [Explain]. It logs an operational fault under an id and adds
 // the id to the message, so that the client can refer to it. The id is that of the request,
-// if there is one. If the caller disconnected, nothing is logged. A call that took too long
-// is logged, but not as an error.
+// if there is one. If the caller disconnected, Report logs nothing. If the call took too
+// long, Report logs a warning for the server's time limit, and at level info for a limit of
+// the client.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
 // Report is [Graph.Report] for faults that do not belong to a graph.

@@ -69,8 +69,8 @@ type StoredCall struct {
 	Knobs  Knobs
 }
 
-// Grants returns two grants: one to invoke the query, and one for the read or the change
-// that the query performs on the branch.
+// Grants returns two grants: one to invoke the query, and one for what the query does on
+// the branch, a read or a change.
 func (c *StoredCall) Grants() []Grant {
 	name := c.Query.Info().Name
 	inner := c.Knobs.Grant(c.Branch, Stored)

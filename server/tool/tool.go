@@ -68,8 +68,8 @@ type Tool interface {
 	Descriptor() *Descriptor
 
 	// Gates returns the grants that a caller needs to see the tool. The caller must have
-	// all of them, each on at least one branch. If there are none, every caller sees the
-	// tool.
+	// all of them on the same branch, which may be any branch. If there are none, every
+	// caller sees the tool.
 	Gates() []Grant
 
 	// Decode reads the arguments: nil or a JSON object. The error is an *ArgumentError.
@@ -90,8 +90,8 @@ type Env struct {
 	// Queries returns the stored queries that the caller may see, in source order.
 	Queries func() []StoredQuery
 
-	// Require returns an error if the caller lacks one of the grants. Calls use it for
-	// grants that they know to need only while they run.
+	// Require returns an error if the caller lacks one of the grants. A call uses it for
+	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error
 
 	// Text admits a text from the caller that is to be compiled. It checks the text's size,
@@ -137,7 +137,8 @@ type Outcome struct {
 	Wrote *Written
 }
 
-// Cutter is implemented by values of an Outcome that can drop a part and say so.
+// Cutter is implemented by values of an Outcome that can drop a part of themselves and
+// report that they did.
 type Cutter interface {
 	// Cut drops parts so that about the given number of bytes of JSON remain, if it can.
 	Cut(bytes int)

@@ -130,8 +130,8 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 	return compiled
 }
 
-// inputSchema does not describe the parameters. The tests only check how a schema is passed
-// on.
+// inputSchema returns an input schema that does not describe the parameters, because the
+// tests only check that the schema is passed on.
 func inputSchema(q *plan.Query) json.RawMessage {
 	names := []string{}
 	for _, p := range q.Params {

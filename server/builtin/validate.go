@@ -130,8 +130,7 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 		})
 	}
 	var b strings.Builder
-	_ = diag.Render(&b, list, map[string]string{queryFile: text}, false) // writing to a Builder cannot
-	// fail
+	_ = diag.Render(&b, list, map[string]string{queryFile: text}, false) // a Builder never fails
 	a.Report = b.String()
 	var edits []diag.Edit
 	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {

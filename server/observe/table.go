@@ -16,8 +16,7 @@ type Metric struct {
 	Kind   Kind
 	Labels []string
 	Help   string // a sentence
-	Watch  string // what an operator should watch for; empty if the metric only helps to explain
-	// others
+	Watch  string // what operators should watch for; empty if it only explains other metrics
 }
 
 const (

@@ -62,12 +62,11 @@ type Graph struct {
 	log        *slog.Logger
 
 	builtins []tool.Tool
-	stored   []tool.StoredQuery   // queries that fit the schema, in source order
-	tools    map[string]tool.Tool // by tool name: built-ins, and exposed queries or the meta
-	// tools
-	queries map[string]tool.StoredQuery // by query name, including hidden queries
-	leftOut []LeftOut
-	pair    *pair // finds and runs stored queries; nil if each is a tool
+	stored   []tool.StoredQuery          // queries that fit the schema, in source order
+	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
+	queries  map[string]tool.StoredQuery // by query name, including hidden queries
+	leftOut  []LeftOut
+	pair     *pair // finds and runs stored queries; nil if each is a tool
 
 	pages    *page.Sealer
 	digests  digester

@@ -110,8 +110,7 @@ type watch struct {
 
 	wrote  *tool.Written // what the call committed
 	commit string        // the commit read, or the head after the call
-	data   hash.Hash     // hash of the data that a load has read; nil unless the call will be logged
-	// with it
+	data   hash.Hash     // of the data that a load has read; nil unless it will be logged
 }
 
 // tracerName is the instrumentation scope of the spans of calls.

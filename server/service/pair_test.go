@@ -72,9 +72,8 @@ func TestPairIsSeen(t *testing.T) {
 		hints string // of the tool that runs queries; empty if the meta tools are not visible
 	}{
 		{servicetest.Writer, "false true true"}, // add_person is included
-		{servicetest.Reader, "false true true"}, // the actor may invoke it, although the change would be
-		// denied
-		{servicetest.Bot, "true false true"}, // only find_person
+		{servicetest.Reader, "false true true"}, // may invoke it; the change is denied
+		{servicetest.Bot, "true false true"},    // only find_person
 		{servicetest.Nobody, ""},
 		{nil, ""},
 	} {

@@ -16,8 +16,7 @@ type Knobs struct {
 	Snapshot  string // for reads: the commit to read, instead of a branch
 	PageToken string // for reads: the end of the previous page
 
-	DryRun bool // for mutations, like the fields below: report what would change without
-	// committing
+	DryRun         bool   // for mutations, like the fields below: report without committing
 	IdempotencyKey string // see [engine.WriteOptions]
 	IfCommit       string
 }

@@ -45,10 +45,9 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit; the policy checks the branch that the commit was
-	// made on
-	Query string // the stored query, for InvokeQuery and for Via Stored
-	Via   Via    // for Read and Change
+	Commit string // for Read or Export of a commit; checked for the branch it was made on
+	Query  string // the stored query, for InvokeQuery and for Via Stored
+	Via    Via    // for Read and Change
 }
 
 // Descriptor describes a tool to clients.

@@ -1,5 +1,5 @@
-// Package admit bounds what requests a server takes on at once: by actor, over all, and
-// by the bytes of their bodies.
+// Package admit is the server's admission control. It limits the requests in flight: per
+// actor, in total, and by the bytes of their bodies.
 package admit
 
 import (
@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Options are the limits. A zero field is no limit.
+// Options are the limits of a [Gate]. A zero field means no limit.
 type Options struct {
-	PerActor int   // requests of one actor at once
-	Total    int   // requests at once
-	Bytes    int64 // of the bodies of requests at once; one actor's may be half of it
-	MaxBody  int64 // bytes of the largest body that is read at all
+	PerActor int   // maximum requests in flight per actor
+	Total    int   // maximum requests in flight
+	Bytes    int64 // maximum body bytes in flight; one actor may use half of them
+	MaxBody  int64 // size in bytes of the largest body that the server reads
 
-	// Wait is how long a request waits for its turn before it is refused: long enough
-	// that a burst of short calls passes, and too short for a queue to build up. Zero
-	// refuses at once.
+	// Wait is the longest time that a request waits for admission before it is refused. It
+	// should be long enough for a burst of short calls to pass, and short enough that no
+	// queue builds up. Zero refuses at once.
 	Wait time.Duration
 
-	// Refused is told of each refusal; nil for nobody.
+	// Refused, if not nil, is called for each refusal.
 	Refused func(Reason)
 }
 
-// Reason says which limit was met.
+// Reason is the limit that a refused request exceeded.
 type Reason string
 
 // The reasons.
@@ -35,58 +35,58 @@ const (
 	ByBytes Reason = "bytes"
 )
 
-// Reasons are all reasons there are.
+// Reasons lists all reasons.
 var Reasons = []Reason{ByActor, ByTotal, ByBytes}
 
-// Actor is who requests are counted for.
+// Actor is the key that requests are counted under.
 type Actor struct{ Tenant, ID string }
 
-// Load is what is taken on at the moment.
+// Load counts the admitted requests and the waiting ones.
 type Load struct {
-	Actors   int // that have requests under way
+	Actors   int // actors with requests in flight
 	Requests int
 	Waiting  int
 	Bytes    int64
 }
 
-// Refusal says that a limit was met.
+// Refusal reports the limit that a request exceeded.
 type Refusal struct {
 	Reason        Reason
-	Limit, Actual int64 // of requests, or of bytes; Actual is with the one that is refused
+	Limit, Actual int64 // requests or bytes; Actual includes the refused request
 }
 
-// Gate counts requests. It is safe for concurrent use. It remembers no actor longer than
-// that one has requests under way.
+// Gate admits and counts requests. It is safe for concurrent use. It keeps an entry for an
+// actor only while that actor has requests in flight.
 type Gate struct {
 	opts Options
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	actors  map[Actor]*share
-	spare   []*share // for actors to come
+	spare   []*share // kept for reuse by later actors
 	load    Load
-	waiting []*waiter // the first to come first
+	waiting []*waiter // in order of arrival
 }
 
-// share is what one actor takes of the server.
+// share is the part of the load that one actor causes.
 type share struct {
 	requests int
 	bytes    int64
 }
 
-// maxSpare bounds the shares that are kept for reuse.
+// maxSpare bounds the number of shares that are kept for reuse.
 const maxSpare = 64
 
 type waiter struct {
 	actor   Actor
 	bytes   int64
 	entered bool
-	turn    chan struct{} // closed once entered
+	turn    chan struct{} // closed once the request is admitted
 }
 
-// New returns a gate without requests under way.
+// New returns a gate with no requests in flight.
 func New(o Options) *Gate { return &Gate{opts: o, actors: map[Actor]*share{}} }
 
-// Load returns what is taken on at the moment.
+// Load returns the current load.
 func (g *Gate) Load() Load {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,8 +95,9 @@ func (g *Gate) Load() Load {
 	return l
 }
 
-// Enter takes a request on, after a wait when it has to be. Whoever has entered leaves.
-// The refusal is nil when the request was taken on.
+// Enter admits a request whose body counts as the given bytes. If a limit is exceeded, it
+// waits up to Options.Wait for room. It returns nil if the request is admitted; the caller
+// must then call Leave.
 func (g *Gate) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()
 	refusal := g.meets(a, bytes)
@@ -133,7 +134,7 @@ func (g *Gate) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	return g.refuse(refusal)
 }
 
-// Leave ends a request that has entered with the same arguments.
+// Leave ends an admitted request. The arguments must be those of its Enter.
 func (g *Gate) Leave(a Actor, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,8 +154,8 @@ func (g *Gate) Leave(a Actor, bytes int64) {
 	}
 }
 
-// admitWaiting takes on those that wait and now fit, the first to come first. Those
-// that do not fit hold up none of the others.
+// admitWaiting admits the waiting requests that fit, in order of arrival. A request that
+// does not fit does not hold up the ones behind it. Called with g.mu locked.
 func (g *Gate) admitWaiting() {
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
 		if g.meets(w.actor, w.bytes) != nil {
@@ -167,7 +168,8 @@ func (g *Gate) admitWaiting() {
 	})
 }
 
-// meets returns the limit that one more request would pass, or nil.
+// meets returns a refusal if one more request would exceed a limit, or nil. Called with
+// g.mu locked.
 func (g *Gate) meets(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {

@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 	type enter struct {
 		actor Actor
 		bytes int64
-		want  Reason // "" for in
+		want  Reason // "" if admitted
 	}
 	tests := []struct {
 		name  string
@@ -114,7 +114,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestQueueIsBounded holds that no more wait than may be under way.
+// TestQueueIsBounded checks that the number of waiting requests is at most the limit on
+// requests in flight.
 func TestQueueIsBounded(t *testing.T) {
 	g := New(Options{PerActor: 1, Total: 3, Wait: time.Minute})
 	if r := g.Enter(t.Context(), ada, 0); r != nil {
@@ -139,8 +140,8 @@ func TestQueueIsBounded(t *testing.T) {
 	wg.Wait()
 }
 
-// TestMany has many actors come and go: the limits hold at every moment, and nothing is
-// left of them.
+// TestMany lets many actors enter and leave. The limits hold at every moment, and no entry
+// of an actor is left at the end.
 func TestMany(t *testing.T) {
 	o := Options{PerActor: 3, Total: 10, Bytes: 1000, Wait: time.Millisecond}
 	g := New(o)
@@ -240,8 +241,9 @@ func TestBytesOfABody(t *testing.T) {
 	}
 }
 
-// TestRefusedBody holds that a client that sends all before it reads finds the answer,
-// and that one that asks first is not made to send.
+// TestRefusedBody checks that a refused client that sends its whole body before it reads
+// still gets the answer, and that a client that sends Expect: 100-continue does not have to
+// send the body.
 func TestRefusedBody(t *testing.T) {
 	g := New(Options{PerActor: 1, MaxBody: 32 << 20})
 	s := httptest.NewServer(g.Wrap(http.NotFoundHandler()))

@@ -12,14 +12,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// SmallBody is the size in bytes up to which bodies are not counted: what they take
-// together is bounded by the number of requests.
+// SmallBody is the size in bytes up to which a body is not counted. The limit on the number
+// of requests already bounds the memory for small bodies.
 const SmallBody = 64 << 10
 
-// Wrap puts the gate in front of next. The actor is that of the request's context; one
-// whose source is "none" is everybody, and counted by the address that the request
-// comes from. A request that is refused answers 429 in the error envelope, with
-// Retry-After.
+// Wrap returns a handler that calls next for each admitted request. It takes the actor from
+// the request's context. If the actor's source is "none", the actor stands for all
+// anonymous clients, and the request is counted by its remote address. A refused request is
+// answered with status 429, the error envelope and a Retry-After header.
 func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)
@@ -33,12 +33,13 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// discardTime is how long a body that is not wanted may take to come.
+// discardTime limits the time for reading the body of a refused request.
 const discardTime = 5 * time.Second
 
-// discard reads the body of a request that is refused: most clients read no answer before
-// they have sent all, and would find the connection closed. Whoever asks first whether
-// to send is answered at once, and whoever takes long over it, when the time is up.
+// discard reads the body of a refused request. Most clients read the answer only after they
+// have sent the whole body; without discard they would find the connection closed. A client
+// that sends Expect: 100-continue is answered at once. If the body has not arrived within
+// discardTime, the connection is closed.
 func (g *Gate) discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || r.ContentLength == 0 {
 		return
@@ -47,7 +48,7 @@ func (g *Gate) discard(w http.ResponseWriter, r *http.Request) {
 		envelope.HangUp(w, r)
 		return
 	}
-	// What cannot be read is not missed.
+	// Close the connection if the rest of the body cannot be read.
 	if n, err := io.CopyN(io.Discard, r.Body, g.opts.MaxBody); err != nil && err != io.EOF || n == g.opts.MaxBody {
 		envelope.HangUp(w, r)
 	}
@@ -65,8 +66,8 @@ func actorOf(r *http.Request) Actor {
 	return Actor{Tenant: a.Tenant, ID: a.ID}
 }
 
-// bytesOf is what a request's body is counted as. One that does not tell its length may
-// be as large as any.
+// bytesOf returns the number of bytes that the body of a request counts as. A body of
+// unknown length counts as MaxBody.
 func (g *Gate) bytesOf(r *http.Request) int64 {
 	switch {
 	case r.ContentLength < 0:
@@ -77,7 +78,8 @@ func (g *Gate) bytesOf(r *http.Request) int64 {
 	return min(r.ContentLength, g.opts.MaxBody)
 }
 
-// retryAfter is how many seconds a client should wait: loads take longer than calls.
+// retryAfter returns the number of seconds that a client should wait. Loads, which have
+// large bodies, take longer than other calls.
 func (r *Refusal) retryAfter() int {
 	if r.Reason == ByBytes {
 		return 5

@@ -15,7 +15,7 @@ type BranchesAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }
 
-// The bounds of branch_list.
+// The default and the maximum of limit in branch_list.
 const defaultBranches, maxBranches = 100, 500
 
 type branchListArgs struct {
@@ -155,8 +155,8 @@ func branchMerge() tool.Tool {
 	}
 }
 
-// checkName notes that a member that must name a branch is empty: a grant without a
-// branch would be asked for main.
+// checkName notes a fault if a member that must name a branch is empty. Without it, the
+// grant would be checked for main, because an empty branch in a grant means main.
 func checkName(o *tool.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, wanted the name of a branch", "")

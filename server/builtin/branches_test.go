@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestBranchListPages reads pages while branches are deleted: each branch that stays is
-// listed once, in name order.
+// TestBranchListPages reads pages while branches are deleted. Each branch that remains must
+// be listed once, in name order.
 func TestBranchListPages(t *testing.T) {
 	ctx := context.Background()
 	c := servicetest.Config(t, builtin.All("1")...)
@@ -49,7 +49,8 @@ func TestBranchListPages(t *testing.T) {
 			}
 			break
 		}
-		// The last one of the page goes: the token still stands for its place.
+		// Delete the last branch of the page. The token must still mark its place in the
+		// order.
 		if err := c.Graph.DeleteBranch(ctx, seen[len(seen)-1]); err != nil {
 			t.Fatal(err)
 		}

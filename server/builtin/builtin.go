@@ -1,4 +1,4 @@
-// Package builtin holds the hand-written tools that every graph has.
+// Package builtin implements the hand-written tools that every graph has.
 package builtin
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// All returns the built-in tools of a graph that a cluster serves, in the order in which
-// they are listed; version is the server's.
+// All returns the built-in tools of a graph that a cluster serves, in listing order.
+// version is the version of the server.
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
-// Local returns the built-in tools of a local store that one client is served over
-// standard input and output: the schema can be applied, and Go modules be indexed.
+// Local returns the built-in tools of a local store that serves one client over standard
+// input and output. In contrast to [All], schemas can be applied and Go modules indexed.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
 func tools(version string, schema func(*service.ApplySchema) tool.Call) []tool.Tool {
@@ -27,7 +27,7 @@ func tools(version string, schema func(*service.ApplySchema) tool.Call) []tool.T
 	}
 }
 
-// builtin is a tool whose descriptor is fixed.
+// builtin is a tool with a fixed descriptor.
 type builtin struct {
 	desc   *tool.Descriptor
 	gates  []tool.Grant
@@ -39,13 +39,14 @@ func (t *builtin) Gates() []tool.Grant          { return t.gates }
 
 func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.decode(args) }
 
-// gate is the permission to do something ad hoc, on whichever branch.
+// gate returns the grant for an ad-hoc action, without a branch.
 func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: tool.AdHoc}} }
 
-// call is a call that answers with a value and the commit it is about, if any.
+// call is a call that answers with a value, and with the commit that the value describes,
+// if any.
 type call struct {
 	grants []tool.Grant
-	less   string // what to ask for when the answer is larger than it may be
+	less   string // advice on how to get a smaller answer
 	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
@@ -67,20 +68,20 @@ func reader[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	return &d
 }
 
-// writer completes the descriptor of a tool that changes something.
+// writer completes the descriptor of a tool that makes changes.
 func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
 	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
 	return &d
 }
 
-// branchArgs are the arguments of a tool that only wants to know where.
+// branchArgs are the arguments of a tool whose only argument is a branch.
 type branchArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
 }
 
-// onBranch decodes branchArgs into a call that reads the branch they name, empty for
-// main.
+// onBranch returns a decoder of branchArgs. The decoded call reads the named branch; an
+// empty branch means main.
 func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
 	return func(args json.RawMessage) (tool.Call, error) {
 		o := tool.Members(args)

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestAdHoc runs texts through graph_query and graph_mutate. Answers of reads are
-// compared from their columns on, faults as the envelope.
+// TestAdHoc runs texts through graph_query and graph_mutate. It compares the answers of
+// reads from their columns on, and faults by their whole envelope.
 func TestAdHoc(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	g := servicetest.Graph(t, c)
@@ -40,7 +40,8 @@ func TestAdHoc(t *testing.T) {
 			want: `{"error":"name: the text holds no query peple; did you mean people?","code":"bad_request"}`},
 		{name: "empty", tool: "graph_query", args: map[string]any{"query": ` // nothing`}, status: 400, want: `query: found no query in the text`},
 		{name: "mutation refused", tool: "graph_query", args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
-			want: `{"error":"query: m is a mutation, wanted a read","code":"bad_request"}`}, // a reader reads of no tool that writes
+			// The message must not name a tool that writes to an actor that only reads.
+			want: `{"error":"query: m is a mutation, wanted a read","code":"bad_request"}`},
 		{name: "mutation refused to a writer", tool: "graph_query", actor: servicetest.Writer, args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
 			want: `{"error":"query: m is a mutation, wanted a read; run it with graph_mutate, or POST …/mutate","code":"bad_request"}`},
 		{name: "read refused", tool: "graph_mutate", actor: servicetest.Writer, args: map[string]any{"query": `query m() { match { $p: Person } return { $p.name } }`}, status: 400,
@@ -115,7 +116,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchDenied holds that each query of a batch is authorized by itself.
+// TestBatchDenied checks that each query of a batch is authorized separately.
 func TestBatchDenied(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	g := servicetest.Graph(t, c)
@@ -129,7 +130,7 @@ func TestBatchDenied(t *testing.T) {
 	}
 }
 
-// TestBatchLimits holds that the limits are those of the whole batch.
+// TestBatchLimits checks that the limits apply to a batch as a whole.
 func TestBatchLimits(t *testing.T) {
 	g := servicetest.Graph(t, servicetest.Config(t, builtin.All("1")...))
 	args := `{"queries":[{"query":"query q() { match { $p: Person } return { $p.name } }"},{"query":"query q() { match { $p: Person } return { $p.name } }"}]}`
@@ -142,7 +143,7 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// TestExamples compiles the queries that the descriptions show.
+// TestExamples compiles the queries shown in the descriptions.
 func TestExamples(t *testing.T) {
 	schema := servicetest.Schema(t)
 	seen := 0
@@ -177,8 +178,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDescriptors holds that each decoder knows exactly the members that the schema
-// promises.
+// TestDescriptors checks that each decoder accepts exactly the members that the input
+// schema declares.
 func TestDescriptors(t *testing.T) {
 	for _, b := range builtin.Local("1") {
 		d := b.Descriptor()
@@ -225,8 +226,8 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// call answers with the JSON of an answer and 0, or with the error envelope and its
-// status. Commit ids are replaced by COMMIT.
+// call returns the JSON of an answer and 0, or the error envelope and its status. Commit
+// ids are replaced by COMMIT.
 func call(t *testing.T, c service.Config, g *service.Graph, actor *service.Actor, name string, args map[string]any) (string, int) {
 	t.Helper()
 	raw, err := json.Marshal(args)

@@ -9,12 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The bounds of change_list.
+// The limits of change_list.
 const (
 	defaultChanges, maxChanges = 100, 1000
 
-	// maxChangeBytes bounds the changes of a page as they are written. A page has one
-	// change at least.
+	// maxChangeBytes is the maximum size of the changes of one page as JSON. A page has at
+	// least one change, even if that change is larger.
 	maxChangeBytes = 1 << 20
 )
 
@@ -34,7 +34,7 @@ type ChangesAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }
 
-// ChangeAnswer is what a commit did to an entity.
+// ChangeAnswer is the change that a commit made to one entity.
 type ChangeAnswer struct {
 	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
 	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
@@ -45,14 +45,14 @@ type ChangeAnswer struct {
 	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
 }
 
-// PropertyChange is a property with another value than before.
+// PropertyChange is a property whose value changed.
 type PropertyChange struct {
 	Name string          `json:"name"`
 	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
 	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
 }
 
-// changePage is where a page of change_list ended.
+// changePage is the end of a page of change_list.
 type changePage struct {
 	Commit string                `json:"c"`
 	After  engine.ChangePosition `json:"a"`
@@ -93,11 +93,11 @@ func changeList() tool.Tool {
 
 var forModel = service.Encoding{SafeIntegers: true}
 
-// changesFrame is about how many bytes of an answer are no changes.
+// changesFrame is the approximate size in bytes of an answer without its changes.
 const changesFrame = 1 << 10
 
-// changesAnswer makes a page of at most so many bytes of JSON, 0 for no bound but that of
-// every page.
+// changesAnswer makes a page with at most the given number of bytes of JSON. If most is 0,
+// only the limit for all pages applies.
 func changesAnswer(changes *engine.Changes, most int) (*ChangesAnswer, error) {
 	a := &ChangesAnswer{
 		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},

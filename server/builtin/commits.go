@@ -33,7 +33,7 @@ func commitAnswer(c engine.Commit) CommitAnswer {
 	return a
 }
 
-// The bounds of commit_list.
+// The default and the maximum of limit in commit_list.
 const defaultCommits, maxCommits = 50, 500
 
 type commitListArgs struct {
@@ -49,7 +49,7 @@ type CommitsAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
 
-// commitPage is where a page of commit_list ended.
+// commitPage is the end of a page of commit_list.
 type commitPage struct {
 	Branch string `json:"b"`
 	Before uint64 `json:"s"`
@@ -106,7 +106,7 @@ type CommitDetail struct {
 	Edges *CountsAnswer `json:"edges" jsonschema_description:"How many edges it changed."`
 }
 
-// CountsAnswer counts what a commit did to the nodes, or the edges.
+// CountsAnswer counts the changes that a commit made to nodes or to edges.
 type CountsAnswer struct {
 	Inserted int64 `json:"inserted"`
 	Updated  int64 `json:"updated"`
@@ -133,7 +133,7 @@ func commitGet() tool.Tool {
 				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound
 				switch {
-				case errors.As(err, &reclaimed): // the commit is listed for ever, its data is not
+				case errors.As(err, &reclaimed): // a commit stays listed after its data was reclaimed
 				case err != nil:
 					return nil, err
 				default:

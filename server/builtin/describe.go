@@ -19,7 +19,8 @@ type describeArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
 }
 
-// DescribeAnswer is the answer of type_describe: all types, or those of one name.
+// DescribeAnswer is the answer of type_describe: a list of all types, or the types of one
+// name.
 type DescribeAnswer struct {
 	Nodes []string `json:"nodes,omitempty" jsonschema_description:"Without a name: the node types, one line each."`
 	Edges []string `json:"edges,omitempty" jsonschema_description:"Without a name: the edge types, one line each."`
@@ -27,7 +28,7 @@ type DescribeAnswer struct {
 	Types []TypeAnswer `json:"types,omitempty" jsonschema_description:"With a name: the type; two when a node and an edge type share the name."`
 }
 
-// TypeAnswer is a type in full.
+// TypeAnswer is the full description of a type.
 type TypeAnswer struct {
 	Kind        string           `json:"kind" jsonschema:"enum=node,enum=edge"`
 	Name        string           `json:"name"`
@@ -165,7 +166,7 @@ func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 	return answers
 }
 
-// using lists those of the queries that use a type.
+// using lists the queries that use a type.
 func using(queries []tool.StoredQuery, entity plan.Entity, name string) []UsingAnswer {
 	answers := []UsingAnswer{}
 	for _, q := range queries {
@@ -177,10 +178,10 @@ func using(queries []tool.StoredQuery, entity plan.Entity, name string) []UsingA
 	return answers
 }
 
-// maxNear is how many near names an answer to a misspelt one suggests.
+// maxNear is the maximum number of similar names that an error suggests.
 const maxNear = 3
 
-// noType says that there is no type of the name, and which are near.
+// noType returns the error for an unknown type name. It suggests similar names.
 func noType(path, name string, s *catalog.Schema, edges bool) error {
 	var names []string
 	for _, n := range s.Nodes {
@@ -225,5 +226,5 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 	return e
 }
 
-// maxListed is how many names a message lists at most.
+// maxListed is the maximum number of names in a message.
 const maxListed = 30

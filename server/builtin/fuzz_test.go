@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// FuzzDecode holds that every tool reads any arguments without a panic, and that a fault
-// is one of arguments.
+// FuzzDecode checks that every tool decodes any arguments without a panic, and that errors
+// are argument errors.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"query":"q","name":null}`, `{"commit":"x","page_token":"e30"}`, `{"limit":7,"page_token":"eyJiIjoibWFpbiIsInMiOjd9"}`,

@@ -45,7 +45,7 @@ func codeIndex() tool.Tool {
 	}
 }
 
-// indexCall reads a module and loads what it has read.
+// indexCall reads a Go module and loads its code graph.
 type indexCall struct {
 	options gocode.Options
 	load    service.Load
@@ -54,7 +54,7 @@ type indexCall struct {
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
 func (c *indexCall) Unhurried()           {}
 
-// LogArguments are what it was given.
+// LogArguments returns the arguments of the call for the log.
 func (c *indexCall) LogArguments() [][]byte {
 	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestLargestAnswers: no built-in tool answers with more than max_bytes. An answer that
-// has no room is refused with what to do, or cut and says so.
+// TestLargestAnswers checks that no built-in tool answers with more than max_bytes. An
+// answer that is too large is either refused with advice on what to do, or truncated and
+// marked as such.
 func TestLargestAnswers(t *testing.T) {
 	const most = 600
 	c := servicetest.Config(t, builtin.All("1")...)
@@ -56,8 +57,8 @@ func TestLargestAnswers(t *testing.T) {
 	wide := "query " + strings.Repeat("q", most) + "() { match { $p: Person } return { " + columns.String() + " } }"
 	tests := map[string][]struct {
 		args    args
-		refused string // a piece of the error; the answer has no room
-		answer  string // a piece of the answer, which has
+		refused string // a piece of the error if the answer is too large
+		answer  string // a piece of the answer if it fits
 	}{
 		"graph_health":   {{args: args{}, answer: `"`}},
 		"gq_reference":   {{args: args{"topic": "traversal"}, refused: "ask for another topic"}},
@@ -95,7 +96,8 @@ func TestLargestAnswers(t *testing.T) {
 				}
 				continue
 			}
-			// The rows of a read are bounded; what stands after the last one is not.
+			// The limit applies up to the last row of a read; the rest of the answer is
+			// extra.
 			if bound := most + 400; err != nil || len(answer) > bound || !json.Valid([]byte(answer)) || !strings.Contains(answer, test.answer) {
 				t.Errorf("%s: %d bytes, %v: %.1800s\nwanted at most %d with %s", name, len(answer), err, answer, bound, test.answer)
 			}
@@ -103,8 +105,8 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// TestCutSteps: the steps of a schema are cut where the answer has no room for them, and
-// the answer says how many there are.
+// TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the
+// answer still gives the total number of steps.
 func TestCutSteps(t *testing.T) {
 	a := &service.SchemaApplied{StepCount: 1000}
 	for i := range 1000 {
@@ -117,7 +119,7 @@ func TestCutSteps(t *testing.T) {
 	}
 }
 
-// TestBatchTexts: the texts of one call are bounded together.
+// TestBatchTexts checks that the limit on texts applies to all texts of a call together.
 func TestBatchTexts(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	g := servicetest.Graph(t, c)

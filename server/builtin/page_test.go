@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestPage keeps the reference page of the built-in tools as their descriptors have it.
+// TestPage checks the reference page of the built-in tools against their descriptors.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The built-in tools\n\nEvery graph has these tools beside its stored queries. [Connect an MCP client](../mcp.md) says how to\nreach them. A caller sees those that its policy allows on some branch.\n")
@@ -43,7 +43,7 @@ func TestPage(t *testing.T) {
 		for name := range schema.Properties {
 			names = append(names, name)
 		}
-		// Required ones first.
+		// Required members come first.
 		slices.SortFunc(names, func(x, y string) int {
 			rx, ry := slices.Contains(schema.Required, x), slices.Contains(schema.Required, y)
 			switch {
@@ -69,7 +69,7 @@ func TestPage(t *testing.T) {
 	golden.Check(t, "../../docs/reference/builtin-tools.md", []byte(b.String()))
 }
 
-// facts says what a tool does to a graph, and who sees it.
+// facts describes the effect of a tool on a graph and who can see the tool.
 func facts(tl tool.Tool, cluster bool) string {
 	d := tl.Descriptor()
 	what := "Reads."
@@ -89,7 +89,8 @@ func facts(tl tool.Tool, cluster bool) string {
 	return what + " " + gates
 }
 
-// described sets the examples in a description, which are lines of their own, as code.
+// described formats a description in Markdown. Examples, which are paragraphs of their own,
+// become code blocks.
 func described(text string) string {
 	var parts []string
 	for _, p := range strings.Split(text, "\n\n") {

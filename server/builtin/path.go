@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The bounds of type_path.
+// The defaults and the maxima of the arguments of type_path.
 const (
 	defaultHops, maxHops   = 4, 8
 	defaultPaths, maxPaths = 10, 100
@@ -86,7 +86,7 @@ func typePath() tool.Tool {
 	}
 }
 
-// within reads an optional number from 1 to most.
+// within reads an optional number from 1 to most. The default is otherwise.
 func within(o *tool.Object, name string, otherwise, most int) int {
 	n := o.OptI32(name)
 	if n == nil {

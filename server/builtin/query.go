@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// maxBatch is how many queries one call of graph_query may hold.
+// maxBatch is the maximum number of queries in one call of graph_query.
 const maxBatch = 16
 
 type queryArgs struct {
@@ -31,13 +31,13 @@ type batchArgs struct {
 	readKnobs
 }
 
-// readKnobs are those of a read beside its branch.
+// readKnobs are the run options of a read, except the branch.
 type readKnobs struct {
 	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
 	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
-// writeKnobs are those of a write beside its branch.
+// writeKnobs are the run options of a write, except the branch.
 type writeKnobs struct {
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`
@@ -52,7 +52,7 @@ type mutateArgs struct {
 	writeKnobs
 }
 
-// queryAnswer is either the answer of one read or that of a batch.
+// queryAnswer is the answer of either one read or a batch.
 type queryAnswer struct {
 	QueryName     string           `json:"query_name,omitempty"`
 	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"The branch that was read."`
@@ -116,7 +116,7 @@ func mutate() tool.Tool {
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := tool.Members(args)
 	if !o.Has("queries") {
-		o.Raw("queries") // absent or null, but a known name
+		o.Raw("queries") // absent or null, but a known member
 		c := adHoc(o)
 		c.Knobs = tool.ReadKnobs(o)
 		return c, o.Done()
@@ -147,7 +147,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	return batch, nil
 }
 
-// adHoc reads the members that reads and mutations share.
+// adHoc reads the members that reads and mutations have in common.
 func adHoc(o *tool.Object) *service.AdHoc {
 	return &service.AdHoc{
 		Source: o.String("query"),
@@ -157,7 +157,7 @@ func adHoc(o *tool.Object) *service.AdHoc {
 	}
 }
 
-// elements splits an array of queries.
+// elements splits a JSON array of queries.
 func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
@@ -169,11 +169,11 @@ func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	return items, nil
 }
 
-// batch is a call that stands for several. It needs no grants itself: each of its
-// calls is authorized by itself, so that one denial does not hide the other answers.
+// batch is a call that consists of several. It requires no grants itself. Each of its calls
+// is authorized separately, so that one denial does not hide the other answers.
 type batch struct {
 	calls []tool.Call
-	text  int // bytes of their texts together
+	text  int // total size of the texts in bytes
 }
 
 func (b *batch) Grants() []tool.Grant { return nil }
@@ -185,7 +185,7 @@ func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	return &tool.Outcome{Calls: b.calls}, nil
 }
 
-// failed is an element of a batch whose arguments were wrong.
+// failed is an element of a batch with invalid arguments.
 type failed struct{ err error }
 
 func (f *failed) Grants() []tool.Grant { return nil }

@@ -16,7 +16,7 @@ type referenceArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the examples are of; main when it is left out."`
 }
 
-// ReferenceAnswer is the answer of gq_reference: the topics, or one of them.
+// ReferenceAnswer is the answer of gq_reference: the list of topics, or one topic.
 type ReferenceAnswer struct {
 	Topics []TopicAnswer `json:"topics,omitempty" jsonschema_description:"Without a topic: all of them."`
 
@@ -89,7 +89,7 @@ func reference() tool.Tool {
 	}
 }
 
-// readOn is the permission to read a branch ad hoc.
+// readOn returns the permission to read a branch ad hoc.
 func readOn(branch string) []tool.Grant {
 	return []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}}
 }

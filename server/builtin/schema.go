@@ -44,7 +44,8 @@ type schemaArgs struct {
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
 }
 
-// schemaApply makes the tool that applies a schema in the way of where the graph is.
+// schemaApply returns the tool that applies a schema. how adapts the call to a local store
+// or a cluster.
 func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, service.SchemaApplied](tool.Descriptor{
 		Name:  "schema_apply",
@@ -71,8 +72,8 @@ func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
 
 func localSchema(c *service.ApplySchema) tool.Call { return c }
 
-// clusterSchema refuses: applied past the configuration, the next deployment would undo
-// the schema.
+// clusterSchema makes the call fail with a reason. A schema applied without changing the
+// cluster's configuration would be reverted by the next deployment.
 func clusterSchema(c *service.ApplySchema) tool.Call {
 	c.Fixed = service.FixedByCluster
 	return c

@@ -41,7 +41,7 @@ func snapshot() tool.Tool {
 				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
 			}
 			if branch != "" {
-				// The head of a fresh branch was made on another one.
+				// The head of a new branch was made on another branch.
 				answer.Branch = branch
 			}
 			return answer, s.Commit.ID, nil

@@ -7,17 +7,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// sealToken writes where a page ended as text that clients only pass back. It holds
-// nothing that the page did not say, and nothing that a grant depends on.
+// sealToken encodes the end of a page as text that clients pass back unchanged. The token
+// is not encrypted. It must contain only information that the page already shows, and
+// nothing that a grant depends on.
 func sealToken(position any) string {
 	b, err := json.Marshal(position)
 	if err != nil {
-		panic(err) // structs of strings and numbers
+		panic(err) // structs of strings and numbers always encode
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// openToken reads what sealToken wrote.
+// openToken decodes a token of sealToken. It reports whether the token is valid.
 func openToken(token string, position any) bool {
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	return err == nil && json.Unmarshal(b, position) == nil

@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// step is a call and a part of what it answers: status 0 for an answer, else that of the
-// fault.
+// step is a call and a part of the expected answer. status is 0 for an answer, or the
+// status of the fault.
 type step struct {
 	tool   string
 	actor  *service.Actor
@@ -30,7 +30,7 @@ type step struct {
 	want   string
 }
 
-// run takes the steps on one graph.
+// run makes the calls of the steps on one graph.
 func run(t *testing.T, c service.Config, steps []step) {
 	t.Helper()
 	g := servicetest.Graph(t, c)
@@ -80,15 +80,15 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// onlyFind lets everybody read, and invoke find_person alone.
+// onlyFind is a policy that lets everybody read, and invoke only find_person.
 type onlyFind struct{ servicetest.Policy }
 
 func (onlyFind) Allowed(_ *service.Actor, g tool.Grant) bool {
 	return g.Action == tool.Read || g.Action == tool.InvokeQuery && g.Query == "find_person"
 }
 
-// TestDescribeHides holds that no stored query is named that is not listed, hidden and
-// left-out ones among them.
+// TestDescribeHides checks that only listed stored queries are named; hidden and left-out
+// ones are not.
 func TestDescribeHides(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	c.Authorizer = onlyFind{}
@@ -154,7 +154,7 @@ func TestExplain(t *testing.T) {
 		{"query_explain", r, args{"query": "query"}, 400, `the query text has errors`},
 		{"query_explain", servicetest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
 		{"query_explain", servicetest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
-		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // nothing was run
+		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain ran nothing
 	})
 }
 
@@ -208,7 +208,7 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":"main","branch_created":true,"mode":"merge"`},
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":null,"branch_created":false,"mode":"merge"`},
 		{"graph_load", nil, load(`{"type":"Persn"}`, "july", "main"), 400, `line 1`},
-		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // it went with the load
+		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted it
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
 		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start at, but none to make`},
@@ -217,7 +217,7 @@ func TestLoadFrom(t *testing.T) {
 	})
 }
 
-// instant is how every DateTime travels.
+// instant matches a DateTime in an answer.
 var instant = regexp.MustCompile(`"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
 
 func TestCommits(t *testing.T) {
@@ -283,9 +283,10 @@ func TestCommits(t *testing.T) {
 		{"commit_list", servicetest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
-		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // a branch has its origin's history
+		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes that of its origin
 		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
-		// A commit of another branch is none of main's, so that a grant on main shows nothing of draft.
+		// A commit of another branch does not belong to main, so a grant on main shows
+		// nothing of draft.
 		{"commit_get", r, args{"commit": head.Commit.ID}, 404, `{"error":"on branch main, commit \"` + head.Commit.ID + `\" not found","code":"not_found"}`},
 		{"commit_get", r, args{"commit": "x"}, 404, `{"error":"on branch main, commit \"x\" not found","code":"not_found"}`},
 		{"commit_get", r, args{}, 400, `commit: missing`},
@@ -333,7 +334,7 @@ func TestChanges(t *testing.T) {
 		{"change_list", servicetest.Drafter, args{"commit": updated}, 403, `does not allow read on branch main`},
 	})
 
-	// The pages of one change each make the whole.
+	// The pages with one change each together equal the whole list.
 	page := func(token string, limit int) *builtin.ChangesAnswer {
 		a := args{"commit": updated, "limit": limit}
 		if token != "" {
@@ -367,7 +368,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestChangesBytes holds that a page of large values ends early, and loses none.
+// TestChangesBytes checks that a page of large values ends early and that no change is
+// lost.
 func TestChangesBytes(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	g := servicetest.Graph(t, c)
@@ -468,7 +470,7 @@ func TestCodeIndex(t *testing.T) {
 	}
 }
 
-// TestReferenceTopics holds that the description names every topic.
+// TestReferenceTopics checks that the description names every topic.
 func TestReferenceTopics(t *testing.T) {
 	for _, tl := range builtin.All("1") {
 		d := tl.Descriptor()

@@ -92,7 +92,7 @@ func validate() tool.Tool {
 	}
 }
 
-// offForAdHoc are the rules about what stored queries tell of themselves.
+// offForAdHoc lists the lint rules that only make sense for stored queries.
 var offForAdHoc = map[diag.Code]lint.Level{
 	lint.NoDescription: lint.Off, lint.NoParamDoc: lint.Off, lint.LongToolName: lint.Off, lint.VectorParam: lint.Off,
 	lint.LongDescription: lint.Off, lint.MCPEquals: lint.Off, lint.HardCoded: lint.Off, lint.UpsertClears: lint.Off,
@@ -130,7 +130,7 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 		})
 	}
 	var b strings.Builder
-	_ = diag.Render(&b, list, map[string]string{queryFile: text}, false) // a Builder takes everything
+	_ = diag.Render(&b, list, map[string]string{queryFile: text}, false) // a Builder never fails
 	a.Report = b.String()
 	var edits []diag.Edit
 	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {
@@ -142,7 +142,7 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 	return a
 }
 
-// Cut leaves out the mended text, the report, and then diagnostics, which More counts.
+// Cut drops the fixed text, then the report, and then the diagnostics, which More counts.
 func (a *ValidateAnswer) Cut(bytes int) {
 	parts := []func(){
 		func() { a.Fixed = "" },

@@ -16,35 +16,35 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/sample"
 )
 
-// tracerName is the instrumentation scope of spans of requests.
+// tracerName is the instrumentation scope of request spans.
 const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
-// Options say how requests are followed.
+// Options configure [Requests].
 type Options struct {
 	Log *slog.Logger
 	Set *Set
 
-	// Tracer makes a span of each request; nil makes none.
+	// Tracer makes a span for each request; nil makes none.
 	Tracer trace.TracerProvider
 
-	// All writes the lines of all requests at level info. Without it only failed and slow
-	// ones are, and the others at level debug: to write a line takes longer than what
-	// else is done to follow a request, and writes have lines of their own.
+	// All logs every request at level info. Without it only failed and slow requests are
+	// logged at info, the others at debug. Writing a log line takes longer than the rest of
+	// the bookkeeping for a request, and writes have log lines of their own.
 	All bool
 
-	// Quiet are paths whose lines are at level debug in any case: probes come every few
-	// seconds.
+	// Quiet lists paths whose requests are always logged at level debug, such as probes,
+	// which come every few seconds.
 	Quiet []string
 
-	// Now gives lines their date and requests their duration; nil for clock.Now.
+	// Now returns the time for log lines and durations; nil means clock.Now.
 	Now func() time.Time
 }
 
-// Slow is how long a request takes that is worth a line.
+// Slow is the duration from which a request is logged at level info.
 const Slow = time.Second
 
-// Requests follows each request from its header to the end of its answer: it gives it an
-// id, counts it, logs it, and makes a span of it.
+// Requests returns a handler that follows each request from its header to the end of the
+// answer: it gives the request an id, counts it, logs it, and makes a span for it.
 func Requests(next http.Handler, opts Options) http.Handler {
 	o := &outermost{next: next, log: opts.Log, set: opts.Set, all: opts.All, quiet: map[string]bool{}, now: opts.Now}
 	if o.now == nil {
@@ -63,18 +63,18 @@ type outermost struct {
 	next   http.Handler
 	log    *slog.Logger
 	set    *Set
-	tracer trace.Tracer // nil for no traces
+	tracer trace.Tracer // nil if there are no traces
 	all    bool
 	quiet  map[string]bool
 	now    func() time.Time
-	lines  sample.Lines // of requests that come in floods
+	lines  sample.Lines // samples the log lines of requests that may come in floods
 }
 
-// exchange is a request and what is answered to it.
+// exchange is a request and its answer.
 type exchange struct {
 	http.ResponseWriter
 	record request.Record
-	id     [1]string // the value of the header
+	id     [1]string // the value of the id header
 	status int       // 0 until it is sent
 	bytes  int64
 }
@@ -101,11 +101,11 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case x.status != 0:
 		case answered:
 			x.status = http.StatusOK
-		default: // the connection is given up, and the client has no answer
+		default: // the handler panicked; the connection is closed and the client gets no answer
 			x.status = http.StatusInternalServerError
 		}
 		if r.Method == http.MethodHead {
-			x.bytes = 0 // what was written is not sent
+			x.bytes = 0 // the body of the answer to a HEAD is not sent
 		}
 		route := routeOf(&x.record)
 		o.set.answered(route, methodOf(r.Method), x.status, x.bytes, took)
@@ -125,11 +125,11 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answered = true
 }
 
-// line writes the line of a request. It names the route and never the path, which is the
-// client's.
+// line logs a request. It names the route, not the path, because the client chooses the
+// path.
 func (o *outermost) line(r *http.Request, x *exchange, route string, took time.Duration) {
 	level := slog.LevelDebug
-	// A request whose token is none has a line of its own, with the reason.
+	// A request without a valid token has a log line of its own, which gives the reason.
 	fault := x.status >= http.StatusBadRequest && (x.status != http.StatusUnauthorized || x.record.Route != "")
 	if (o.all || fault || took >= Slow) && !o.quiet[r.URL.Path] {
 		level = slog.LevelInfo
@@ -145,7 +145,7 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 	if !o.log.Enabled(ctx, level) {
 		return
 	}
-	// Built by hand, without the place in the source that slog would look up.
+	// Build the record by hand, to save slog's lookup of the source position.
 	line := slog.NewRecord(o.now(), level, "request", 0)
 	rec := &x.record
 	attrs := append(make([]slog.Attr, 0, 13),
@@ -167,11 +167,13 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 		attrs = append(attrs, slog.Int("others", held))
 	}
 	line.AddAttrs(attrs...)
-	_ = o.log.Handler().Handle(ctx, line) // a log that cannot be written has nobody to tell
+	_ = o.log.Handler().Handle(ctx, line) // an error of the log itself cannot be reported
 }
 
-// floods is the kind of an exchange that may come in any number, since it costs a client
-// next to nothing: nobody was let in, or too many were. It is empty for others.
+// floods returns the kind under which the log line of a request is sampled, or "" if it is
+// not sampled. It samples requests that cost a client next to nothing and so may come in
+// any number: requests refused before authentication succeeded, and requests answered with
+// 429.
 func floods(x *exchange) string {
 	switch {
 	case x.record.Route == "":
@@ -192,7 +194,7 @@ func (x *exchange) trace(span trace.Span, route, method string) {
 	span.End()
 }
 
-// routeOf is the route of a request as a label.
+// routeOf returns the route of a request as a metric label.
 func routeOf(rec *request.Record) string {
 	switch rec.Route {
 	case "":
@@ -203,7 +205,8 @@ func routeOf(rec *request.Record) string {
 	return rec.Route
 }
 
-// methodOf is a method as a label: those that no route takes are one.
+// methodOf returns a method as a metric label. All methods that no route takes share one
+// label.
 func methodOf(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -213,7 +216,7 @@ func methodOf(m string) string {
 }
 
 func (x *exchange) WriteHeader(status int) {
-	if x.status == 0 && status >= http.StatusOK { // those below announce another
+	if x.status == 0 && status >= http.StatusOK { // a 1xx status announces another status
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)
@@ -228,8 +231,8 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush sends what was written so far.
+// Flush sends the bytes written so far.
 func (x *exchange) Flush() { _ = http.NewResponseController(x.ResponseWriter).Flush() }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the wrapped writer, for [http.ResponseController].
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }

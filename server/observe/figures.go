@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// figures are the metrics that a graph's engine is asked for.
+// figures are the metrics that come from the engine of a graph.
 var figures = []struct {
 	metric int
 	of     func(*engine.Stats) float64
@@ -22,7 +22,7 @@ var figures = []struct {
 	{graphCheckpointFailures, func(s *engine.Stats) float64 { return float64(s.CheckpointFailures) }},
 }
 
-// graphFigures asks the engines when somebody wants to know.
+// graphFigures asks the engines for their figures each time the metrics are collected.
 type graphFigures struct{ set *Set }
 
 func (c *graphFigures) desc(m int) *prometheus.Desc {

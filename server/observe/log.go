@@ -1,4 +1,4 @@
-// Package observe is what operators see of a server: its log, its metrics and its traces.
+// Package observe implements the log, the metrics and the traces of a server.
 package observe
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/request"
 )
 
-// Formats and Levels are what [NewLogger] takes.
+// Formats and Levels list the names that [NewLogger] accepts.
 var (
 	Formats = []string{"text", "json"}
 	Levels  = []string{"debug", "info", "warn", "error"}
 )
 
-// NewLogger returns a logger of a format and a level by their names.
+// NewLogger returns a logger that writes to w. The format and the level are given by name.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var l slog.Level
 	switch level {
@@ -44,9 +44,9 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("log format %q: wanted text or json", format)
 }
 
-// printable puts a question mark in place of each control character that the handlers of
-// log/slog leave as it is, DEL and those from U+0080 to U+009F: what a client sent must
-// not speak to the terminal that shows the log.
+// printable replaces with a question mark each control character that the handlers of
+// log/slog do not escape: DEL and U+0080 to U+009F. Otherwise text from a client could send
+// control sequences to the terminal that shows the log.
 type printable struct{ io.Writer }
 
 func (w printable) Write(b []byte) (int, error) {
@@ -54,7 +54,7 @@ func (w printable) Write(b []byte) (int, error) {
 	for i := range b {
 		switch {
 		case b[i] == 0x7f:
-		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // as UTF-8
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // C1 control
 		default:
 			continue
 		}
@@ -69,8 +69,8 @@ func (w printable) Write(b []byte) (int, error) {
 	return w.Writer.Write(clean)
 }
 
-// WithRequests returns a logger that adds to each line of a request the request's id,
-// and when it is traced the id of its trace.
+// WithRequests returns a logger that adds the request's id to each log line of a request,
+// and also the trace id if the request is traced.
 func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(ofRequest{log.Handler()}) }
 
 type ofRequest struct{ slog.Handler }

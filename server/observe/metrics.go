@@ -31,8 +31,8 @@ type Set struct {
 	embeddings, embeddingTexts *prometheus.CounterVec
 	embeddingSeconds           *prometheus.HistogramVec
 
-	// Series are looked up by their labels once: a lookup by the library takes longer
-	// than what else is done for a request.
+	// mu guards the fields below. The maps keep each series, because a lookup by labels in
+	// the library takes longer than the rest of the bookkeeping for a request.
 	mu        sync.RWMutex
 	ofRoutes  map[routeKey]*routeSeries
 	ofCalls   map[callKey]*callSeries
@@ -41,14 +41,14 @@ type Set struct {
 	memory    func() int64
 }
 
-// Measured is a graph with figures of its engine.
+// Measured is a graph whose engine has figures.
 type Measured interface {
 	ID() string
-	// Stats are the figures; ok is false when the engine has none.
+	// Stats returns the figures; ok is false if the engine has none.
 	Stats() (s engine.Stats, ok bool)
 }
 
-// Admission is what has been admitted at the moment.
+// Admission is the current load of admission control.
 type Admission struct {
 	Requests, Waiting, Actors int
 	Bytes                     int64
@@ -71,13 +71,13 @@ type callSeries struct {
 	seconds            prometheus.Observer
 }
 
-// Buckets in seconds: a lookup takes some tens of microseconds, a load minutes.
+// Bucket bounds in seconds. A lookup takes tens of microseconds, a load minutes.
 var (
 	callBuckets  = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .25, 1, 5, 30}
 	otherBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 2.5, 10, 60, 300}
 )
 
-// New returns the metrics of a server of some version.
+// New returns the metrics of a server of the given version.
 func New(version string) *Set {
 	s := &Set{registry: prometheus.NewRegistry(), ofRoutes: map[routeKey]*routeSeries{}, ofCalls: map[callKey]*callSeries{}}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -102,37 +102,38 @@ func New(version string) *Set {
 	s.callSeconds = s.histogram(callSeconds, callBuckets)
 	s.embeddingSeconds = s.histogram(embeddingSeconds, otherBuckets)
 	s.registry.MustRegister(&graphFigures{s})
-	// A rate over a counter that appears with its first event misses that event.
+	// Create the series now: a rate over a counter that appears with its first event misses
+	// that event.
 	s.auth.WithLabelValues()
 	s.guarded.WithLabelValues()
 	return s
 }
 
-// Watch adds graphs whose figures are shown.
+// Watch adds graphs whose figures are exported.
 func (s *Set) Watch(graphs ...Measured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.graphs = append(s.graphs, graphs...)
 }
 
-// Admitted names what says what is admitted.
+// Admitted sets the function that returns the current admission load.
 func (s *Set) Admitted(f func() Admission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.admission = f
 }
 
-// QueryMemory names what says how many bytes queries have taken.
+// QueryMemory sets the function that returns the bytes that queries have reserved.
 func (s *Set) QueryMemory(f func() int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memory = f
 }
 
-// Draining notes that the server was told to stop.
+// Draining records that the server is shutting down.
 func (s *Set) Draining() { s.stopping.Store(true) }
 
-// Refused counts a request that was not admitted, for a reason out of a bounded set.
+// Refused counts a request that was not admitted. The reason comes from a bounded set.
 func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 
 // Called counts a call; see [service.Observer].
@@ -170,7 +171,7 @@ func (s *Set) newCall(k callKey) *callSeries {
 	return c
 }
 
-// answered counts a request that was answered.
+// answered counts an answered request.
 func (s *Set) answered(route, method string, status int, bytes int64, took time.Duration) {
 	key := routeKey{route, method, classes[min(status/100, len(classes)-1)]}
 	s.mu.RLock()
@@ -203,12 +204,13 @@ func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
 	s.embeddingSeconds.WithLabelValues(graph).Observe(took.Seconds())
 }
 
-// Handler answers with the metrics in the format that the client asks for.
+// Handler returns a handler that answers with the metrics, in the format that the client
+// asks for.
 func (s *Set) Handler() http.Handler {
 	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-	// Whoever asks and does not read would keep the others out.
+	// The write deadline: a client that does not read its answer would block the others.
 	const patience = 10 * time.Second
-	turn := make(chan struct{}, 1) // gathering takes memory: one at a time
+	turn := make(chan struct{}, 1) // gathering takes memory, so one request gathers at a time
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case turn <- struct{}{}:
@@ -216,7 +218,8 @@ func (s *Set) Handler() http.Handler {
 			return
 		}
 		defer func() { <-turn }()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // fails where nobody is waited for, as by a recorder
+		// Ignore the error: writers without deadlines, such as test recorders, return one.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 		h.ServeHTTP(w, r)
 	})
 }

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// one is a graph of which each figure is another number.
+// one is a graph whose figures are all different numbers.
 type one struct{}
 
 func (one) ID() string { return "g" }
@@ -42,8 +42,8 @@ type none struct{}
 func (none) ID() string                  { return "h" }
 func (none) Stats() (engine.Stats, bool) { return engine.Stats{}, false }
 
-// TestTable holds that all metrics of the table are there, as it says, once something
-// has happened, that there are no others, and that their names follow the conventions.
+// TestTable checks that, after each event has happened once, the metrics are exactly those
+// in the table, and that their names follow the conventions.
 func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{}, none{})
@@ -151,12 +151,12 @@ func TestLinesOfARequest(t *testing.T) {
 	}
 }
 
-// TestExchange follows requests that end in odd ways.
+// TestExchange follows requests that end in unusual ways.
 func TestExchange(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		want    string // of the line
+		want    string // of the log line
 	}{
 		{"nothing written", func(http.ResponseWriter, *http.Request) {}, "status=200 bytes=0"},
 		{"body alone", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 bytes=5"},
@@ -202,7 +202,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestHead holds that the body of a HEAD, which is made and not sent, is not counted.
+// TestHead checks that the body of the answer to a HEAD, which is written but not sent, is
+// not counted.
 func TestHead(t *testing.T) {
 	log := &lines{}
 	h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }),
@@ -213,7 +214,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// lines is a log that the goroutines of a server write.
+// lines is a log that several goroutines of a server write.
 type lines struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -239,8 +240,9 @@ func TestTracingIsOptional(t *testing.T) {
 	stop()
 }
 
-// TestFloodIsSampled holds that requests which cost their client nothing do not fill the
-// log, and that those of actors, and all of them with All, have each their line.
+// TestFloodIsSampled checks that requests that cost their client nothing do not fill the
+// log. It also checks that each request of an actor has a log line, and every request when
+// All is set.
 func TestFloodIsSampled(t *testing.T) {
 	const flood = 200
 	for _, c := range []struct {
@@ -276,7 +278,7 @@ func TestFloodIsSampled(t *testing.T) {
 	}
 }
 
-// hurried notes until when an answer may be written.
+// hurried records the write deadline of an answer.
 type hurried struct {
 	*httptest.ResponseRecorder
 	until time.Time
@@ -287,8 +289,8 @@ func (w *hurried) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestMetricsAreTaken holds that metrics are given up that nobody reads: the next to ask
-// waits for them.
+// TestMetricsAreTaken checks that an answer with metrics has a write deadline, because the
+// next client waits until the answer is written.
 func TestMetricsAreTaken(t *testing.T) {
 	w := &hurried{ResponseRecorder: httptest.NewRecorder()}
 	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

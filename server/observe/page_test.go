@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// TestMetricsPage holds docs/reference/metrics.md to the table; -update prints it.
+// TestMetricsPage checks docs/reference/metrics.md against the table; -update writes it.
 func TestMetricsPage(t *testing.T) {
 	golden.Check(t, "../../docs/reference/metrics.md", page())
 }
@@ -52,7 +52,7 @@ func page() []byte {
 
 var article = map[Kind]string{Counter: "A counter", Gauge: "A gauge", Histogram: "A histogram in seconds"}
 
-// elsewhere reports whether a metric is in a part of the page that is not the first.
+// elsewhere reports whether a metric belongs to a part of the page other than the first.
 func elsewhere(name string) bool {
 	for _, prefix := range []string{"http_", "call", "graph_", "embedding_"} {
 		if strings.HasPrefix(name, "omnigraph_"+prefix) {

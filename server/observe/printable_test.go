@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// TestLogIsPrintable logs every control character there is, in both formats.
+// TestLogIsPrintable logs every control character in both formats.
 func TestLogIsPrintable(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r < 0x100; r++ {
 		all.WriteRune(r)
 	}
-	sent := all.String() + "\xc2\x7f\xc2" // no UTF-8 at the end
+	sent := all.String() + "\xc2\x7f\xc2" // ends with invalid UTF-8
 	for _, format := range Formats {
 		var b bytes.Buffer
 		log, err := NewLogger(&b, format, "info")

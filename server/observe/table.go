@@ -1,6 +1,6 @@
 package observe
 
-// Kind is how a metric is to be read.
+// Kind is the type of a metric.
 type Kind string
 
 // The kinds of metrics.
@@ -16,7 +16,7 @@ type Metric struct {
 	Kind   Kind
 	Labels []string
 	Help   string // a sentence
-	Watch  string // what to look for in it; empty when it is there to explain others
+	Watch  string // what operators should watch for; empty if it only explains other metrics
 }
 
 const (
@@ -53,9 +53,9 @@ const (
 	embeddingSeconds
 )
 
-// Metrics are all metrics of the server, those of the Go runtime and of the process
-// aside. Labels have values out of bounded sets: route patterns, graphs, the tools of
-// the catalog, outcomes. None has a value that a client chose, and none names an actor.
+// Metrics lists all metrics of the server except those of the Go runtime and the process.
+// Label values come from bounded sets: route patterns, graphs, tools of the catalog,
+// outcomes. No label value is chosen by a client, and no label names an actor.
 var Metrics = [...]Metric{
 	buildInfo: {"omnigraph_build_info", Gauge, []string{"version", "go"}, "Is 1; its labels say what runs.", ""},
 	draining:  {"omnigraph_draining", Gauge, nil, "Is 1 once the server was told to stop.", ""},

@@ -14,18 +14,19 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 )
 
-// The variables of the environment that turn traces on.
+// The environment variables that turn traces on.
 const (
 	endpointVar       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpointVar = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 )
 
-// flushTimeout is how long the spans that are left may take to be sent at the end.
+// flushTimeout is the time limit for sending the remaining spans at shutdown.
 const flushTimeout = 5 * time.Second
 
-// Tracing exports spans as the variables OTEL_* of the environment say, over HTTP. The
-// provider is nil when none of them names an endpoint. stop sends what is left, and
-// ends it; a collector that does not take spans costs lines of log, and never a request.
+// Tracing exports spans over HTTP, configured by the OTEL_* environment variables. The
+// provider is nil if no variable names an endpoint. stop sends the remaining spans and
+// shuts the provider down. A collector that fails causes log lines only; it never makes a
+// request fail.
 func Tracing(ctx context.Context, version string, getenv func(string) string, log *slog.Logger) (p oteltrace.TracerProvider, stop func(), err error) {
 	if getenv(endpointVar) == "" && getenv(tracesEndpointVar) == "" {
 		return nil, func() {}, nil
@@ -36,7 +37,7 @@ func Tracing(ctx context.Context, version string, getenv func(string) string, lo
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "omnigraph-server"), attribute.String("service.version", version)),
-		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word
+		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override those
 		resource.WithTelemetrySDK())
 	if err != nil {
 		return nil, nil, fmt.Errorf("the resource of traces: %w", err)

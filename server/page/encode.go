@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
-// format is the first byte of the plain text of a token, which then has
+// format is the first byte of a token's plaintext. The rest is:
 //
 //	flags     1 byte: 1 for a snapshot
-//	graph     its length as a uvarint, and its bytes; so too
+//	graph     its length as a uvarint, then its bytes; the next three likewise
 //	actor
 //	branch
 //	commit

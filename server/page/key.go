@@ -13,16 +13,16 @@ import (
 // KeyFile is the name of the file that holds a key, in hexadecimal.
 const KeyFile = "page-token.key"
 
-// NewKey returns a key that nobody else has.
+// NewKey returns a new random key.
 func NewKey() []byte {
 	key := make([]byte, KeySize)
 	rand.Read(key) // does not fail
 	return key
 }
 
-// Key returns the key that is kept in a folder; of several processes that make one at
-// the same time, all get the same. The folder, and the file with mode 0600, are made
-// when they are missing.
+// Key returns the key in a folder. If the folder or the key file is missing, Key creates
+// it, the file with mode 0600. If several processes create a key at the same time, all get
+// the same one. Key returns an error if the file does not contain a key.
 func Key(dir string) ([]byte, error) {
 	name := filepath.Join(dir, KeyFile)
 	key, err := readKey(name)
@@ -41,8 +41,8 @@ func Key(dir string) ([]byte, error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, err
 	}
-	// A link, unlike a rename, does not replace the key that another process has made
-	// meanwhile.
+	// Unlike a rename, a link does not replace a key that another process has created in
+	// the meantime.
 	if err := os.Link(f.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}

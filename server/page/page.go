@@ -1,5 +1,5 @@
-// Package page seals the place of a reader in the rows of a read into an opaque token,
-// and opens it again.
+// Package page seals page tokens. A token is opaque and encodes a reader's place in the
+// rows of a read; only the server that made it can open it.
 package page
 
 import (
@@ -16,12 +16,13 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = chacha20poly1305.KeySize
 
-// Sealer makes and opens tokens. It is safe for concurrent use.
+// Sealer makes and opens page tokens. It is safe for concurrent use.
 type Sealer struct{ aead cipher.AEAD }
 
-// NewSealer returns the sealer of a key, which is [KeySize] bytes long.
+// NewSealer returns a sealer with the key, which must be [KeySize] bytes long.
 func NewSealer(key []byte) (*Sealer, error) {
-	// Its nonce is long enough to be drawn at random for every token, for ever.
+	// The nonce of XChaCha20 is long enough that a random one for each token never repeats
+	// in practice.
 	aead, err := chacha20poly1305.NewX(key)
 	if err != nil {
 		return nil, fmt.Errorf("the key of page tokens has %d bytes, wanted %d", len(key), KeySize)
@@ -29,18 +30,18 @@ func NewSealer(key []byte) (*Sealer, error) {
 	return &Sealer{aead}, nil
 }
 
-// maxToken bounds, in characters, what is taken for a token: ids of graphs, actors and
-// branches are far shorter than this.
+// maxToken is the maximum length in characters of a token that Open accepts. Real tokens
+// are far shorter, since the ids of graphs, actors and branches are short.
 const maxToken = 4096
 
-// Seal returns the token of a place: letters, digits, - and _.
+// Seal returns the token for a place. It consists of letters, digits, - and _.
 func (s *Sealer) Seal(p *place.Place) string {
 	b := make([]byte, chacha20poly1305.NonceSizeX, 256)
 	rand.Read(b) // does not fail
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(b, b, encode(p), nil))
 }
 
-// Open returns the place of a token. The error is a *[place.Invalid].
+// Open returns the place that a token encodes. The error is a *[place.Invalid].
 func (s *Sealer) Open(token string) (*place.Place, error) {
 	damaged := &place.Invalid{Reason: "is damaged, or none of this server's"}
 	if len(token) > maxToken {

@@ -41,7 +41,7 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-// TestDamage holds that nothing but what was sealed with the key is opened.
+// TestDamage checks that Open accepts only tokens that were sealed with its key.
 func TestDamage(t *testing.T) {
 	s := sealer(t, NewKey())
 	token := s.Seal(&here)

@@ -9,19 +9,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Digest stands for a plan, or for arguments.
+// Digest identifies a plan or a list of arguments.
 type Digest [16]byte
 
-// PlanDigest digests a plan as it is printed, which tells apart all that decides about
-// its rows and their order.
+// PlanDigest digests the printed form of a plan. That form includes everything that
+// determines the rows and their order.
 func PlanDigest(q *plan.Query) (d Digest) {
 	sum := sha256.Sum256([]byte(plan.Format(q)))
 	copy(d[:], sum[:])
 	return d
 }
 
-// ArgsDigest digests arguments: each part with its length, so that no two lists look
-// alike.
+// ArgsDigest digests arguments. It writes the length before each part, so that two
+// different lists never give the same input.
 func ArgsDigest(args []value.Value) (d Digest) {
 	h := digester{sha256.New()}
 	for _, v := range args {

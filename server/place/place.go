@@ -1,25 +1,25 @@
-// Package place says where a reader stands in the rows of a read. It holds no key and no
-// cipher: package page makes tokens of places.
+// Package place describes a reader's place in the rows of a read. It contains no key and no
+// cipher; package page turns places into tokens.
 package place
 
 import "time"
 
-// Place is where a reader stands in the rows of a read, and what must stay the same so
-// that the next page continues those rows.
+// Place is a reader's place in the rows of a read, with everything that must stay the same
+// for the next page to continue those rows.
 type Place struct {
 	Graph  string // the graph's id
-	Actor  string // the id of the actor that read the rows before
-	Branch string // that was asked for; empty when Snapshot is set
-	// Snapshot says that the reader asked for the commit, not for a branch.
+	Actor  string // the id of the actor that read the earlier rows
+	Branch string // the branch that the reader named; empty when Snapshot is set
+	// Snapshot reports that the reader named the commit, not a branch.
 	Snapshot bool
-	Commit   string    // that the rows are of
-	Now      time.Time // of now() in the read, in microseconds
+	Commit   string    // the commit that the rows come from
+	Now      time.Time // the value of now() in the read, with microsecond precision
 	Plan     Digest
 	Args     Digest
-	Row      int64 // rows before the place
+	Row      int64 // number of rows before the place
 }
 
-// Invalid says that a token cannot be opened.
+// Invalid reports that a token cannot be opened.
 type Invalid struct{ Reason string }
 
 func (e *Invalid) Error() string { return "the page token " + e.Reason }

@@ -1,5 +1,6 @@
-// Package request is what the layers of a server tell each other of one HTTP request
-// beside the answer: its id goes inward, and what was called comes out.
+// Package request carries information about one HTTP request between the layers of a
+// server. The outer layer passes the request's id in; the inner layers report the graph
+// call out.
 package request
 
 import (
@@ -10,38 +11,41 @@ import (
 	"time"
 )
 
-// Header is the header that a request's id comes and goes in.
+// Header is the name of the header that carries a request's id, in the request and in the
+// answer.
 const Header = "X-Request-Id"
 
-// maxID bounds the id that a client may choose, in bytes.
+// maxID is the maximum length in bytes of an id that a client chooses.
 const maxID = 128
 
-// Record is one request. Only the goroutine that serves the request writes to it.
+// Record is the information about one request. Only the goroutine that serves the request
+// writes it.
 type Record struct {
 	ID    string
-	Route string // the pattern that matched, such as /graphs/{id}/query; empty for none
-	Actor string // who it comes from; empty while nobody is known
+	Route string // the pattern that matched, such as /graphs/{id}/query; empty if none did
+	Actor string // the actor that sent the request; empty until it is known
 
-	// Calls are the calls of graphs that it was about, and the others what the last of
-	// them was.
+	// Calls is the number of graph calls that the request made. The fields below describe
+	// the last of them.
 	Calls       int
 	Graph, Tool string
-	Branch      string // main when the call names none; empty for a call that is about no branch
-	Commit      string // the one that was read, or the head after a write
+	Branch      string // main if the call names none; empty for a call that concerns no branch
+	Commit      string // the commit that was read, or the head after a write
 
-	parent context.Context // of the one that carries it
+	parent context.Context // parent of the context that carries the record
 }
 
 type key struct{}
 
-// With returns a context that carries the record. A record is carried by one context.
+// With returns a context that carries the record. One record must not be put into two
+// contexts.
 func With(ctx context.Context, r *Record) context.Context {
 	r.parent = ctx
 	return (*carrier)(r)
 }
 
-// carrier is a record as the context that carries it: one for each request would be one
-// more thing to allocate.
+// carrier is a Record in its role as a context. The conversion saves one allocation per
+// request.
 type carrier Record
 
 func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }
@@ -55,15 +59,16 @@ func (c *carrier) Value(k any) any {
 	return c.parent.Value(k)
 }
 
-// From returns the record of the request that a context is of, or nil outside of one.
+// From returns the record that the context carries, or nil.
 func From(ctx context.Context) *Record {
 	r, _ := ctx.Value(key{}).(*Record)
 	return r
 }
 
-// ID returns the id that the client has chosen, if it is 1 to 128 of the letters, the
-// digits and - _ . : / + = @, and else one that no other request has. The client's token,
-// or a piece of it, is no id: ids are in answers, logs and traces.
+// ID returns the id that the client chose if it has 1 to 128 characters, all of them
+// letters, digits or one of - _ . : / + = @. Otherwise it returns a new id. Ids appear in
+// answers, logs and traces, so ID also replaces an id that contains the client's token or
+// is a part of it.
 func ID(h http.Header) string {
 	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
 		return id
@@ -71,7 +76,8 @@ func ID(h http.Header) string {
 	return NewID()
 }
 
-// piece is how much of a token an id may not be, in bytes; less is chance.
+// piece is the minimum length in bytes of a match between an id and the token that rules
+// the id out. A shorter match may be chance.
 const piece = 8
 
 func tells(id string, credentials []string) bool {
@@ -85,11 +91,12 @@ func tells(id string, credentials []string) bool {
 	return false
 }
 
-// digits are those of base32 in lower case, without letters that look like digits.
+// digits are the digits of base32 in lower case. They leave out the letters i, l, o and u,
+// which are easily misread.
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// NewID returns an id of 26 characters, of 128 random bits. It is no secret: whoever
-// sees one may guess others.
+// NewID returns a new id: 26 characters made from 128 random bits. It is not a secret:
+// a reader of one id may be able to guess others.
 func NewID() string {
 	var b [26]byte
 	for i := 0; i < len(b); i += 13 {

@@ -36,8 +36,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// TestIDIsNoToken holds that a client which sends its token as an id is not taken at its
-// word.
+// TestIDIsNoToken checks that an id that reveals the client's token is replaced.
 func TestIDIsNoToken(t *testing.T) {
 	const token = "Qw7xK2mN9pL4vR8sT3yU6zB1"
 	for _, tt := range []struct {
@@ -75,7 +74,8 @@ func FuzzID(f *testing.F) {
 	})
 }
 
-// TestContext holds the context of a record to be its parent but for the record.
+// TestContext checks that a context made by With behaves like its parent and also carries
+// the record.
 func TestContext(t *testing.T) {
 	type other struct{}
 	parent, cancel := context.WithTimeoutCause(context.WithValue(t.Context(), other{}, "kept"), time.Hour, errors.New("late"))

@@ -1,4 +1,4 @@
-// Package sample keeps lines of log that anybody can cause from filling it.
+// Package sample limits how often the server writes log lines that any client can cause.
 package sample
 
 import (
@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Interval is the time in which one line of a kind is written.
+// Interval is the time in which at most one line of each kind is written.
 const Interval = time.Second
 
-// maxKinds bounds what is kept. The kinds past it are taken for one.
+// maxKinds is the maximum number of kinds that are told apart. All further kinds count as
+// one.
 const maxKinds = 256
 
-// Lines lets one line of each kind pass in an [Interval]. The zero value is ready, and
-// safe for concurrent use.
+// Lines lets one line of each kind pass per [Interval]. The zero value is ready to use.
+// Lines is safe for concurrent use.
 type Lines struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // guards kinds
 	kinds map[string]kind
 }
 
 type kind struct {
-	last time.Time // when a line passed
-	held int       // that did not pass since
+	last time.Time // when the last line of the kind passed
+	held int       // lines held back since then
 }
 
-// Pass reports whether a line of a kind is to be written now, and how many of its kind
-// were held back since the last one that was. Those that are held back last are told of
-// by the next line, whenever that is.
+// Pass reports whether to write a line of the named kind now. If so, held is the number of
+// lines of that kind that were held back since the last one that passed. Lines that are
+// held back now are counted by the next line that passes, however late it comes.
 func (l *Lines) Pass(name string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestKindsAreBounded has more kinds than are kept: no line is without bound.
+// TestKindsAreBounded passes more kinds than are told apart. The kinds kept stay bounded.
 func TestKindsAreBounded(t *testing.T) {
 	var l Lines
 	now, passed := clocktest.Start, 0
@@ -41,7 +41,8 @@ func TestKindsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEachLineCounts has many write at once: each line passes, or is counted.
+// TestEachLineCounts passes lines from many goroutines. Each line either passes or is
+// counted.
 func TestEachLineCounts(t *testing.T) {
 	var l Lines
 	var wg sync.WaitGroup

@@ -9,9 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Tools lists what the actor may see, built-ins first and then stored queries, each
-// in a stable order. A tool is seen when its gates are all granted on some branch:
-// one that exists, one that the policy names, main, or one that nobody has named.
+// Tools lists the tools that the actor may see: built-in ones first, then stored queries,
+// each group in a stable order. The actor sees a tool if some branch exists on which it has
+// all grants of the tool's gates. The branches tried are main, the existing ones, the ones
+// that the policy names, and one name that neither the graph nor the policy uses.
 func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, error) {
 	branches := g.askedBranches(ctx)
 	var seen []*tool.Descriptor
@@ -31,8 +32,8 @@ func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, er
 	return seen, nil
 }
 
-// Lookup returns the tool called name. A tool that the actor may not see is the same
-// *UnknownTool as one that does not exist.
+// Lookup returns the named tool. It returns the same *UnknownTool for a tool that the actor
+// may not see as for a tool that does not exist.
 func (g *Graph) Lookup(ctx context.Context, actor *Actor, name string) (tool.Tool, error) {
 	t, ok := g.tools[name]
 	if !ok {
@@ -47,7 +48,7 @@ func (g *Graph) Lookup(ctx context.Context, actor *Actor, name string) (tool.Too
 	return t, nil
 }
 
-// allowed asks the authorizer. Nobody is allowed nothing.
+// allowed asks the authorizer for a grant. A nil actor is allowed nothing.
 func (g *Graph) allowed(actor *Actor, grant tool.Grant) bool {
 	if actor == nil {
 		return false
@@ -58,7 +59,7 @@ func (g *Graph) allowed(actor *Actor, grant tool.Grant) bool {
 	return g.authorizer.Allowed(actor, grant)
 }
 
-// require returns a *Forbidden for the first grant that the actor lacks.
+// require returns a *Forbidden for the first grant that the actor lacks, or nil.
 func (g *Graph) require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
 		if !g.allowed(actor, grant) {
@@ -71,8 +72,7 @@ func (g *Graph) require(actor *Actor, grants ...tool.Grant) error {
 	return nil
 }
 
-// helpFor takes out of an argument error the help that speaks of what the actor may
-// not see.
+// helpFor removes the help from an argument error if the actor lacks the grant in HelpFor.
 func (g *Graph) helpFor(actor *Actor, err error) error {
 	var a *tool.ArgumentError
 	if !errors.As(err, &a) || a.HelpFor == nil || g.allowed(actor, *a.HelpFor) {
@@ -83,10 +83,11 @@ func (g *Graph) helpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// placed puts grants on a commit on the branch that the commit was made on. A commit of a
-// branch that the actor lacks the grant for, and one that does not exist, are the same
-// *engine.NotFound; whoever lacks it for main too is asked for main, so that whoever may
-// read nothing learns nothing.
+// placed replaces the commit of each grant by the branch that the commit was made on. A
+// commit that does not exist and a commit of a branch that the actor lacks the grant for
+// give the same *engine.NotFound. If the actor lacks the grant for main too, placed instead
+// returns the grant on main, whose check then fails. Thus an actor that may read nothing
+// cannot probe for commits.
 func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil
@@ -117,7 +118,8 @@ func (g *Graph) placed(ctx context.Context, actor *Actor, grants []tool.Grant) (
 	return grants, nil
 }
 
-// visible reports whether all gates of a tool are granted on one of the branches.
+// visible reports whether all gates of a tool are granted on the same branch, for some
+// branch.
 func (g *Graph) visible(actor *Actor, t tool.Tool, branches *askedBranches) (bool, error) {
 	if t, ok := t.(perCaller); ok {
 		return t.visibleTo(actor), nil
@@ -128,7 +130,8 @@ func (g *Graph) visible(actor *Actor, t tool.Tool, branches *askedBranches) (boo
 	return branches.some(func(branch string) bool { return g.granted(actor, t, branch) })
 }
 
-// granted reports whether all gates of a tool are granted, those on branches on this one.
+// granted reports whether all gates of a tool are granted. It checks gates on branches for
+// the given branch.
 func (g *Graph) granted(actor *Actor, t tool.Tool, branch string) bool {
 	for _, gate := range t.Gates() {
 		if onBranch(gate.Action) {
@@ -141,13 +144,13 @@ func (g *Graph) granted(actor *Actor, t tool.Tool, branch string) bool {
 	return true
 }
 
-// asksBranches reports whether it depends on branches who may see a tool.
+// asksBranches reports whether the visibility of a tool depends on branches.
 func asksBranches(t tool.Tool) bool {
 	return slices.ContainsFunc(t.Gates(), func(g tool.Grant) bool { return onBranch(g.Action) })
 }
 
-// askedBranches are the branch names that stand for "some branch": main, and the others
-// once they are needed, since a graph may have thousands.
+// askedBranches holds the branch names that are tried for "some branch". It starts with
+// main and lists the others only when they are needed, since a graph may have thousands.
 type askedBranches struct {
 	list func() ([]string, error)
 	rest []string
@@ -158,7 +161,7 @@ func (g *Graph) askedBranches(ctx context.Context) *askedBranches {
 	return &askedBranches{list: func() ([]string, error) { return g.otherBranches(ctx) }}
 }
 
-// some reports whether f is true of one of the names.
+// some reports whether f is true for one of the names.
 func (a *askedBranches) some(f func(branch string) bool) (bool, error) {
 	if f(engine.MainBranch) {
 		return true, nil
@@ -173,7 +176,8 @@ func (a *askedBranches) some(f func(branch string) bool) (bool, error) {
 	return slices.ContainsFunc(a.rest, f), nil
 }
 
-// otherBranches lists names that stand for all branches but main.
+// otherBranches lists the names that represent all branches except main, one for each
+// class.
 func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 	existing, err := g.engine.Branches(ctx)
 	if err != nil {
@@ -184,8 +188,8 @@ func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 		all[i] = b.Name
 	}
 	named := g.authorizer.Branches()
-	// A policy may grant on every branch but the named ones, and none of those need
-	// exist yet: a name that nobody uses asks for that.
+	// A policy may grant an action on every branch except the named ones, and no such
+	// branch need exist yet. An unused name represents them.
 	free := "some-branch"
 	for {
 		_, used := slices.BinarySearch(all, free)
@@ -206,7 +210,7 @@ func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == engine.MainBranch }), nil
 }
 
-// onBranch reports whether an action is one on a branch.
+// onBranch reports whether an action applies to a branch.
 func onBranch(a tool.Action) bool {
 	switch a {
 	case tool.Read, tool.Export, tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge:

@@ -15,19 +15,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// AdHoc is the call of a query given as text. It is compiled against the schema of the
-// branch when it runs, after the caller was granted the read or the change.
+// AdHoc is the call of a query given as text. The text is compiled when the call runs,
+// after the read or the change was granted, against the schema of the branch.
 type AdHoc struct {
 	Source   string
-	Argument string          // the member that Source was sent as; query when it is empty
-	Name     string          // which query of the text; may be empty when there is one
+	Argument string          // the name of the argument that holds Source; query if empty
+	Name     string          // the query of the text to run; may be empty if there is only one
 	Params   json.RawMessage // nil, null or an object
 	Branch   string          // empty for main
 	Write    bool            // the query must be a mutation; otherwise it must be a read
 	Knobs    tool.Knobs
 }
 
-// Grants returns the permission to read or change the branch, and for a dry run both.
+// Grants returns the permission to read or change the branch; a dry run requires both.
 func (c *AdHoc) Grants() []tool.Grant {
 	if c.Write {
 		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
@@ -35,10 +35,10 @@ func (c *AdHoc) Grants() []tool.Grant {
 	return []tool.Grant{c.Knobs.Grant(c.Branch, tool.AdHoc)}
 }
 
-// Run compiles the text and executes the query. Faults of the text are a *Rejected,
-// those of the choice of a query, of its parameters and of the knobs a
-// *tool.ArgumentError. A mutation that updates or deletes needs the permission to read
-// too, or the error is a *Forbidden.
+// Run compiles the text and executes the query. Faults in the text give a *Rejected. Faults
+// in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
+// mutation that updates or deletes also requires permission to read; without it the error
+// is a *Forbidden.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Knobs.Check(c.Write, c.Branch); err != nil {
 		return nil, err
@@ -61,7 +61,8 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return r.Run(ctx, env, q.Plan, args)
 }
 
-// compile returns the query to run, and its arguments, for the schema at a target.
+// compile returns the query to run and its arguments, compiled against the schema at a
+// target.
 func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, error) {
 	schema, err := env.Graph.Schema(ctx, at)
 	if err != nil {
@@ -95,20 +96,21 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 
 func (c *AdHoc) argument() string { return cmp.Or(c.Argument, "query") }
 
-// maxFaults bounds the faults that an answer lists: whoever reads them, a model above
-// all, mends the first ones and asks again.
+// maxFaults is the maximum number of faults in one answer. A reader, often a model,
+// corrects the first faults and tries again.
 const maxFaults = 20
 
-// The forms that are shown to whoever writes something else, Cypher or a bare match.
+// Examples that are shown to callers that write another language, such as Cypher or a bare
+// match.
 const (
 	exampleRead     = "query name($age: I32) { match { $p: Person { age: $age } $p knows $q $q.name != \"ada\" } return { $p.name, count($q) as n } order { n desc } limit 20 }"
 	exampleMutation = "query name($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }"
 )
 
-// sourceName stands for ad-hoc text in the spans of diagnostics.
+// sourceName is the file name of ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
-// choose returns the query to run out of those that the text holds.
+// choose returns the query to run among the queries of the text.
 func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	names := make([]string, len(queries))
 	var chosen *gq.Query
@@ -139,7 +141,7 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	return chosen, nil
 }
 
-// some lists names, the first of them when they are many.
+// some lists the names, at most maxFaults of them.
 func some(names []string) string {
 	if len(names) <= maxFaults {
 		return strings.Join(names, ", ")
@@ -155,7 +157,8 @@ type Load struct {
 	Knobs  tool.Knobs
 }
 
-// Grants returns the permission to change the branch, and for a dry run to read it too.
+// Grants returns the permission to change the branch; a dry run also requires permission to
+// read it.
 func (c *Load) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
 }

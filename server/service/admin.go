@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Verify is the call that reads everything that is stored and checks it.
+// Verify is the call that reads and checks all stored data.
 type Verify struct{}
 
 // Verified is the answer of Verify.
@@ -16,7 +16,7 @@ type Verified struct {
 	Faults []StoredFault `json:"faults"`
 }
 
-// StoredFault is a place where what is stored is not what was written.
+// StoredFault is a file or record whose stored bytes are corrupt.
 type StoredFault struct {
 	Object string `json:"object" jsonschema_description:"The file or record."`
 	Detail string `json:"detail"`
@@ -25,11 +25,11 @@ type StoredFault struct {
 // Grants returns the permission to administer the graph.
 func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
 
-// Unhurried says that it may take as long as reading everything does.
+// Unhurried exempts the call from the time limit, because it reads all stored data.
 func (*Verify) Unhurried() {}
 
-// Run verifies. Faults of what is stored are its answer; an engine that keeps nothing
-// has none to look for, and is an *engine.Unsupported.
+// Run verifies the stored data and answers with the faults found. The error is an
+// *engine.Unsupported if the engine stores nothing.
 func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	g, ok := env.Graph.(interface{ Verify(context.Context) error })
 	if !ok {
@@ -42,8 +42,7 @@ func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return &tool.Outcome{Value: &Verified{Faults: append([]StoredFault{}, found...)}}, nil
 }
 
-// StoredFaults takes the faults of what is stored out of an error; the rest of it is
-// returned.
+// StoredFaults splits an error into the faults of stored data and the remaining errors.
 func StoredFaults(err error) (found []StoredFault, rest error) {
 	var many interface{ Unwrap() []error }
 	var corrupt *engine.Corrupt
@@ -62,7 +61,7 @@ func StoredFaults(err error) (found []StoredFault, rest error) {
 	return found, rest
 }
 
-// Cleanup is the call that makes commits of the past unreadable.
+// Cleanup is the call that makes old commits unreadable and frees their space.
 type Cleanup struct{ Options engine.CleanupOptions }
 
 // CleanedUp is the answer of Cleanup.
@@ -77,10 +76,10 @@ type CleanedUp struct {
 // Grants returns the permission to administer the graph.
 func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
 
-// Unhurried says that it may take as long as writing what is kept does.
+// Unhurried exempts the call from the time limit, because it rewrites the data that is
+// kept.
 func (*Cleanup) Unhurried() {}
 
-// Run cleans up.
 func (c *Cleanup) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	r, err := env.Graph.Cleanup(ctx, c.Options)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// audit logs a write: what it has committed, or why it has not. A write that changed
-// nothing made no commit and is no event.
+// audit logs a write: the commit it made, or the reason why it failed. It does not log a
+// write that succeeded without changing anything.
 func (w *watch) audit(ctx context.Context, outcome Outcome, err error, took time.Duration) {
 	if w.wrote == nil && (err == nil || !w.writes) {
 		return
@@ -45,7 +45,7 @@ func (w *watch) audit(ctx context.Context, outcome Outcome, err error, took time
 	log.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
 }
 
-// log writes the line of a call, at level debug.
+// log logs a call at level debug.
 func (w *watch) log(ctx context.Context, e *encoder, outcome Outcome, rows int, took time.Duration) {
 	log := w.graph.log
 	if !log.Enabled(ctx, slog.LevelDebug) {
@@ -67,11 +67,11 @@ func (w *watch) log(ctx context.Context, e *encoder, outcome Outcome, rows int, 
 	log.LogAttrs(ctx, slog.LevelDebug, "call", attrs...)
 }
 
-// wrapper is a call of a transport's own around one of this package, for an answer in
-// another form, say. The log tells what the inner one was given.
+// wrapper is implemented by calls of a transport that wrap a call of this package, for
+// example to give the answer another form. The log describes the inner call.
 type wrapper interface{ Unwrap() tool.Call }
 
-// unwrapped is the call inside of all wrappers.
+// unwrapped removes all wrappers from a call.
 func unwrapped(call tool.Call) tool.Call {
 	for {
 		w, ok := call.(wrapper)
@@ -82,12 +82,13 @@ func unwrapped(call tool.Call) tool.Call {
 	}
 }
 
-// arguments are what a call was given, in bytes that are the same for the same
-// arguments, its branch and what is asked of every write aside; nil of a call that tells
-// nothing of them. The data of a load is read once and by the engine: see [watch.hash].
+// arguments returns the arguments of a call, without its branch and without the options
+// that all writes share. Equal arguments give equal bytes. The result is nil for a call
+// that does not report its arguments. The data of a load is not included, because only the
+// engine reads it, and only once: see [watch.hash].
 func arguments(call tool.Call) [][]byte {
 	switch c := unwrapped(call).(type) {
-	case interface{ LogArguments() [][]byte }: // of other packages
+	case interface{ LogArguments() [][]byte }: // calls of other packages
 		return c.LogArguments()
 	case *tool.StoredCall:
 		d := place.ArgsDigest(c.Args)
@@ -95,7 +96,7 @@ func arguments(call tool.Call) [][]byte {
 	case *AdHoc:
 		params := jsontext.Value(bytes.Clone(c.Params))
 		if len(params) > 0 {
-			_ = params.Canonicalize() // of what is no JSON the digest is that of its bytes
+			_ = params.Canonicalize() // if it is not valid JSON, the digest covers the original bytes
 		}
 		return [][]byte{[]byte(c.Source), []byte(c.Name), params}
 	case *CreateBranch:
@@ -128,7 +129,7 @@ func flags(set ...bool) []byte {
 	return b
 }
 
-// hash begins to hash the data of a load, if its line will be written.
+// hash starts to hash the data of a load if the call will be logged.
 func (w *watch) hash(ctx context.Context) {
 	var load *Load
 	switch c := unwrapped(w.call).(type) {
@@ -145,7 +146,7 @@ func (w *watch) hash(ctx context.Context) {
 	}
 }
 
-// idempotencyKey is the key that a write was sent with, or "".
+// idempotencyKey returns the idempotency key of a write, or "".
 func idempotencyKey(call tool.Call) string {
 	switch c := unwrapped(call).(type) {
 	case *tool.StoredCall:
@@ -164,12 +165,13 @@ func idempotencyKey(call tool.Call) string {
 	return ""
 }
 
-// digester makes digests for the log. They are keyed: most arguments are short or few,
-// and a plain hash of one tells it to whoever tries them all. The key is derived from
-// the one of page tokens, which is kept, so that a digest is the same after a restart.
+// digester makes digests of arguments for the log. They are keyed, because most arguments
+// are so short or few that an attacker could find them by hashing all candidates. The key
+// is derived from the key of page tokens, which is stored, so digests stay the same after a
+// restart.
 type digester struct{ key []byte }
 
-// digestSize is that of a digest in bytes: enough to tell requests apart.
+// digestSize is the size of a digest in bytes. It is large enough to tell requests apart.
 const digestSize = 8
 
 func newDigester(pageKey []byte) (digester, error) {
@@ -177,7 +179,8 @@ func newDigester(pageKey []byte) (digester, error) {
 	return digester{key}, err
 }
 
-// of returns the digest of the parts, each with its length, in hexadecimal.
+// of returns the digest of the parts in hexadecimal. It hashes the length of each part
+// before the part.
 func (d digester) of(parts ...[]byte) string {
 	h := hmac.New(sha256.New, d.key)
 	for _, p := range parts {

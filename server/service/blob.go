@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// BlobPlace is where a Blob is: a property of an entity.
+// BlobPlace locates a Blob: a property of an entity.
 type BlobPlace struct {
 	Entity   plan.Entity
 	Type     string
@@ -18,9 +18,9 @@ type BlobPlace struct {
 	Property string
 }
 
-// Read returns the bytes. Blobs are no values in the language, but engines return them.
-// What is not there is an *engine.NotFound, and a property that is no Blob a
-// *tool.ArgumentError.
+// Read returns the bytes of the Blob. The query language has no Blob values, but engines
+// return them. The error is an *engine.NotFound if the type, entity, property or value does
+// not exist, and a *tool.ArgumentError if the property is not a Blob.
 func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) ([]byte, error) {
 	schema, err := g.Schema(ctx, at)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) 
 	}
 }
 
-// plan is the read of the property of the entity whose id is the one argument.
+// plan returns a plan that reads the property. Its one argument is the id of the entity.
 func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
 	var prop *catalog.Property
 	r := &plan.Read{Limit: plan.NoLimit}

@@ -8,13 +8,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// CreateBranch is the call that makes a branch.
+// CreateBranch is the call that creates a branch.
 type CreateBranch struct {
 	Name string
-	From string // the branch whose head it starts at; empty for main
+	From string // the branch whose head is the start; empty for main
 
-	// Commit, if not empty, is where it starts instead: a commit of From's line, or when
-	// From is empty any that the caller may read.
+	// Commit, if not empty, is the commit to start at instead. It must be in the history of
+	// From, or, if From is empty, be any commit that the caller may read.
 	Commit string
 }
 
@@ -26,18 +26,19 @@ type BranchCreated struct {
 	ActorID *string `json:"actor_id"`
 }
 
-// Grants returns the permissions to make the branch, and to read what it will share: on
-// the new branch the same data may be read by others.
+// Grants returns the permissions to create the branch and to read its start. The second is
+// needed because other actors may be able to read the same data on the new branch.
 func (c *CreateBranch) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.BranchCreate, Branch: c.Name}}, c.start().Grants()...)
 }
 
-// start finds the commit that the branch is to start at.
+// start returns the lookup of the commit that the branch starts at.
 func (c *CreateBranch) start() *Look {
 	return &Look{At: engine.Target{Branch: c.From, Commit: c.Commit}}
 }
 
-// Run makes the branch. A commit that is not of the line of From is an *engine.NotFound.
+// Run creates the branch. The error is an *engine.NotFound if Commit is not in the history
+// of From.
 func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	from, at := orMain(c.From), engine.Target{Branch: orMain(c.From)}
 	if c.Commit != "" {
@@ -63,7 +64,7 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 // DeleteBranch is the call that deletes a branch.
 type DeleteBranch struct {
 	Name string
-	At   string // if not empty, the commit that the branch has to be at
+	At   string // if not empty, the commit that must be the branch's head
 }
 
 // BranchDeleted is the answer of DeleteBranch.
@@ -77,8 +78,8 @@ func (c *DeleteBranch) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.BranchDelete, Branch: c.Name}}
 }
 
-// Run deletes the branch. When it is at another commit than At the error is a
-// *engine.PreconditionFailed.
+// Run deletes the branch. The error is an *engine.PreconditionFailed if At is set and is
+// not the branch's head.
 func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	var err error
 	if c.At == "" {
@@ -92,7 +93,7 @@ func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: &BranchDeleted{Name: c.Name, ActorID: orNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
 }
 
-// MergeBranches is the call that merges a branch into another.
+// MergeBranches is the call that merges one branch into another.
 type MergeBranches struct {
 	Source  string
 	Target  string // empty for main
@@ -110,14 +111,14 @@ type BranchMerged struct {
 	ActorID *string `json:"actor_id"`
 }
 
-// Grants returns the permissions to merge into the target, and to read both sides: the
-// target then shows the data of the source, and outcome, counts and conflicts compare the
-// two.
+// Grants returns the permissions to merge into the target and to read both branches. After
+// the merge the target shows the data of the source, and the outcome, the counts and the
+// conflicts compare both.
 func (c *MergeBranches) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, readOn(c.Source), readOn(c.Target)}
 }
 
-// Run merges. Conflicts are an *engine.MergeConflicts.
+// Run merges. Conflicts give an *engine.MergeConflicts.
 func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	r, err := c.Merge(ctx, env)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}), nil
 }
 
-// Merge is Run without an answer, for those that have one of their own.
+// Merge merges like Run but leaves the answer to the caller.
 func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
 	opts.Actor = env.Actor
@@ -140,9 +141,10 @@ func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.Merge
 	return r, nil
 }
 
-// MergeAway is Merge for those that then delete the source, by the call that it returns:
-// that leaves alone what the source has besides what was merged. A merge that is repeated
-// under a key may do without a source, and may find another of its name.
+// MergeAway merges like Merge and also returns the call that deletes the source afterwards.
+// That call does not delete a source that got more commits since the merge. If a merge is
+// repeated with its idempotency key, the source may no longer exist, or may be a new branch
+// of the same name.
 func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine.MergeResult, gone *DeleteBranch, err error) {
 	gone = &DeleteBranch{Name: c.Source}
 	before, err := env.Graph.Commits(ctx, c.Source, engine.CommitRange{Limit: 1})
@@ -162,8 +164,9 @@ func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine
 	return r, gone, nil
 }
 
-// Done is the error of the call once it is known to follow a merge of the branch: that the
-// branch is gone already is what was asked for, and one that has more is kept.
+// Done converts the error of the deletion after a merge. A branch that is already deleted
+// is a success. A branch with further commits is kept, and the error is an
+// *engine.Conflict.
 func (c *DeleteBranch) Done(err error) error {
 	var missing *engine.NotFound
 	var written *engine.PreconditionFailed
@@ -176,7 +179,7 @@ func (c *DeleteBranch) Done(err error) error {
 	return err
 }
 
-// Outcome is the outcome of what Merge did, with its answer.
+// Outcome returns the outcome of a merge with the given answer.
 func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}
 	if r.Commit != nil {
@@ -185,8 +188,9 @@ func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome
 	return out
 }
 
-// asArgument makes a fault of the caller's argument of what the engine finds wrong with
-// it: no query, and so no $parameter, is in sight of who makes or merges branches.
+// asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's
+// text speaks of a query's $parameter, which a caller that creates or merges branches does
+// not have.
 func asArgument(path string, err error) error {
 	var bad *engine.BadArgument
 	if errors.As(err, &bad) {
@@ -195,10 +199,10 @@ func asArgument(path string, err error) error {
 	return err
 }
 
-// OnLine returns an *engine.NotFound unless the commit was made on the branch, or is one
-// of those that lead to its head. Whoever may read a branch may read these; a commit id
-// alone says nothing of who may read it. The error names the branch, and is the same for
-// a commit of another branch as for one that does not exist.
+// OnLine returns an *engine.NotFound unless the commit was made on the branch or is an
+// ancestor of its head. An actor that may read a branch may read these commits; the id of a
+// commit alone does not show which actors may read it. The error names the branch. It is
+// the same for a commit of another branch as for a commit that does not exist.
 func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
 	c, err := g.Commit(ctx, commit)
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestWritesAreLogged holds that every call that changes a graph is an event with actor,
-// branch and commit, and that one that changes nothing is none.
+// TestWritesAreLogged checks that each call that changes a graph is logged with actor,
+// branch and commit, and that a call that changes nothing is not logged.
 func TestWritesAreLogged(t *testing.T) {
 	var log strings.Builder
 	c := servicetest.Config(t)
@@ -24,7 +24,7 @@ func TestWritesAreLogged(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		call   tool.Call
-		want   string // in the log, "" for nothing
+		want   string // in the log; "" for no line
 		commit bool
 	}{
 		{"branch_create", &service.CreateBranch{Name: "draft"}, "branch=draft", false},
@@ -34,7 +34,8 @@ func TestWritesAreLogged(t *testing.T) {
 		{"branch_merge", &service.MergeBranches{Source: "draft"}, "", false},
 		{"branch_delete", &service.DeleteBranch{Name: "draft"}, "branch=draft", false},
 		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june", Knobs: tool.Knobs{DryRun: true}}, From: "main"}, "", false},
-		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "branch=june", false}, // which it made
+		// This load creates the branch.
+		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "branch=june", false},
 		{"load", &service.LoadFrom{Load: &service.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "", false},
 		{"schema_apply", &service.ApplySchema{Source: wider, Options: engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}}}, "", false},
 		{"schema_apply", &service.ApplySchema{Source: wider}, "branch=main", true},
@@ -63,8 +64,8 @@ func TestWritesAreLogged(t *testing.T) {
 	}
 }
 
-// failingLoad is an engine whose loads fail, after somebody else has written if that is
-// set.
+// failingLoad is an engine whose loads fail. If before is set, it runs first, for example
+// to write as another actor.
 type failingLoad struct {
 	engine.Graph
 	err    error
@@ -78,8 +79,8 @@ func (f *failingLoad) Load(context.Context, io.Reader, engine.LoadOptions) (*eng
 	return nil, f.err
 }
 
-// TestLoadUndone holds that a branch goes with the load that made it, unless it may hold
-// something.
+// TestLoadUndone checks that a failed load deletes the branch that it created, unless the
+// branch may contain data.
 func TestLoadUndone(t *testing.T) {
 	c := servicetest.Config(t)
 	inner := c.Graph
@@ -114,7 +115,7 @@ func TestLoadUndone(t *testing.T) {
 	}
 }
 
-// creating tells of the branches that are made.
+// creating records the names of created branches.
 type creating struct {
 	engine.Graph
 	made []string
@@ -125,8 +126,8 @@ func (c *creating) CreateBranch(ctx context.Context, name string, from engine.Ta
 	return c.Graph.CreateBranch(ctx, name, from)
 }
 
-// TestDryLoadFrom holds that a dry run of a load makes no branch for it, not for a moment,
-// and answers as the load then does.
+// TestDryLoadFrom checks that a dry run never creates the branch, not even for a moment,
+// and that it gives the same answer as the load.
 func TestDryLoadFrom(t *testing.T) {
 	c := servicetest.Config(t)
 	graph := &creating{Graph: c.Graph}
@@ -164,7 +165,8 @@ func TestDryLoadFrom(t *testing.T) {
 	}
 }
 
-// TestMergeFault holds that an answer lists a hundred conflicts at most, and counts all.
+// TestMergeFault checks that an answer lists at most a hundred conflicts and counts all of
+// them.
 func TestMergeFault(t *testing.T) {
 	e := &engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, 250)}
 	f := service.Explain(e)

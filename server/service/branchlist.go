@@ -11,21 +11,21 @@ import (
 )
 
 // ListBranches is the call that lists the branches that the caller may read, or a page of
-// them. It leaves out the others: a name tells the work of others, and a head who wrote and
-// when.
+// them. It leaves out the others, because a branch name reveals what others work on, and
+// the head reveals who wrote and when.
 type ListBranches struct {
-	After string // the name that the page comes after; empty for the first page
-	Limit int    // the most branches; 0 for all
+	After string // the last name of the previous page; empty for the first page
+	Limit int    // maximum number of branches; 0 for all
 
-	// Answer makes the answer of the branches, which are in name order. next is the token of
-	// the next page, empty at the end.
+	// Answer makes the answer from the branches, which are in name order. next is the token
+	// of the next page; it is empty on the last page.
 	Answer func(branches []engine.Branch, next string) any
 }
 
 // Grants returns the permission to read main.
 func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{readOn("")} }
 
-// Run lists the branches. It asks the policy for those of the page alone.
+// Run lists the branches. It asks the policy only about branches of the page.
 func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	allowed := func(grant tool.Grant) bool { return env.Require(grant) == nil }
 	branches, more, err := readable(ctx, env.Graph, allowed, c.After, c.Limit)
@@ -39,8 +39,9 @@ func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: c.Answer(branches, next), Less: "set a smaller limit"}, nil
 }
 
-// readable lists the branches after a name that a caller may read, limit at most, and
-// reports whether there are more; 0 is no limit. Every list of branches comes from here.
+// readable lists, in name order, up to limit branches after a name that the caller may
+// read, and reports whether there are more. A limit of 0 means none. Every list of branches
+// uses this function.
 func readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool, after string, limit int) (branches []engine.Branch, more bool, err error) {
 	all, err := g.Branches(ctx)
 	if err != nil {
@@ -65,15 +66,16 @@ func readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	return branches, false, nil
 }
 
-// branchToken begins a page token, so that tokens of other lists are refused.
+// branchToken is the prefix of page tokens for branches. Tokens of other lists lack it and
+// are refused.
 const branchToken = "branch:"
 
 func branchPageToken(after string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(branchToken + after))
 }
 
-// OpenBranchToken returns the After of the page that a token stands for. The branch may be
-// deleted by now.
+// OpenBranchToken returns the value of After that a token encodes. The branch may have been
+// deleted since.
 func OpenBranchToken(token string) (after string, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {

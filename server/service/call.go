@@ -12,24 +12,24 @@ import (
 
 // Answer is the encoded answer of a call.
 type Answer struct {
-	Head      [][]byte // what stands before JSON, of a long answer with [Encoding.Parts]
+	Head      [][]byte // parts of a long answer that precede JSON; see [Encoding.Parts]
 	JSON      []byte
-	Commit    string // the commit that was read, or the head after a change; empty when none was involved
-	Read      bool   // the answer is that of one read
+	Commit    string // the commit read, or the head after a change; empty if there is none
+	Read      bool   // the answer is that of a single read
 	Truncated bool
 
 	parts parts
 }
 
-// Release gives back the memory of a long answer, which is not to be used after it.
+// Release frees the memory of a long answer. The answer must not be used afterwards.
 func (a *Answer) Release() {
 	a.parts.drop()
 	a.Head = nil
 }
 
-// Call runs the tool called name as MCP does. Besides the errors of the engine it
-// returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and the *Rejected
-// of ad-hoc text; [Fault] sorts them.
+// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
+// the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
+// ad-hoc text, *Rejected. [Explain] classifies them.
 func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.RawMessage, enc Encoding) (*Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
@@ -55,16 +55,17 @@ func decode(actor *Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) 
 	return t.Decode(args)
 }
 
-// Invocation is how a stored query is called by its query name.
+// Invocation is the call of a stored query by its query name.
 type Invocation struct {
 	Params         json.RawMessage // nil, null or an object
 	Branch         string          // empty for main
 	Knobs          tool.Knobs
-	ExpectMutation *bool // when set, the query must be a mutation, or a read
+	ExpectMutation *bool // if set, the query must be a mutation (true) or a read (false)
 }
 
-// InvokeQuery runs a stored query by the query's name, hidden ones included. Without
-// the grant to invoke it the query is the same *engine.NotFound as an unknown one.
+// InvokeQuery runs a stored query by its query name, even if the query is hidden. If the
+// actor lacks the grant to invoke it, the error is the same *engine.NotFound as for an
+// unknown query.
 func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in Invocation, enc Encoding) (*Answer, error) {
 	if err := g.Invocable(actor, name); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 		return nil, &tool.ArgumentError{Path: "expect_mutation", Detail: fmt.Sprintf("found %t, but %s is %s", *want, name, kind[q.Info().Mutation])}
 	}
 	if !q.Info().Mutation {
-		in.Knobs.IdempotencyKey = "" // a client may send one with everything, and a read may be repeated as it is
+		in.Knobs.IdempotencyKey = "" // a client may send a key with every call; repeating a read is safe
 	}
 	if err := in.Knobs.Check(q.Info().Mutation, in.Branch); err != nil {
 		return nil, err
@@ -99,10 +100,10 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 	return &tool.StoredCall{Query: q, Args: args, Branch: in.Branch, Knobs: in.Knobs}, nil
 }
 
-// Do authorizes a decoded call, runs it and encodes its outcome; name is for the log.
-// It is the one way by which anything is read from or written to a graph. A panic
-// in the call comes back as a *Panic; one that takes longer than the graph's limit, as
-// context.DeadlineExceeded.
+// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in
+// the log. All reads and writes of a graph's data go through Do. A panic in the call is
+// returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
+// which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Call, enc Encoding) (*Answer, error) {
 	if _, ok := call.(unhurried); !ok {
 		var cancel context.CancelFunc
@@ -118,15 +119,15 @@ func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
 }
 
-// unhurried is implemented by calls that may take as long as their client waits: those
-// that read much.
+// unhurried is implemented by calls that the graph's time limit does not apply to, because
+// they read or write much.
 type unhurried interface{ Unhurried() }
 
-// firstAnswer is the room in bytes that an answer starts with: those of lookups fit.
+// firstAnswer is the initial capacity of an answer in bytes. It is enough for a lookup.
 const firstAnswer = 1 << 10
 
-// do is Do into an encoder, so that the calls of a batch share one and its limits. On
-// an error it leaves the encoder as it was.
+// do works like Do but writes to a given encoder, so that the calls of a batch share one
+// encoder and its limits. If it fails, it restores the encoder.
 func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Call, e *encoder) (commit string, err error) {
 	mark := e.mark()
 	ctx, w := g.begin(ctx, actor, name, call, mark)
@@ -179,7 +180,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		err = e.value(loadAnswer(out.Load, actorID(actor)))
 		w.committed(out.Load.Branch, out.Load.Result.Commit)
 		if w.wrote == nil && out.Load.From != "" && !out.Load.DryRun {
-			w.wrote = &tool.Written{Branch: out.Load.Branch} // it was made, and nothing was put on it
+			w.wrote = &tool.Written{Branch: out.Load.Branch} // the branch was created but no data was loaded
 		}
 	case out.Calls != nil:
 		w.batch = true
@@ -194,11 +195,11 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	return commit, err
 }
 
-// errLimit is the cause of a context that has ended by the graph's limit.
+// errLimit is the cause of a context that ended at the graph's time limit.
 var errLimit = errors.New("the time limit of calls")
 
-// overdue makes an *Overdue of an error that is there because the context's time is over.
-// A deadline that something inside of the call has set for itself is another matter.
+// overdue wraps err in an *Overdue if the deadline of ctx caused it. It leaves errors of
+// other deadlines, which a part of the call set for itself, unchanged.
 func overdue(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*Overdue)) {
 		return err
@@ -206,8 +207,9 @@ func overdue(ctx context.Context, err error) error {
 	return &Overdue{Limit: errors.Is(context.Cause(ctx), errLimit), Err: err}
 }
 
-// batch answers each call at its index, {"results": […]}, faults in place. An
-// operational fault, which the next call would meet too, ends the whole.
+// batch runs the calls and writes {"results": […]}, with the answer or the fault of each
+// call at its index. An operational fault ends the batch, because the next call would fail
+// in the same way.
 func (g *Graph) batch(ctx context.Context, actor *Actor, name string, calls []tool.Call, e *encoder) error {
 	e.buf = append(e.buf, `{"results":[`...)
 	for i, call := range calls {

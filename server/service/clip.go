@@ -7,13 +7,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// What was sent may be megabytes, and messages quote it.
+// Limits on quoted text. Messages quote what a client sent, which may be megabytes.
 const (
-	maxMessage    = 16 << 10 // bytes of a fault's message; the lines of a hundred faults fit
+	maxMessage    = 16 << 10 // bytes of a fault's message; enough for the lines of a hundred faults
 	maxDiagnostic = 512      // bytes of one diagnostic's message, and of its help
 )
 
-// Clip cuts a text that is meant for a message, at the boundary of a character.
+// Clip shortens a text for a message. It cuts between characters.
 func Clip(message string) string { return clip(message, maxMessage) }
 
 func clip(message string, most int) string {
@@ -27,7 +27,7 @@ func clip(message string, most int) string {
 	return message[:end] + "… (cut)"
 }
 
-// clipped returns diagnostics whose texts are cut.
+// clipped returns the diagnostics with shortened texts.
 func clipped(list diag.List) diag.List {
 	list = slices.Clone(list)
 	for i := range list {

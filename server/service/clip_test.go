@@ -19,7 +19,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestExplainClips holds that no part of a fault sends much of a request back.
+// TestExplainClips checks that no part of a fault repeats a large part of a request.
 func TestExplainClips(t *testing.T) {
 	much := strings.Repeat("x", 1<<20)
 	list := diag.List{{Message: much, Help: much}}

@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// WireMergeConflict is one reason why a merge cannot be made.
+// WireMergeConflict is one conflict that prevents a merge.
 type WireMergeConflict struct {
 	Kind       string `json:"kind"`        // divergent_update, …
 	EntityKind string `json:"entity_kind"` // node or edge
@@ -17,7 +17,7 @@ type WireMergeConflict struct {
 	Message    string `json:"message"`
 }
 
-// maxMergeConflicts bounds the conflicts that an answer lists.
+// maxMergeConflicts is the maximum number of conflicts in one answer.
 const maxMergeConflicts = 100
 
 func mergeFault(e *engine.MergeConflicts) *Fault {

@@ -6,7 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// TestMergeFault holds that the conflicts which are not listed are counted.
+// TestMergeFault checks that the answer gives the total count if some conflicts are not
+// listed.
 func TestMergeFault(t *testing.T) {
 	for n, count := range map[int]int{1: 0, maxMergeConflicts: 0, maxMergeConflicts + 1: maxMergeConflicts + 1} {
 		body := Explain(&engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, n)}).Body

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// cut says by what a result was cut.
+// cut is the limit that truncated a result.
 type cut string
 
 const (
@@ -18,14 +18,14 @@ const (
 	byBytes cut = "bytes"
 )
 
-// skipper is a result that can pass over rows without computing them. Skip passes over
-// up to n rows and returns how many they were.
+// skipper is implemented by results that can skip rows without computing them. Skip skips
+// up to n rows and returns how many it skipped.
 type skipper interface{ Skip(n int) int }
 
-// rowsOf writes the rows of a result from a row on as an array of objects, up to the
-// limits, and returns how many they are. Of the answer, head bytes are written
-// already. A row that does not fit even when it is the only one is an *Oversize, since
-// no page could hold it.
+// rowsOf writes rows of a result as an array of objects, starting at row from, until a
+// limit is reached. It returns the number of rows written and the limit that stopped it.
+// head is the number of bytes of the answer before the rows. A row that does not fit even
+// alone gives an *Oversize, since no page could contain it.
 func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
 	start, total, over := len(e.buf), int64(0), 0
@@ -53,7 +53,8 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 			if n > 0 {
 				e.buf = append(e.buf, ',')
 			}
-			// A row may be far larger than an answer: it is measured before it is written.
+			// A row may be far larger than an answer, so estimate its size before writing
+			// it.
 			size := 0
 			if e.enc.MaxBytes > 0 {
 				size = least(keys, b.Columns, i)
@@ -84,7 +85,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 	}
 	switch {
 	case why != whole && e.enc.Refuse:
-		// The row that did not fit counts: it may be the only one.
+		// Count the row that did not fit; it may be the only one.
 		counted := max(n, 1)
 		if over > 0 {
 			counted = n + 1
@@ -99,7 +100,7 @@ func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head 
 	return n, why, nil
 }
 
-// skip passes over up to n rows and returns how many they were.
+// skip skips up to n rows and returns how many it skipped.
 func skip(s skipper, n int64) (passed int64) {
 	for passed < n {
 		k := s.Skip(int(min(n-passed, math.MaxInt32)))
@@ -111,8 +112,8 @@ func skip(s skipper, n int64) (passed int64) {
 	return passed
 }
 
-// least returns a number of bytes that row i takes as an object at least. It looks at
-// lengths alone.
+// least returns a lower bound in bytes for row i written as an object. It only adds up
+// lengths.
 func least(keys []columnKey, cols []engine.Column, i int) int {
 	size := 1 + len(cols) // the braces, and a comma between two columns
 	for j := range cols {

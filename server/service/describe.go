@@ -7,7 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Descriptors lists all tools that MCP knows, whoever may see them, in their order.
+// Descriptors lists all tools of the graph on MCP in order, without regard to who may see
+// them.
 func (g *Graph) Descriptors() []*tool.Descriptor {
 	var all []*tool.Descriptor
 	for t := range g.all {
@@ -16,8 +17,9 @@ func (g *Graph) Descriptors() []*tool.Descriptor {
 	return all
 }
 
-// Variants lists the further forms in which callers may see the tools of [Graph.Descriptors]:
-// the hints of one that runs any stored query are those of what the caller may run.
+// Variants lists further descriptors that callers may see in place of those of
+// [Graph.Descriptors]: the hints of the tool that runs any stored query depend on which
+// queries the caller may run.
 func (g *Graph) Variants() []*tool.Descriptor {
 	if g.pair == nil {
 		return nil
@@ -25,15 +27,15 @@ func (g *Graph) Variants() []*tool.Descriptor {
 	return g.pair.runs[:]
 }
 
-// Meta reports whether stored queries are found and run by a pair of tools, instead of
-// being tools themselves.
+// Meta reports whether stored queries are found and run through two meta tools, instead of
+// each being a tool.
 func (g *Graph) Meta() bool { return g.pair != nil }
 
-// Allowed reports whether the actor has a grant. An empty branch is main.
+// Allowed reports whether the actor has a grant. An empty branch means main.
 func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.allowed(actor, grant) }
 
-// AllowedSomewhere reports whether the actor has a grant on some branch, see
-// [Graph.Tools]. Where it has not, there is no need to read a request that is large.
+// AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
+// If it has not, the server need not read a large request.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *Actor, grant tool.Grant) (bool, error) {
 	return g.askedBranches(ctx).some(func(branch string) bool {
 		grant.Branch = branch
@@ -41,7 +43,7 @@ func (g *Graph) AllowedSomewhere(ctx context.Context, actor *Actor, grant tool.G
 	})
 }
 
-// Schema returns the schema in force on a branch, main if it is empty.
+// Schema returns the current schema of a branch. An empty branch means main.
 func (g *Graph) Schema(ctx context.Context, actor *Actor, branch string) (*engine.Schema, error) {
 	if err := g.require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
 		return nil, err
@@ -66,8 +68,8 @@ func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
 	return g.seenQueries(actor), nil
 }
 
-// Invocable returns the error of [Graph.InvokeQuery] for a query that the actor may
-// not know of, or nil.
+// Invocable returns nil if the actor may know of the query, or else the error that
+// [Graph.InvokeQuery] returns.
 func (g *Graph) Invocable(actor *Actor, name string) error {
 	if _, ok := g.queries[name]; !ok || !g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
 		err := &engine.NotFound{What: "stored query", Name: name}

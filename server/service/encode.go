@@ -17,18 +17,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Limits bound the results that a model is given, and the time that a call takes.
+// Limits bound the size of results for models, and the duration of calls.
 type Limits struct {
-	MaxRows  int  // 5,000 by default
-	MaxBytes int  // of a result's JSON up to its last row, 1 MiB by default
-	Refuse   bool // fail with an *Oversize instead of cutting
+	MaxRows  int  // default 5,000
+	MaxBytes int  // of a result's JSON up to its last row; default 1 MiB
+	Refuse   bool // fail with an *Oversize instead of truncating
 
-	// AnswerBytes bounds an answer whose memory is counted, see [Config.Memory]. It is 1 GiB
-	// by default.
+	// AnswerBytes is the maximum size of an answer whose memory is counted; see
+	// [Config.Memory]. The default is 1 GiB.
 	AnswerBytes int64
 
-	// Timeout is how long a call may take, 30 seconds by default. A load may take as
-	// long as its client needs to send it.
+	// Timeout is the maximum duration of a call; the default is 30 seconds. It does not
+	// apply to a load, which may take as long as the client needs to send it.
 	Timeout time.Duration
 }
 
@@ -48,31 +48,31 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Encoding says how an answer is written.
+// Encoding configures how an answer is written.
 type Encoding struct {
-	// SafeIntegers writes 64-bit integers beyond ±(2^53−1) as decimal strings; readers
-	// that keep numbers as float64 would round them.
+	// SafeIntegers writes 64-bit integers beyond ±(2^53−1) as decimal strings, because
+	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
 	MaxRows  int // zero for no limit
 	MaxBytes int // zero for no limit
 	Refuse   bool
 
-	NoCommit bool // leaves the commit that was read out of the answer
+	NoCommit bool // omit from the answer the commit that was read
 
-	// Parts lets a long answer be one of several parts, see [Answer]. It has no effect
-	// beside MaxBytes.
+	// Parts allows a long answer to consist of several parts; see [Answer]. It has no
+	// effect if MaxBytes is set.
 	Parts bool
 }
 
-// ForModel is how answers to models are written: safe integers, within the limits of
-// the graph.
+// ForModel returns the encoding for answers to models: safe integers, and the limits of the
+// graph.
 func (g *Graph) ForModel() Encoding {
 	return Encoding{SafeIntegers: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
 }
 
-// JSON is json.Marshal, but that it leaves <, > and & as they are: models read the text
-// as it stands, and schemas and queries are full of them.
+// JSON is like json.Marshal but does not escape <, > and &. Models read the text unparsed,
+// and these characters are frequent in schemas and queries.
 func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -83,18 +83,19 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// maxSafeInteger is the largest n for which n and n+1 differ as float64: 2^53 − 1.
+// maxSafeInteger is the largest n for which n and n+1 are different float64 values: 2^53 −
+// 1.
 const maxSafeInteger = 1<<53 - 1
 
-// encoder writes answers as JSON, straight from columns.
+// encoder writes answers as JSON directly from columns.
 type encoder struct {
 	enc       Encoding
 	buf       []byte
-	rows      int  // written so far, over all results
+	rows      int  // written so far, in all results
 	read      bool // a read was answered
 	truncated bool
 
-	parts // what stands before buf
+	parts // the finished parts that precede buf
 }
 
 type mark struct {
@@ -102,7 +103,8 @@ type mark struct {
 	truncated   bool
 }
 
-// mark is where a call begins, which is before any part.
+// mark returns the position at which a call begins. No part has been finished at that
+// point.
 func (e *encoder) mark() mark { return mark{len(e.buf), e.rows, e.truncated} }
 
 func (e *encoder) reset(m mark) {
@@ -110,16 +112,16 @@ func (e *encoder) reset(m mark) {
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
 }
 
-// value writes whatever encoding/json can.
+// value writes v in the form of [JSON].
 func (e *encoder) value(v any) error {
 	b, err := JSON(v)
 	e.buf = append(e.buf, b...)
 	return err
 }
 
-// answer writes the value of an outcome. A value that is larger than an answer may be is
-// cut if it can be; otherwise it is an *Oversize. What was written to the graph is
-// answered at any size: an error would say that it was not.
+// answer writes the value of an outcome. If the value is too large, answer cuts it if it
+// can, and otherwise returns an *Oversize. The answer of a completed write has no size
+// limit, because an error would say that the write failed.
 func (e *encoder) answer(out *tool.Outcome) error {
 	b, err := JSON(out.Value)
 	if err != nil {
@@ -143,8 +145,8 @@ func (e *encoder) answer(out *tool.Outcome) error {
 	return nil
 }
 
-// columnKey is what stands before a column's value: its name as a JSON string and a
-// colon, and the same of the fields of a whole node.
+// columnKey is the text before a column's value: its name as a JSON string and a colon.
+// fields are the keys of the fields of a whole node.
 type columnKey struct {
 	text   string
 	fields []columnKey
@@ -184,7 +186,7 @@ func (e *encoder) object(keys []columnKey, cols []engine.Column, i int) {
 	e.buf = append(e.buf, '}')
 }
 
-// cell writes row i of a column without Fields that is not null there.
+// cell writes row i of a column that has no Fields. The cell must not be null.
 func (e *encoder) cell(c *engine.Column, i int) {
 	if c.Type.List {
 		e.buf = append(e.buf, '[')
@@ -278,7 +280,7 @@ func (e *encoder) uint64(n uint64) {
 	e.buf = strconv.AppendUint(e.buf, n, 10)
 }
 
-// float writes a number, or the name of one that JSON has no number for.
+// float writes a number, or a string for a value that JSON cannot express as a number.
 func (e *encoder) float(f float64, bits int) {
 	switch {
 	case math.IsNaN(f):
@@ -300,8 +302,8 @@ func (e *encoder) blob(b string) {
 	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')
 }
 
-// appendString appends s as a JSON string. Bytes that are no UTF-8, which the engine
-// does not store, would become the replacement character.
+// appendString appends s as a JSON string. Invalid UTF-8, which the engine does not store,
+// would become the replacement character.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// columns is a result that is given as its batches.
+// columns is a result made of the given batches.
 type columns struct {
 	cols    []plan.Column
 	batches []*engine.Batch
@@ -124,8 +124,8 @@ func TestEncodingAllocatesNothingPerRow(t *testing.T) {
 	}
 }
 
-// TestCutsAcrossBatches holds that a cut result is valid JSON that says so, wherever
-// the cut falls.
+// TestCutsAcrossBatches checks that a truncated result is valid JSON and reports the
+// truncation, wherever the cut falls.
 func TestCutsAcrossBatches(t *testing.T) {
 	for _, enc := range []Encoding{
 		{MaxRows: 1}, {MaxRows: 1000}, {MaxRows: 1001}, {MaxBytes: 200}, {MaxBytes: 70_000}, {MaxRows: 1500, MaxBytes: 70_000},

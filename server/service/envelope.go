@@ -68,7 +68,7 @@ func (e *encoder) changeAnswer(c *tool.ChangeOutcome, actor string) {
 	e.buf = append(e.buf, '}')
 }
 
-// orNull writes s, or null when it is empty.
+// orNull writes s, or null if s is empty.
 func (e *encoder) orNull(s string) {
 	if s == "" {
 		e.buf = append(e.buf, "null"...)
@@ -91,7 +91,7 @@ type LoadAnswer struct {
 	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-// LoadedType counts the entities of a type in the input of a load.
+// LoadedType counts the entities of one type in the input of a load.
 type LoadedType struct {
 	Name           string `json:"name"`
 	EntitiesLoaded int64  `json:"entities_loaded"`

@@ -10,39 +10,40 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// UnknownTool says that no tool has the name, as far as the caller may know.
+// UnknownTool reports that no tool that the caller may see has the name.
 type UnknownTool struct{ Name string }
 
-// Forbidden says that the caller may see the thing but not do this with it.
+// Forbidden reports that the caller may see a thing but lacks the permission for an action
+// on it.
 type Forbidden struct {
 	Action tool.Action
 	Branch string // empty for an action on the graph
 }
 
-// Rejected says that the text of a query, or of a schema, has faults.
+// Rejected reports that the text of a query or a schema has faults.
 type Rejected struct {
-	What        string // what has the faults: "the query text", if empty
+	What        string // the faulty text, for the message; "the query text" if empty
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
-	Example     string            // a text of the kind that was wanted, shown beside parse errors
+	Example     string            // a correct text of that kind, shown with parse errors
 }
 
-// Oversize says that a result is larger than the graph's limits allow, where those say
-// to refuse it.
+// Oversize reports a result that exceeds the graph's limits when the limits say to refuse
+// it.
 type Oversize struct {
-	Rows     int   // that the result has; without MaxRows, those that are too many
-	Bytes    int64 // that it would take as JSON: an estimate, from the rows that fit
+	Rows     int   // rows in the result; if MaxRows is 0, the rows that are too many
+	Bytes    int64 // estimated size as JSON, from the rows that fit
 	MaxRows  int   // zero for no limit
 	MaxBytes int
-	Single   bool // it is about one row, that no answer has room for
+	Single   bool // a single row is too large for any answer
 
-	// Less, if it is not empty, says what to ask for instead: the answer has no rows.
+	// Less, if not empty, is advice on what to request instead, for an answer without rows.
 	Less string
 }
 
-// Overdue says that a call was stopped because it took longer than it may.
+// Overdue reports a call that was stopped because it exceeded its time limit.
 type Overdue struct {
-	Limit bool // the server's limit, not one that the client has asked for
+	Limit bool // true for the server's limit, false for one that the client requested
 	Err   error
 }
 
@@ -61,11 +62,11 @@ func (e *Forbidden) Error() string {
 	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
 }
 
-// Error renders every diagnostic with the part of the source line that it is about.
+// Error renders each diagnostic with the part of the source line that it refers to.
 func (e *Rejected) Error() string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(e.What, "the query text") + " has errors:\n")
-	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // a Builder takes everything
+	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // writing to a Builder cannot fail
 	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
 		b.WriteString("the form is, for example: " + e.Example)
 	}
@@ -86,7 +87,7 @@ func (e *Oversize) Error() string {
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
 }
 
-// isParse reports whether a diagnostic is about the form of the text.
+// isParse reports whether a diagnostic is a parse error.
 func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
 
 func (e *Overdue) Error() string { return e.Err.Error() }

@@ -9,10 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ExplainQuery is the call that says how a query given as text would be run.
+// ExplainQuery is the call that shows how the engine would run a query given as text.
 type ExplainQuery struct {
-	AdHoc        // Write is not looked at
-	Analyze bool // run the read, too, and count
+	AdHoc        // Write is ignored
+	Analyze bool // also run the read, and count rows
 }
 
 // Explained is the answer of ExplainQuery.
@@ -27,7 +27,7 @@ type Explained struct {
 	Text          string     `json:"text" jsonschema_description:"The plan as an indented tree."`
 }
 
-// Touched is a type, or a property of one, that a query uses.
+// Touched is a type, or a property of a type, that a query uses.
 type Touched struct {
 	Entity   string `json:"entity" jsonschema:"enum=node,enum=edge"`
 	Type     string `json:"type"`
@@ -45,12 +45,13 @@ type PlanStep struct {
 	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that it took itself."`
 }
 
-// Grants returns the permission to read the branch: of a mutation nothing is run.
+// Grants returns the permission to read the branch. A mutation is not run, so it needs no
+// more.
 func (c *ExplainQuery) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
 }
 
-// Run explains the query. Its parameters are needed only to analyze.
+// Run explains the query. The query's parameters are needed only with Analyze.
 func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	q, err := c.query(ctx, env)
 	if err != nil {
@@ -87,7 +88,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: a, Commit: e.Commit, Less: "explain a query with fewer clauses and columns"}, nil
 }
 
-// query compiles the text and returns the query to explain, of whichever kind.
+// query compiles the text and returns the query to explain, a read or a mutation.
 func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, error) {
 	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
 	if err != nil {

@@ -17,42 +17,42 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Config is what a served graph is made of.
+// Config is the configuration of a served graph.
 type Config struct {
 	ID         string // as in the URL
 	Graph      engine.Graph
 	Catalog    *tool.Catalog // nil for a graph without stored queries
 	Builtins   []tool.Tool
 	Authorizer Authorizer
-	Limits     Limits // of results over MCP; zero fields take the defaults
+	Limits     Limits // for results over MCP; zero fields mean the defaults
 	Version    string // of the server
 	Logger     *slog.Logger
 
-	// MetaThreshold is the number of exposed stored queries from which on they are not
-	// tools of their own, but found and run by a pair of tools; 24 by default.
+	// MetaThreshold is the number of exposed stored queries from which they are found and
+	// run through two meta tools, instead of each being a tool. The default is 24.
 	MetaThreshold int
 
-	// PageKey is the key of page tokens, [page.KeySize] bytes. Nil draws one, and then the
-	// tokens of one Graph are none of another's.
+	// PageKey is the key of page tokens, [page.KeySize] bytes long. If it is nil, the Graph
+	// makes its own key, and another Graph cannot open its tokens.
 	PageKey []byte
 
-	Now func() time.Time // the date of reads; nil for clock.Now
+	Now func() time.Time // the date of reads; nil means clock.Now
 
-	Observer Observer // is told of calls; nil for nobody
+	Observer Observer // is notified of calls; may be nil
 
-	// Memory is what long answers with [Encoding.Parts] take from; nil for no bound.
+	// Memory is the budget for long answers with [Encoding.Parts]; nil means no limit.
 	Memory Memory
 
-	// Texts bounds the compiling of texts of callers. Nil is a bound of this graph alone,
-	// which takes from Memory.
+	// Texts limits the compilation of callers' texts. If it is nil, this graph has its own
+	// limits, which take from Memory.
 	Texts *Texts
 }
 
-// DefaultMetaThreshold is the MetaThreshold where none is set.
+// DefaultMetaThreshold is the default of Config.MetaThreshold.
 const DefaultMetaThreshold = 24
 
-// Graph is one served graph. It is safe for concurrent use. It does not own the
-// engine's graph: whoever opened that closes it.
+// Graph is one served graph. It is safe for concurrent use. It does not own the engine's
+// graph; the caller that opened that graph closes it.
 type Graph struct {
 	id         string
 	engine     engine.Graph
@@ -62,11 +62,11 @@ type Graph struct {
 	log        *slog.Logger
 
 	builtins []tool.Tool
-	stored   []tool.StoredQuery          // those that fit the schema, in source order
-	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or the pair
-	queries  map[string]tool.StoredQuery // by query name, hidden ones included
+	stored   []tool.StoredQuery          // queries that fit the schema, in source order
+	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
+	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut
-	pair     *pair // finds and runs stored queries; nil when each is a tool
+	pair     *pair // finds and runs stored queries; nil if each is a tool
 
 	pages    *page.Sealer
 	digests  digester
@@ -85,8 +85,8 @@ type LeftOut struct {
 }
 
 // NewGraph checks every compiled plan against the live schema of main and returns the
-// served graph. Queries that do not fit are logged and left out; see [Graph.LeftOut].
-// It fails when the schema cannot be read, or when two tools share a name.
+// served graph. It logs and leaves out queries that do not fit; see [Graph.LeftOut]. It
+// returns an error if it cannot read the schema or if two tools have the same name.
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, authorizer: c.Authorizer, limits: c.Limits.withDefaults(),
@@ -132,8 +132,8 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	return g, nil
 }
 
-// project makes the exposed stored queries tools: each by itself, or when they are as
-// many as the threshold all by the pair.
+// project makes tools from the exposed stored queries: one for each query, or only the two
+// meta tools if the number of queries reaches the threshold.
 func (g *Graph) project(threshold int) error {
 	exposed := 0
 	for _, q := range g.stored {
@@ -169,11 +169,11 @@ func (g *Graph) Version() string { return g.version }
 // LeftOut lists the stored queries that do not fit the live schema, with the reasons.
 func (g *Graph) LeftOut() []LeftOut { return g.leftOut }
 
-// Logger returns where the graph's operations are logged.
+// Logger returns the logger of the graph's operations.
 func (g *Graph) Logger() *slog.Logger { return g.log }
 
-// CatalogDigest returns the digest, sha256:…, of all that clients can learn of tools:
-// it changes when cached tool schemas are out of date.
+// CatalogDigest returns a digest, in the form sha256:…, of everything that clients can
+// learn about tools. It changes when tool schemas cached by a client are out of date.
 func (g *Graph) CatalogDigest() string { return g.catalogDigest }
 
 // SchemaDigest returns the digest of the live schema of main.
@@ -185,7 +185,7 @@ func (g *Graph) SchemaDigest(ctx context.Context) (string, error) {
 	return s.Digest, nil
 }
 
-// admit takes a stored query into the catalog if its plan fits the live schema.
+// admit adds a stored query to the catalog if its plan fits the live schema.
 func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
 	name := q.Info().Name
 	if err := g.engine.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
@@ -220,8 +220,8 @@ func (g *Graph) register(t tool.Tool) error {
 	return nil
 }
 
-// all yields the tools that MCP knows in their stable order: built-ins, then stored
-// queries or the pair that stands for them.
+// all yields the tools on MCP in a stable order: built-ins, then the stored queries or the
+// meta tools that replace them.
 func (g *Graph) all(yield func(tool.Tool) bool) {
 	for _, t := range g.builtins {
 		if !yield(t) {
@@ -247,7 +247,7 @@ func (g *Graph) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	digest := func(d *tool.Descriptor) {
-		// A descriptor is strings, bools and JSON from the generator: it always encodes.
+		// A descriptor consists of strings, bools and generated JSON, so it always encodes.
 		if err := enc.Encode(d); err != nil {
 			panic(fmt.Sprintf("service: descriptor of %s: %v", d.Name, err))
 		}
@@ -255,7 +255,7 @@ func (g *Graph) digest() string {
 	for t := range g.all {
 		digest(t.Descriptor())
 	}
-	if g.pair != nil { // clients learn of these by the pair
+	if g.pair != nil { // clients learn of these queries through the meta tools
 		for _, q := range g.pair.queries {
 			digest(q.Descriptor())
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestPagesOfALargeReply reads a reply of more than 100 MB in pages of a megabyte, and
-// holds that a page allocates a small multiple of its own size, whatever the reply's,
-// and that the pages are the reply.
+// TestPagesOfALargeReply reads a reply of more than 100 MB in pages of a megabyte. It
+// checks that each page allocates a small multiple of its own size, independent of the size
+// of the reply, and that the pages together equal the reply.
 func TestPagesOfALargeReply(t *testing.T) {
 	const people, fan, bio = 100, 100, 11 << 10
 	c := stored(t, servicetest.Config(t, builtin.All("1")...))
@@ -50,7 +50,8 @@ func TestPagesOfALargeReply(t *testing.T) {
 	size, want, wantCount := len(rows), sha256.Sum256(rows), rest.Count
 	reply, rows, rest = nil, nil, answer{}
 
-	// What is allocated is measured, garbage included: no page can have held more.
+	// Measure all allocations, including garbage: a page cannot have used more memory than
+	// that.
 	enc := g.ForModel()
 	got, count, pages, most, token := sha256.New(), 0, 0, uint64(0), ""
 	for {
@@ -64,7 +65,7 @@ func TestPagesOfALargeReply(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pages > 0 { // the first call binds the query and fills pools
+		if pages > 0 { // the first call also binds the query and fills pools
 			most = max(most, after.TotalAlloc-before.TotalAlloc)
 		}
 		rows, rest := split(t, page.JSON)
@@ -89,8 +90,8 @@ func TestPagesOfALargeReply(t *testing.T) {
 	t.Logf("%d MB in %d pages, at most %d KB allocated for one", size>>20, pages, most>>10)
 }
 
-// split returns the text of an answer's rows, without the brackets, and the rest of
-// the answer.
+// split returns the text of an answer's rows, without the brackets, and the rest of the
+// answer.
 func split(t *testing.T, text []byte) (rows []byte, rest answer) {
 	t.Helper()
 	before, after, ok := bytes.Cut(text, []byte(`"rows":[`))

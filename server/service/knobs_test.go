@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// step is a call over MCP and a part of its answer, or of its error's JSON. In both,
-// HEAD, FIRST and DRAFT stand for commits.
+// step is a call over MCP and a part of the expected answer, or of the expected error as
+// JSON. HEAD, FIRST and DRAFT in either text stand for commits.
 type step struct {
 	name  string
 	actor *service.Actor
@@ -22,7 +22,7 @@ type step struct {
 	want  string
 }
 
-// said makes the call, and returns its answer, or its error's JSON.
+// said makes the call and returns its answer, or its error as JSON.
 func (s *step) said(g *service.Graph, commits *strings.Replacer) string {
 	got, err := g.Call(context.Background(), s.actor, s.tool, json.RawMessage(commits.Replace(s.args)), g.ForModel())
 	if err != nil {
@@ -61,7 +61,8 @@ func TestKnobs(t *testing.T) {
 			add := `"query":"query add($n: String) { insert Person { name: $n } }"`
 			both := `found beside branch, wanted one of the two`
 			for _, s := range []step{
-				// Snapshots: the past as it was, under the policy of the branch it was made on.
+				// Snapshots show old commits unchanged, under the policy of the branch they
+				// were made on.
 				{"the head", r, "graph_query", `{` + count + `}`, `"target":{"branch":"main","snapshot":null},"columns":["n"],"rows":[{"n":4}]`},
 				{"a snapshot", r, "graph_query", `{` + count + `,"snapshot":"FIRST"}`, `"target":{"branch":null,"snapshot":"FIRST"},"columns":["n"],"rows":[{"n":3}],"row_count":1,"graph_commit_id":"FIRST"}`},
 				{"of a batch", r, "graph_query", `{"queries":[{` + count + `,"snapshot":"FIRST"},{` + count + `,"snapshot":"FIRST","branch":"main"},{` + count + `,"branch":"draft"}]}`,
@@ -76,7 +77,7 @@ func TestKnobs(t *testing.T) {
 				{"ad hoc, made on main", d, "graph_query", `{` + count + `,"snapshot":"FIRST"}`, `the policy does not allow read on branch main`},
 				{"no commit, no grant", d, "everyone", `{"snapshot":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, `the policy does not allow read on branch main`},
 
-				// A dry run says what it would do, and does not.
+				// A dry run reports what would change and changes nothing.
 				{"dry run", w, "add_person", `{"params":{"name":"fay"},"dry_run":true}`, `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":null,"dry_run":true}`},
 				{"ad hoc", w, "graph_mutate", `{` + add + `,"params":{"n":"fay"},"dry_run":"true"}`, `"commit":null,"dry_run":true}`},
 				{"of a load", w, "graph_load", `{"mode":"merge","data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\"}}","dry_run":true}`, `"total_entities":1,"commit":null,"actor_id":"act-writer","dry_run":true}`},
@@ -89,7 +90,7 @@ func TestKnobs(t *testing.T) {
 				{"a load, elsewhere", w, "graph_load", `{"mode":"merge","data":"","if_commit":"FIRST"}`, `"precondition_failure":`},
 				{"there", w, "add_person", `{"params":{"name":"fay"},"if_commit":"HEAD"}`, `"affected_nodes":1`},
 
-				// What does not apply says why.
+				// An option that does not apply gives an error with the reason.
 				{"snapshot of a mutation", w, "add_person", `{"params":{"name":"x"},"snapshot":"FIRST"}`, `snapshot: does not apply to a mutation; a mutation writes to the head of a branch`},
 				{"page of a mutation", w, "graph_mutate", `{` + add + `,"page_token":"x"}`, `page_token: does not apply to a mutation; a mutation returns no rows`},
 				{"page of a load", w, "graph_load", `{"mode":"merge","data":"","page_token":"x"}`, `page_token: does not apply to a mutation`},
@@ -109,8 +110,8 @@ func TestKnobs(t *testing.T) {
 	}
 }
 
-// TestReplays holds that a call that is sent again with its key is answered as at
-// first, to the byte, and that the graph is then as it was.
+// TestReplays checks that a call that is sent again with the same idempotency key gets the
+// same answer, byte for byte, and does not change the graph again.
 func TestReplays(t *testing.T) {
 	for name, over := range engines {
 		t.Run(name, func(t *testing.T) {

@@ -8,19 +8,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Unhurried says that a load may take as long as its client needs to send it.
+// Unhurried exempts a load from the time limit: it may take as long as the client needs to
+// send it.
 func (c *Load) Unhurried() {}
 
-// LoadFrom is a load into a branch that is made for it when it does not exist. Its grants
-// are those of the load.
+// LoadFrom is a load into a branch that the call creates if it does not exist. Its Grants
+// are those of the load. If Run creates the branch, it also requires the grants of a
+// CreateBranch.
 type LoadFrom struct {
 	*Load
-	From string // the branch to make it from
+	From string // the branch to create it from
 }
 
-// Run makes the branch, which the caller needs the permission for, and loads the data. A
-// branch that it made is gone again when the load fails. Into a branch that is there it
-// is a Load, which needs no more than that does.
+// Run creates the branch, if the caller has the permission, and loads the data. If the load
+// fails, Run deletes the branch that it created. If the branch already exists, Run only
+// loads, and the permission to create a branch is not required.
 func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
 	var missing *engine.NotFound
@@ -39,7 +41,7 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
 	switch {
-	case errors.As(err, &exists): // by now
+	case errors.As(err, &exists): // created in the meantime
 		return c.Load.Run(ctx, env)
 	case err != nil:
 		return nil, asArgument("branch", err)
@@ -52,8 +54,9 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	return out, nil
 }
 
-// try is Run without a trace: others would see a branch, even one that is there for a
-// moment only, and could write to it. Where the branch would begin, the load does the same.
+// try makes a dry run of the load. It does not create the branch, because others could see
+// a branch that exists even for a moment and write to it. It runs the load on From instead,
+// which has the data that the new branch would start with.
 func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := engine.CheckBranchName(c.Branch); err != nil {
 		return nil, asArgument("branch", err)
@@ -68,8 +71,9 @@ func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	return out, nil
 }
 
-// undo deletes the branch that a load made before it failed with err, unless the outcome
-// of the load is unknown, or somebody has written to the branch since.
+// undo deletes the branch that a load created before it failed with err. It keeps the
+// branch if the outcome of the load is unknown or if somebody has written to the branch
+// since.
 func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
 	var unsure *engine.Indeterminate
 	if errors.As(err, &unsure) {

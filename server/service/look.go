@@ -7,34 +7,36 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Look is the call that reads one commit: what it made of the graph, or what is known of
-// it. It holds the one rule of who may know of which commit.
+// Look is the call that reads one commit: its data or its metadata. The rule that decides
+// which commits a caller may know of is implemented only here.
 type Look struct {
-	// At is the head of a branch, main if it is empty; or a commit that was made on a
-	// branch that the caller may read; or with both a commit of the branch's line, see
-	// [OnLine].
+	// At is the head of a branch, where an empty branch means main; or a commit made on a
+	// branch that the caller may read; or, if both are set, a commit in the history of the
+	// branch (see [OnLine]).
 	At engine.Target
 
-	// Action is what is asked for; empty for Read.
+	// Action is the action that the caller needs a grant for; empty for Read.
 	Action tool.Action
 
-	// Unless, if it is set and holds for the commit, stops the call with an *Unchanged
-	// before anything is read.
+	// Unless, if not nil and true for the commit, ends the call with an *Unchanged before
+	// anything is read.
 	Unless func(commit string) bool
 
-	// Less says what to ask for when the answer is larger than it may be.
+	// Less is advice on how to get a smaller answer, for when the answer is larger than the
+	// limit.
 	Less string
 
-	// Read reads the commit c and returns what to answer.
+	// Read reads the commit c and returns the answer.
 	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
 }
 
-// Unchanged says that the caller has what a call would answer. It is no fault.
+// Unchanged reports that the caller already has the answer of the call. It is not a
+// failure.
 type Unchanged struct{ Commit string }
 
 func (e *Unchanged) Error() string { return "the caller has the answer of commit " + e.Commit }
 
-// Grants returns the permission for the branch, or for the commit.
+// Grants returns the permission for the branch or for the commit.
 func (c *Look) Grants() []tool.Grant {
 	grant := tool.Grant{Action: c.Action, Branch: c.At.Branch, Commit: c.At.Commit}
 	if grant.Action == "" {
@@ -44,13 +46,13 @@ func (c *Look) Grants() []tool.Grant {
 		grant.Via = tool.AdHoc
 	}
 	if grant.Branch != "" {
-		grant.Commit = "" // that it is of the branch is seen to in Run
+		grant.Commit = "" // Run checks that the commit is in the history of the branch
 	}
 	return []tool.Grant{grant}
 }
 
-// Run finds the commit and reads it. One that does not exist, or is not of the branch's
-// line, is an *engine.NotFound.
+// Run finds the commit and reads it. The error is an *engine.NotFound if the commit does
+// not exist or is not in the history of the branch.
 func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	at, err := c.commit(ctx, env.Graph)
 	if err != nil {

@@ -19,27 +19,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Observer is told of each call that has ended. Implementations are safe for concurrent
-// use and do not block.
+// Observer is notified of each call that ended. Implementations must be safe for concurrent
+// use and must not block.
 type Observer interface {
 	Called(c Called)
 }
 
-// Called is a call that has ended. Its strings are of bounded sets: none is a client's.
+// Called describes a call that ended. Its strings come from bounded sets; clients choose
+// none of them.
 type Called struct {
 	Graph   string
-	Tool    string // of the catalog, or the REST operation; empty for one that nobody knows
+	Tool    string // the tool of the catalog or the REST operation; empty for an unknown tool
 	Outcome Outcome
-	Denied  tool.Action // that the policy did not allow; empty when nothing was denied
-	Rows    int         // in the answer
-	Bytes   int         // of the answer
+	Denied  tool.Action // the action that the policy denied; empty if it denied none
+	Rows    int         // number of rows in the answer
+	Bytes   int         // size of the answer
 	Took    time.Duration
 }
 
-// Outcome says how a call ended.
+// Outcome is the way a call ended.
 type Outcome string
 
-// The outcomes. Those that are codes of the error envelope are called as these.
+// The outcomes. An outcome that corresponds to a code of the error envelope has the same
+// text.
 const (
 	Done         Outcome = "ok"
 	OfRequest    Outcome = "bad_request"
@@ -49,16 +51,16 @@ const (
 	Precondition Outcome = "precondition_failed"
 	TooLarge     Outcome = "too_large"
 	TimedOut     Outcome = "timed_out"
-	GivenUp      Outcome = "deadline" // the client's own, by X-Timeout-Ms
+	GivenUp      Outcome = "deadline" // the client's own time limit, set by X-Timeout-Ms
 	Canceled     Outcome = "canceled"
 	Unavailable  Outcome = "unavailable"
 	Failed       Outcome = "internal"
 )
 
-// Outcomes are all outcomes there are.
+// Outcomes lists all outcomes.
 var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
 
-// OutcomeOf sorts the error of a call; nil is Done.
+// OutcomeOf returns the outcome for the error of a call. For nil it returns Done.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Done
@@ -93,7 +95,7 @@ func OutcomeOf(err error) Outcome {
 	return OfRequest
 }
 
-// watch follows a call from its beginning to the line in the log.
+// watch follows a call from its start until it is logged.
 type watch struct {
 	graph  *Graph
 	actor  *Actor
@@ -101,20 +103,21 @@ type watch struct {
 	call   tool.Call
 	start  time.Time
 	mark   mark
-	branch string // of the first grant on a branch
+	branch string // branch of the first grant on a branch
 	writes bool
-	batch  bool       // what it consists of was told by itself
+	batch  bool       // the calls of the batch were reported one by one
 	span   trace.Span // nil unless the request is traced
 
-	wrote  *tool.Written // what the call has committed
-	commit string        // what it has read, or the head after it
-	data   hash.Hash     // of what a load has read so far; nil unless its line tells of it
+	wrote  *tool.Written // what the call committed
+	commit string        // the commit read, or the head after the call
+	data   hash.Hash     // of the data that a load has read; nil unless it will be logged
 }
 
-// tracerName is the instrumentation scope of spans of calls.
+// tracerName is the instrumentation scope of the spans of calls.
 const tracerName = "github.com/omnigraph-go/omnigraph/server/service"
 
-// begin begins to follow a call. The context is that of the call's span, if there is one.
+// begin starts to follow a call. It returns a context with the call's span if the request
+// is traced.
 func (g *Graph) begin(ctx context.Context, actor *Actor, name string, call tool.Call, m mark) (context.Context, *watch) {
 	w := &watch{graph: g, actor: actor, name: name, call: call, mark: m, start: clock.Now()}
 	w.hash(ctx)
@@ -125,7 +128,7 @@ func (g *Graph) begin(ctx context.Context, actor *Actor, name string, call tool.
 	return ctx, w
 }
 
-// asks notes what a call wants to do.
+// asks records what a call wants to do.
 func (w *watch) asks(grants []tool.Grant) {
 	found := false
 	for i := range grants {
@@ -133,22 +136,23 @@ func (w *watch) asks(grants []tool.Grant) {
 		if onBranch(g.Action) && !found {
 			w.branch, found = orMain(g.Branch), true
 			if len(w.branch) > engine.MaxBranchName {
-				w.branch = strings.ToValidUTF8(w.branch[:engine.MaxBranchName], "") // no branch is called so, and the log is not for names that a client makes up
+				// No branch name is that long, and a client must not put long names into the log.
+				w.branch = strings.ToValidUTF8(w.branch[:engine.MaxBranchName], "")
 			}
 		}
 		w.writes = w.writes || changesGraph(g.Action)
 	}
 }
 
-// committed notes what the call has written. A write that changed nothing made no commit.
+// committed records what the call wrote. A write that changed nothing made no commit.
 func (w *watch) committed(branch string, c *engine.Commit) {
 	if c != nil {
 		w.wrote = &tool.Written{Branch: branch, Commit: c}
 	}
 }
 
-// end tells all that want to know of the end of the call. What it has answered is in e,
-// behind the mark.
+// end reports the end of the call to the request record, the span, the observer and the
+// log. The call's answer is in e after the mark.
 func (w *watch) end(ctx context.Context, e *encoder, err error) {
 	g, took := w.graph, clock.Since(w.start)
 	outcome := OutcomeOf(err)
@@ -160,7 +164,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 	if w.span != nil {
 		w.span.SetAttributes(attribute.String("omnigraph.outcome", string(outcome)), attribute.Int("omnigraph.rows", rows))
 		if err != nil {
-			w.span.SetStatus(codes.Error, string(outcome)) // the text of an error may hold values
+			w.span.SetStatus(codes.Error, string(outcome)) // the error's text may contain values
 		}
 		w.span.End()
 	}
@@ -172,7 +176,7 @@ func (w *watch) end(ctx context.Context, e *encoder, err error) {
 	w.log(ctx, e, outcome, rows, took)
 }
 
-// refused tells of a call that got no further than its arguments, or its name.
+// refused reports a call that failed because of its name or its arguments. It returns err.
 func (g *Graph) refused(ctx context.Context, name string, outcome Outcome, err error) error {
 	if rec := request.From(ctx); rec != nil {
 		rec.Calls++
@@ -182,8 +186,7 @@ func (g *Graph) refused(ctx context.Context, name string, outcome Outcome, err e
 	return err
 }
 
-// NotKnown tells of a call under a name that no tool has, as far as the caller may know,
-// and returns the error of it.
+// NotKnown reports a call of a name that the caller knows no tool by. It returns err.
 func (g *Graph) NotKnown(ctx context.Context, err error) error {
 	return g.refused(ctx, "", Missing, err)
 }
@@ -211,11 +214,12 @@ func changesGraph(a tool.Action) bool {
 	return false
 }
 
-// LogDigest returns the digest that log lines have instead of parts of a request.
+// LogDigest returns a digest of parts of a request, for log lines that must not contain the
+// parts.
 func (g *Graph) LogDigest(parts ...[]byte) string { return g.digests.of(parts...) }
 
-// StoredNames are the names by which the tools and stored queries of the graph are told
-// of, in order: all that [Called] may say as Tool, REST operations aside.
+// StoredNames returns the names of the graph's tools and stored queries in order. They are
+// all values that [Called] may have as Tool, except the names of REST operations.
 func (g *Graph) StoredNames() []string {
 	var names []string
 	for name := range g.tools {
@@ -228,7 +232,7 @@ func (g *Graph) StoredNames() []string {
 	return slices.Compact(names)
 }
 
-// Failure returns nil while the graph takes writes, else why it does not.
+// Failure returns nil while the graph accepts writes, or else the reason why it does not.
 func (g *Graph) Failure() error {
 	if f, ok := g.engine.(engine.Failing); ok {
 		return f.Failure()
@@ -236,7 +240,7 @@ func (g *Graph) Failure() error {
 	return nil
 }
 
-// Stats are the figures of the graph's engine; ok is false of an engine that has none.
+// Stats returns the figures of the graph's engine; ok is false if the engine has none.
 func (g *Graph) Stats() (s engine.Stats, ok bool) {
 	m, ok := g.engine.(interface{ Stats() engine.Stats })
 	if !ok {

@@ -48,12 +48,12 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// told keeps what an observer is told.
+// told records the calls that an observer is notified of.
 type told []service.Called
 
 func (o *told) Called(c service.Called) { *o = append(*o, c) }
 
-// TestObserver holds that each call is told of once, those of a batch one by one.
+// TestObserver checks that each call is reported once, and the calls of a batch one by one.
 func TestObserver(t *testing.T) {
 	var got told
 	c := servicetest.Config(t, builtin.All("1")...)
@@ -87,8 +87,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestDigests holds that the log tells arguments apart, the same in two starts with the
-// same key, and differently with another.
+// TestDigests checks that the log has different digests for different arguments, the same
+// digests after a restart with the same key, and other digests with another key.
 func TestDigests(t *testing.T) {
 	digests := func(key byte, names ...string) (found []string) {
 		var log strings.Builder
@@ -119,8 +119,8 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestRefusedWrites holds that the log has a line of a write that was not made, with the
-// digest of its key and without what was to be written.
+// TestRefusedWrites checks that a write that failed is logged with the digest of its
+// idempotency key, and without the data of the write.
 func TestRefusedWrites(t *testing.T) {
 	var log strings.Builder
 	c := servicetest.Config(t, builtin.All("1")...)

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// stored makes the configuration's graph one of the embedded engine, with the same
-// data.
+// stored replaces the graph of the configuration by one of the embedded engine with the
+// same data.
 func stored(t testing.TB, c service.Config) service.Config {
 	t.Helper()
 	g, err := embedded.Create(context.Background(), fs.NewMem(), "graph", servicetest.Source, servicetest.Schema(t), embedded.Options{})
@@ -39,7 +39,8 @@ func load(t testing.TB, g engine.Graph, lines string) {
 	}
 }
 
-// people returns lines of n people, each seen a minute after the one before.
+// people returns n NDJSON lines, one per person. Each person is seen one minute after the
+// previous one.
 func people(n int) string {
 	var b strings.Builder
 	start := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -68,7 +69,7 @@ func (a *answer) text() string {
 	return strings.Join(rows, "\n")
 }
 
-// ask calls a tool with arguments that encoding/json can write.
+// ask calls a tool with arguments that encoding/json can marshal.
 func ask(g *service.Graph, actor *service.Actor, name string, args map[string]any, enc service.Encoding) (*answer, error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -88,14 +89,14 @@ func ask(g *service.Graph, actor *service.Actor, name string, args map[string]an
 	return &a, nil
 }
 
-// engines are the two that paging is tested over.
+// engines are the two engines that paging is tested over.
 var engines = map[string]func(testing.TB, service.Config) service.Config{
 	"naive":    func(_ testing.TB, c service.Config) service.Config { return c },
 	"embedded": stored,
 }
 
-// TestPages reads in pages while the graph changes and the clock runs, and holds that
-// the pages are the rows that the first page was cut from.
+// TestPages reads page by page while the graph changes and the clock runs. It checks that
+// the pages together are the rows that the first page was part of.
 func TestPages(t *testing.T) {
 	const adHoc = `query q($min: I32) { match { $p: Person $p.age >= $min $p.seen < now() } return { $p.name, $p.age, $p.seen } order { $p.age desc } }`
 	for engineName, over := range engines {
@@ -113,8 +114,8 @@ func TestPages(t *testing.T) {
 		} {
 			t.Run(engineName+", "+name, func(t *testing.T) {
 				c := over(t, servicetest.Config(t, builtin.All("1")...))
-				// Two thirds of the people are seen before this, and each call comes a minute later,
-				// when one more has been.
+				// Two thirds of the people were seen before this time. Each call comes a
+				// minute later, when one more person was seen.
 				clock := time.Date(2024, 5, 1, 2, 0, 0, 0, time.UTC)
 				c.Now = func() time.Time { clock = clock.Add(time.Minute); return clock }
 				load(t, c.Graph, people(180))
@@ -142,7 +143,7 @@ func TestPages(t *testing.T) {
 					if args["page_token"] = page.Next; page.Next == "" {
 						break
 					}
-					// What changes meanwhile is on no page.
+					// Changes made between the pages are on no page.
 					load(t, c.Graph, fmt.Sprintf(`{"type":"Person","data":{"name":"a%05d","age":99,"seen":"2024-05-01T00:00:00Z"}}`, pages))
 				}
 				if got := strings.Join(rows, "\n"); got != want.text() {
@@ -156,8 +157,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPageTokens holds that a token is good for the very call that goes on, and that
-// every other use is an argument error that says what is wrong.
+// TestPageTokens checks that a token is valid only for the call that continues the same
+// read. Every other use must give an argument error that says what is wrong.
 func TestPageTokens(t *testing.T) {
 	c := stored(t, servicetest.Config(t, builtin.All("1")...))
 	c.PageKey = make([]byte, 32)
@@ -205,7 +206,7 @@ func TestPageTokens(t *testing.T) {
 		actor *service.Actor
 		tool  string
 		args  map[string]any
-		want  string // of the error; empty when there is none
+		want  string // of the error; empty for none
 	}{
 		"as it was":             {g, servicetest.Reader, "graph_query", with(nil), ""},
 		"main by name":          {g, servicetest.Reader, "graph_query", with(map[string]any{"branch": "main"}), ""},
@@ -269,7 +270,7 @@ func TestPageTokens(t *testing.T) {
 	})
 }
 
-// switched is a policy that can be turned to deny everything.
+// switched is a policy that can be set to deny everything.
 type switched struct {
 	servicetest.Policy
 	denies bool
@@ -298,8 +299,9 @@ func TestPolicyOnEveryPage(t *testing.T) {
 	}
 }
 
-// TestRowTooLarge holds that a row that no page has room for is an error, neither
-// dropped nor a page that never ends, and that it costs no memory of its size.
+// TestRowTooLarge checks that a row too large for any page gives an error. The row must not
+// be dropped or give an endless page, and the error must not use memory in proportion to
+// the row.
 func TestRowTooLarge(t *testing.T) {
 	c := stored(t, servicetest.Config(t, builtin.All("1")...))
 	load(t, c.Graph, `{"type":"Person","data":{"name":"b","tags":["`+strings.Repeat("x", 10_000)+`"]}}`)
@@ -318,8 +320,8 @@ func TestRowTooLarge(t *testing.T) {
 	}
 }
 
-// TestPagesOfABatch holds that a query of a batch for which no room is left, not even
-// for one row, can be gone on with in the next.
+// TestPagesOfABatch checks that if a batch has no room left for a query, not even for one
+// row, the next batch can continue that query.
 func TestPagesOfABatch(t *testing.T) {
 	g := servicetest.Graph(t, servicetest.Config(t, builtin.All("1")...))
 	const read = `query q() { match { $p: Person } return { $p.name as name } }`

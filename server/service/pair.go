@@ -10,14 +10,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The names of the pair of tools that stand for stored queries when these are many.
+// The names of the two meta tools that replace the tools for stored queries when there are
+// many.
 const (
 	ListQueries = "stored_query_list"
 	RunQuery    = "stored_query_run"
 )
 
-// perCaller is a tool of which each caller sees what its grants allow. Its gates say
-// nothing.
+// perCaller is a tool whose visibility and descriptor depend on the grants of the caller.
+// Its gates are not used.
 type perCaller interface {
 	tool.Tool
 	visibleTo(actor *Actor) bool
@@ -25,7 +26,8 @@ type perCaller interface {
 	decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error)
 }
 
-// pair finds and runs the exposed stored queries of a graph.
+// pair implements the two meta tools, which find and run the exposed stored queries of a
+// graph.
 type pair struct {
 	graph   *Graph
 	queries []tool.StoredQuery // in source order
@@ -34,11 +36,11 @@ type pair struct {
 	runs [1 << 3]*tool.Descriptor // by hints
 }
 
-// The hints of a query, or of several, as bits: those of a tool that runs any of them.
+// The hints of queries as bits. The hints of several queries are the union of their bits.
 const (
 	changes = 1 << iota
 	destroys
-	repeats // doing it twice is not doing it once
+	repeats // not idempotent
 )
 
 func hints(d *tool.Descriptor) (bits int) {
@@ -65,7 +67,7 @@ type runArgs struct {
 	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: write only if this is the branch's last commit."`
 }
 
-// runAnswer is either the answer of a read or that of a mutation.
+// runAnswer is the answer of either a read or a mutation.
 type runAnswer struct {
 	QueryName     string           `json:"query_name"`
 	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"Of a read, what was read."`
@@ -109,7 +111,7 @@ func newPair(g *Graph) *pair {
 	return p
 }
 
-// tools are the pair in the order in which it is listed.
+// tools returns the meta tools in the order in which they are listed.
 func (p *pair) tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
 
 // seen yields the queries that the actor may invoke.
@@ -130,8 +132,8 @@ func (p *pair) visibleTo(actor *Actor) bool {
 	return false
 }
 
-// unknownQuery is the error for a name that no query has, or none that the actor may
-// invoke; it suggests only such.
+// unknownQuery returns the error for a name that no query has, or none that the actor may
+// invoke. It suggests only queries that the actor may invoke.
 func (p *pair) unknownQuery(actor *Actor, name string) error {
 	var names []string
 	var entries []rank.Entry
@@ -155,16 +157,17 @@ func (p *pair) unknownQuery(actor *Actor, name string) error {
 	return e
 }
 
-// maxNear bounds the names that an error suggests.
+// maxNear is the maximum number of names that an error suggests.
 const maxNear = 3
 
-// runner is the tool that runs a stored query.
+// runner is the meta tool that runs a stored query.
 type runner struct{ *pair }
 
 func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
-// Decode does not know who calls, so it finds no query.
+// Decode decodes for a nil actor, since it does not know the caller. It therefore finds no
+// query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.decodeFor(nil, args) }
 
 func (t *runner) all(yield func(tool.StoredQuery) bool) {
@@ -177,7 +180,7 @@ func (t *runner) all(yield func(tool.StoredQuery) bool) {
 
 func (t *runner) descriptorFor(actor *Actor) *tool.Descriptor { return t.descriptorOf(t.seen(actor)) }
 
-// descriptorOf has the hints of running any of the queries.
+// descriptorOf returns the descriptor with the hints of all the queries combined.
 func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.Descriptor {
 	bits := 0
 	for q := range queries {

@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// many is a configuration with n more stored queries, reads of people by their age, and
-// a hidden one of a name like theirs.
+// many returns a configuration with n further stored queries, which read people by age, and
+// a hidden query with a similar name.
 func many(t testing.TB, n int) service.Config {
 	t.Helper()
 	c := servicetest.Config(t, builtin.All("1")...)
@@ -43,8 +43,8 @@ func names(t testing.TB, g *service.Graph, actor *service.Actor) []string {
 	return names
 }
 
-// TestModes holds that the number of exposed queries that are served decides: hidden
-// ones and those that do not fit the schema do not count.
+// TestModes checks that the number of exposed and served queries decides the mode. Hidden
+// queries and queries that do not fit the schema do not count.
 func TestModes(t *testing.T) {
 	for _, tt := range []struct {
 		extra, threshold int
@@ -52,7 +52,7 @@ func TestModes(t *testing.T) {
 	}{
 		{20, 0, false}, {21, 0, true}, {40, 44, false}, {40, 43, true}, {0, 3, true}, {0, 4, false}, {0, 1, true},
 	} {
-		c := many(t, tt.extra) // beside three that are exposed
+		c := many(t, tt.extra) // in addition to three exposed ones
 		c.MetaThreshold = tt.threshold
 		g := servicetest.Graph(t, c)
 		got := names(t, g, servicetest.Writer)
@@ -63,17 +63,17 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestPairIsSeen holds that the pair is there for whoever may run a query, with the
-// hints of what they may run, and for nobody else.
+// TestPairIsSeen checks that the meta tools are visible exactly to the actors that may run
+// a query, and that their hints follow from the queries that the actor may run.
 func TestPairIsSeen(t *testing.T) {
 	g := servicetest.Graph(t, many(t, 30))
 	for _, tt := range []struct {
 		actor *service.Actor
-		hints string // of the tool that runs; empty when the pair is not seen
+		hints string // of the tool that runs queries; empty if the meta tools are not visible
 	}{
-		{servicetest.Writer, "false true true"}, // add_person is there
-		{servicetest.Reader, "false true true"}, // it may be invoked, if not carried out
-		{servicetest.Bot, "true false true"},    // find_person alone
+		{servicetest.Writer, "false true true"}, // add_person is included
+		{servicetest.Reader, "false true true"}, // may invoke it; the change is denied
+		{servicetest.Bot, "true false true"},    // only find_person
 		{servicetest.Nobody, ""},
 		{nil, ""},
 	} {
@@ -116,7 +116,7 @@ func TestQueryList(t *testing.T) {
 		name  string
 		actor *service.Actor
 		args  string
-		want  string // the names in order and total, page, pages; or of the error
+		want  string // the names in order, then total, page and pages; or the text of the error
 	}{
 		{"all", servicetest.Reader, `{}`, "lookup_person everyone add_person aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_12 aged_13 aged_14 aged_15 aged_16 33 1 2"},
 		{"the last page", servicetest.Reader, `{"page":2}`, "aged_17 aged_18 aged_19 aged_20 aged_21 aged_22 aged_23 aged_24 aged_25 aged_26 aged_27 aged_28 aged_29 33 2 2"},
@@ -180,7 +180,7 @@ func TestRunQuery(t *testing.T) {
 		{"no name", servicetest.Reader, service.RunQuery, `{}`, `name: missing, wanted a string`},
 		{"unknown member", servicetest.Reader, service.RunQuery, `{"name":"everyone","nam":"x"}`, `nam: unknown member; did you mean name?`},
 
-		// Names: those that one may know of, and no others.
+		// Suggestions name only queries that the actor may know of.
 		{"a slip", servicetest.Reader, service.RunQuery, `{"name":"everione"}`, unknown("everione", "did you mean everyone? stored_query_list finds others")},
 		{"a part", servicetest.Reader, service.RunQuery, `{"name":"person"}`, `did you mean lookup_person or add_person?`},
 		{"several", servicetest.Reader, service.RunQuery, `{"name":"aged"}`, `did you mean aged_00, aged_01 or aged_02?`},
@@ -190,7 +190,7 @@ func TestRunQuery(t *testing.T) {
 		{"near a denied one", servicetest.Bot, service.RunQuery, `{"name":"everyon"}`, unknown("everyon", "find one with stored_query_list")},
 		{"left out", servicetest.Writer, service.RunQuery, `{"name":"misfit"}`, `there is no stored query \"misfit\"`},
 
-		// A query is no tool now.
+		// The queries are not tools in this mode.
 		{"direct", servicetest.Writer, "everyone", `{}`, `{"error":"unknown tool: everyone","code":"not_found"}`},
 		{"direct, by query name", servicetest.Writer, "find_person", `{}`, `{"error":"unknown tool: find_person","code":"not_found"}`},
 		{"nobody", servicetest.Nobody, service.RunQuery, `{"name":"everyone"}`, `{"error":"unknown tool: stored_query_run","code":"not_found"}`},
@@ -204,7 +204,7 @@ func TestRunQuery(t *testing.T) {
 			}
 		})
 	}
-	// REST serves them all by the query's name, hidden ones too.
+	// REST serves all queries by query name, including hidden ones.
 	for _, name := range []string{"everyone", "aged_secretly", "aged_00"} {
 		if _, err := g.InvokeQuery(context.Background(), servicetest.Writer, name, service.Invocation{Params: json.RawMessage(map[bool]string{true: `{"least_0":1}`, false: `{}`}[name == "aged_00"])}, service.Encoding{}); err != nil {
 			t.Errorf("%s over REST: %v", name, err)
@@ -212,7 +212,7 @@ func TestRunQuery(t *testing.T) {
 	}
 }
 
-// TestPagesOfThePair reads page by page through the tool that runs stored queries.
+// TestPagesOfThePair reads page by page through the meta tool that runs stored queries.
 func TestPagesOfThePair(t *testing.T) {
 	g := servicetest.Graph(t, many(t, 30))
 	want, err := ask(g, servicetest.Reader, service.RunQuery, map[string]any{"name": "everyone"}, service.Encoding{})
@@ -236,8 +236,8 @@ func TestPagesOfThePair(t *testing.T) {
 	}
 }
 
-// TestCatalogDigest holds that the digest changes with what clients can learn of tools,
-// and with nothing else.
+// TestCatalogDigest checks that the digest changes if and only if something changes that
+// clients can learn about tools.
 func TestCatalogDigest(t *testing.T) {
 	digest := func(change func(c *service.Config)) string {
 		c := many(t, 30)

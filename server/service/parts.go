@@ -4,31 +4,32 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Memory bounds what answers take together, and with them what else takes of it.
-// Implementations are safe for concurrent use.
+// Memory is a memory budget that answers share with other users. Implementations must be
+// safe for concurrent use.
 type Memory interface {
-	// Take reports whether there were so many bytes, which then are taken.
+	// Take takes the given bytes from the budget and reports whether they were free.
 	Take(bytes int64) bool
 	Give(bytes int64)
 	Limit() int64 // in bytes
 }
 
-// partSize is about how many bytes a part of an answer has. The last part is not counted:
-// most answers have no other, and then share nothing.
+// partSize is the approximate size in bytes of one part of an answer. The last part is not
+// counted against the budget, because most answers have only one part and then need no
+// shared memory.
 const partSize = 1 << 20
 
-// parts are the beginning of an answer that is too long to be one piece: one that grows
-// would be copied over and over, and held twice each time.
+// parts is the beginning of a long answer. A single buffer would be copied each time it
+// grows, and during the copy both buffers would take memory.
 type parts struct {
 	full   [][]byte
-	size   int64 // of full
-	taken  int64 // from memory
+	size   int64 // bytes in full
+	taken  int64 // bytes taken from memory
 	memory Memory
-	most   int64 // that an answer may have, with memory
+	most   int64 // the maximum size of an answer, if memory is not nil
 }
 
-// part makes a part of what is written so far, if it is long enough. The error is a
-// *Oversize, or a *engine.Busy when others have the memory.
+// part finishes a part with the bytes written so far, if there are enough of them. The
+// error is an *Oversize, or an *engine.Busy if other users have the memory.
 func (e *encoder) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil
@@ -36,7 +37,7 @@ func (e *encoder) part() error {
 	e.full, e.size = append(e.full, e.buf), e.size+int64(len(e.buf))
 	if e.memory != nil {
 		more := int64(cap(e.buf))
-		if e.taken+more > e.most { // whatever others take
+		if e.taken+more > e.most { // independent of other users
 			return &Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.most)}
 		}
 		if !e.memory.Take(more) {
@@ -48,10 +49,10 @@ func (e *encoder) part() error {
 	return nil
 }
 
-// written is how many bytes the answer has so far.
+// written returns the number of bytes of the answer so far.
 func (e *encoder) written() int { return int(e.size) + len(e.buf) }
 
-// drop forgets the parts.
+// drop discards the parts and returns their memory to the budget.
 func (p *parts) drop() {
 	if p.taken > 0 {
 		p.memory.Give(p.taken)

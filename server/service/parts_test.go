@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// budget is a Memory of so many bytes.
+// budget is a Memory with a fixed number of bytes.
 type budget struct{ left, most, low atomic.Int64 }
 
 func newBudget(bytes int64) *budget {
@@ -39,8 +39,8 @@ func (b *budget) Take(n int64) bool {
 func (b *budget) Give(n int64) { b.left.Add(n) }
 func (b *budget) Limit() int64 { return b.most.Load() }
 
-// TestParts holds that an answer in parts is the same answer, that what it takes is
-// counted until it is released, and that nothing stays taken of one that fails.
+// TestParts checks that an answer in parts has the same content, that its memory is counted
+// until it is released, and that a failed answer leaves no memory reserved.
 func TestParts(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1")...)
 	var lines strings.Builder

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestQueriesAreThoseListed holds that the stored queries that texts may name to an actor
-// are those that its list of tools has.
+// TestQueriesAreThoseListed checks that the stored queries that texts may name to an actor
+// are the ones in the actor's list of tools.
 func TestQueriesAreThoseListed(t *testing.T) {
 	g := servicetest.Graph(t, servicetest.Config(t))
 	for _, actor := range []*service.Actor{servicetest.Writer, servicetest.Reader, servicetest.Bot, servicetest.Drafter, servicetest.Nobody} {

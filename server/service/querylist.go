@@ -11,7 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// queriesPerPage is how many queries a page of the list has: a model reads them all.
+// queriesPerPage is the number of queries per page of the list. A model reads the whole
+// page.
 const queriesPerPage = 20
 
 type listArgs struct {
@@ -28,7 +29,7 @@ type QueryListAnswer struct {
 	Pages   int           `json:"pages"`
 }
 
-// QueryAnswer is a stored query as it is listed.
+// QueryAnswer is a stored query in the list.
 type QueryAnswer struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`
@@ -39,14 +40,15 @@ type QueryAnswer struct {
 	Columns     []string        `json:"columns,omitempty" jsonschema_description:"Of a read, the columns of its rows."`
 }
 
-// lister is the tool that finds stored queries.
+// lister is the meta tool that finds stored queries.
 type lister struct{ *pair }
 
 func (t *lister) Descriptor() *tool.Descriptor                { return t.list }
 func (t *lister) Gates() []tool.Grant                         { return nil }
 func (t *lister) descriptorFor(actor *Actor) *tool.Descriptor { return t.list }
 
-// Decode does not know who calls, so its call finds nothing.
+// Decode decodes for a nil actor, since it does not know the caller. Its call therefore
+// finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.decodeFor(nil, args) }
 
 func (t *lister) decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
@@ -71,7 +73,7 @@ const (
 	kindMutation = "mutation"
 )
 
-// listing is a call of the tool that finds stored queries.
+// listing is a call of the meta tool that finds stored queries.
 type listing struct {
 	*pair
 	actor  *Actor
@@ -80,7 +82,8 @@ type listing struct {
 	page   int
 }
 
-// Grants are none: what the actor may not invoke is not listed.
+// Grants returns no permissions, because the list contains only queries that the actor may
+// invoke.
 func (c *listing) Grants() []tool.Grant { return nil }
 
 func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
@@ -126,7 +129,7 @@ func kindOf(q tool.StoredQuery) string {
 	return kindRead
 }
 
-// paramsSchema returns the part of an input schema that is about the query's own
+// paramsSchema returns the part of an input schema that describes the query's own
 // parameters.
 func paramsSchema(d *tool.Descriptor) json.RawMessage {
 	var schema struct {
@@ -138,7 +141,7 @@ func paramsSchema(d *tool.Descriptor) json.RawMessage {
 	return schema.Properties.Params
 }
 
-// quoted quotes a name as a caller gave it, or its beginning.
+// quoted quotes a name that a caller gave, shortened if it is long.
 func quoted(name string) string {
 	const most = 60
 	if len(name) > most {
@@ -147,7 +150,7 @@ func quoted(name string) string {
 	return strconv.Quote(name)
 }
 
-// orList joins names with commas, and the last with or.
+// orList joins names with commas, and the last one with "or".
 func orList(names []string) string {
 	if len(names) == 1 {
 		return names[0]

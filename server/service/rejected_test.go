@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestRejectedIsBounded holds the report of a broken query to a size that does not
-// grow with the number of faults times the length of their line.
+// TestRejectedIsBounded checks that the report of a broken query does not grow with the
+// number of faults times the length of their line.
 func TestRejectedIsBounded(t *testing.T) {
 	g := servicetest.Graph(t, servicetest.Config(t))
 	reject := func(source string) *service.WireError {
@@ -44,8 +44,8 @@ func TestRejectedIsBounded(t *testing.T) {
 		_, excerpt, _ := strings.Cut(one.Error, "Persn\n")
 		line, mark, _ := strings.Cut(excerpt, "\n")
 		mark, _, _ = strings.Cut(mark, "\n")
-		// Every character of the line but the wide ones, of which mark has two blanks
-		// each, is as wide as in the mark.
+		// Every character of the line is as wide as in the mark, except the wide ones. The
+		// mark has two blanks for each of those.
 		wide := strings.Count(line[:strings.Index(line, "Persn")], "日")
 		if at := len([]rune(line[:strings.Index(line, "Persn")])) + wide; strings.Index(mark, "^~~~~") != at || len(mark) != at+5 {
 			t.Errorf("%s: the mark is not under the fault:\n%s\n%s", pad, line, mark)
@@ -56,8 +56,8 @@ func TestRejectedIsBounded(t *testing.T) {
 	}
 }
 
-// TestRejectedShowsTheForm holds that a text of another language is answered with one
-// that compiles, and a text with other faults is not.
+// TestRejectedShowsTheForm checks that the error for a text in another language shows an
+// example that compiles, and that the error for other faults shows none.
 func TestRejectedShowsTheForm(t *testing.T) {
 	g := servicetest.Graph(t, servicetest.Config(t))
 	for _, tt := range []struct {

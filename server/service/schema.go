@@ -12,18 +12,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ApplySchema is the call that makes a schema the one in force on a branch.
+// ApplySchema is the call that applies a schema to a branch.
 type ApplySchema struct {
 	Source   string
-	Argument string               // the member that Source was sent as; schema when it is empty
-	Options  engine.SchemaOptions // Actor is the caller's
+	Argument string               // the name of the argument that holds Source; schema if empty
+	Options  engine.SchemaOptions // Actor is set to the caller
 
-	// Fixed, if not empty, says why no schema can be applied, and what to do instead:
-	// whoever may apply one is told so by an *engine.Conflict.
+	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.
+	// A caller that has the permission gets it in an *engine.Conflict.
 	Fixed string
 }
 
-// FixedByCluster is why no schema can be applied to a graph of a cluster.
+// FixedByCluster is the value of ApplySchema.Fixed for a graph of a cluster.
 const FixedByCluster = "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"
 
 // SchemaApplied is the answer of ApplySchema.
@@ -39,9 +39,9 @@ type SchemaApplied struct {
 	ActorID      *string      `json:"actor_id"`
 }
 
-// Cut leaves steps out at the end. StepCount still counts them all.
+// Cut drops steps from the end. StepCount still counts all of them.
 func (a *SchemaApplied) Cut(bytes int) {
-	const frame = 1 << 10 // of what is no step
+	const frame = 1 << 10 // approximate size of the answer without its steps
 	size := frame
 	for i, s := range a.Steps {
 		b, err := JSON(s)
@@ -59,13 +59,13 @@ type SchemaStep struct {
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
 }
 
-// Grants returns the permission to apply a schema to the branch, and for a dry run to read
-// the branch too.
+// Grants returns the permission to apply a schema to the branch; a dry run also requires
+// permission to read it.
 func (c *ApplySchema) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, wantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
-// Run compiles the schema and applies it. Faults of the text are a *Rejected.
+// Run compiles the schema and applies it. Faults in the text give a *Rejected.
 func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	return c.Outcome(change, a), nil
 }
 
-// Apply is Run without an answer, for those that have one of their own.
+// Apply applies the schema like Run but leaves the answer to the caller.
 func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaChange, error) {
 	if c.Fixed != "" {
 		return nil, &engine.Conflict{Reason: c.Fixed}
@@ -104,7 +104,7 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
 }
 
-// Outcome is the outcome of what Apply did, with its answer.
+// Outcome returns the outcome of Apply with the given answer.
 func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: change.Head.ID}
 	if change.Commit != nil {
@@ -113,5 +113,5 @@ func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Out
 	return out
 }
 
-// schemaName stands for the text of a schema in the spans of diagnostics.
+// schemaName is the file name of a schema's text in the spans of diagnostics.
 const schemaName = "schema"

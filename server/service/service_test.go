@@ -31,7 +31,7 @@ func TestTools(t *testing.T) {
 		{servicetest.Writer, all},
 		{servicetest.Reader, reads + " lookup_person everyone add_person"},
 		{servicetest.Bot, "graph_health lookup_person"},
-		// Everything is allowed on some branch, though nothing on main.
+		// Drafter may do everything on some branch, although nothing on main.
 		{servicetest.Drafter, all},
 		{servicetest.Nobody, "graph_health"},
 		{nil, "graph_health"},
@@ -50,7 +50,7 @@ func TestTools(t *testing.T) {
 		if got := strings.Join(names, " "); got != tt.want {
 			t.Errorf("%+v sees\n%s, want\n%s", tt.actor, got, tt.want)
 		}
-		// What is listed can be looked up, and nothing else.
+		// Exactly the listed tools can be looked up.
 		for _, d := range append(g.Descriptors(), &tool.Descriptor{Name: "secret"}, &tool.Descriptor{Name: "find_person"}, &tool.Descriptor{Name: "misfit"}) {
 			_, err := g.Lookup(context.Background(), tt.actor, d.Name)
 			var unknown *service.UnknownTool
@@ -76,7 +76,7 @@ func TestNameClash(t *testing.T) {
 	}
 }
 
-// TestCall checks answers to the byte; see the golden files for the whole.
+// TestCall compares answers byte for byte. The golden files have complete answers.
 func TestCall(t *testing.T) {
 	c := servicetest.Config(t, builtin.All("1.2.3")...)
 	g := servicetest.Graph(t, c)
@@ -87,8 +87,8 @@ func TestCall(t *testing.T) {
 		tool   string
 		args   string
 		enc    service.Encoding
-		want   string // of the answer with the commit ids replaced by COMMIT
-		status int    // of the fault, when one is wanted: want is then its body
+		want   string // of the answer, with commit ids replaced by COMMIT
+		status int    // of the expected fault; then want is its body
 	}{
 		{name: "stored", actor: servicetest.Bot, tool: "lookup_person", args: `{"params":{"name":"ada"}}`,
 			want: `{"query_name":"find_person","target":{"branch":"main","snapshot":null},"columns":["p.name","p.age"],"rows":[{"p.name":"ada","p.age":36}],"row_count":1,"graph_commit_id":"COMMIT"}`},
@@ -210,7 +210,7 @@ func TestInvokeQuery(t *testing.T) {
 	}
 }
 
-// hostile is a graph whose queries fail in ways that must not reach a client.
+// hostile is a graph whose queries fail in ways that a client must not see.
 type hostile struct {
 	engine.Graph
 	err error
@@ -223,7 +223,7 @@ func (h *hostile) Snapshot(context.Context, engine.Target) (*engine.Snapshot, er
 	return nil, h.err
 }
 
-// stuck is an engine whose snapshots take until the context ends.
+// stuck is an engine whose Snapshot blocks until the context ends.
 type stuck struct{ engine.Graph }
 
 func (stuck) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {

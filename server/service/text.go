@@ -16,49 +16,50 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The bounds of a text in GQ, or of a schema, that a caller sends. They hold over every
-// transport.
+// Limits on GQ and schema texts that a caller sends. They are the same for all transports.
 const (
-	// MaxText is the most bytes that the texts of one call may have together.
+	// MaxText is the maximum total size in bytes of the texts of one call.
 	MaxText = 1 << 20
 
-	// textMemory is how many bytes of memory the compiling, checking, linting and rendering
-	// of a text takes at most for each of its first textCounted bytes; a longer text has no
-	// more tokens. The first textUnasked bytes of memory are not counted: most texts need
-	// no more, and then share nothing.
+	// textMemory is the maximum number of bytes of memory per byte of text that compiling,
+	// checking, linting and rendering take. Only the first textCounted bytes of a text
+	// count, because a longer text has no more tokens. The first textUnasked bytes of
+	// memory are not reserved, because most texts need no more and then do not touch the
+	// shared budget.
 	textMemory  = 320
 	textCounted = 512 << 10
 	textUnasked = 1 << 20
 
-	// turnAfter is how long a call keeps its turn at most after its text is compiled. It is
-	// for the plan, and for a short run or a large answer; a long run must not keep others
-	// from compiling.
+	// turnAfter is the maximum time that a call keeps its compile slot after its text is
+	// compiled. It covers planning, and a short run or a large answer. A long run must not
+	// keep others from compiling.
 	turnAfter = 5 * time.Second
 
-	// smallText is the size in bytes up to which nothing waits for a turn.
+	// smallText is the size in bytes up to which a text is compiled without a slot.
 	smallText = 16 << 10
 )
 
-// textLimits bound the parts of a text. A query of 1 MiB with four bytes a token passes.
+// textLimits bounds the parts of a text. It admits a query of 1 MiB with four bytes per
+// token.
 var textLimits = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
 
-// Texts bounds the compiling of texts that callers send, over all graphs that have it:
-// their memory, and how many of the large ones are worked on at a time, so that a
-// processor is left for other calls. It is safe for concurrent use.
+// Texts limits the compilation of texts that callers send, for all graphs that share it. It
+// bounds the memory, and the number of large texts compiled at the same time, so that one
+// processor stays free for other calls. It is safe for concurrent use.
 type Texts struct {
-	memory  Memory // nil for no bound
-	perCall int64  // of memory, in bytes; 0 for no bound
+	memory  Memory // nil for no limit
+	perCall int64  // limit on memory in bytes; 0 for none
 	turns   turns
 }
 
-// NewTexts returns bounds that take memory from the budget of all calls, and for one
-// call at most perCall bytes; 0 is no bound for one call.
+// NewTexts returns limits that take memory from the given budget, with at most perCall
+// bytes for one call. If perCall is 0, a call has no limit of its own.
 func NewTexts(memory Memory, perCall int64) *Texts {
 	return &Texts{memory: memory, perCall: perCall, turns: turns{free: max(1, runtime.GOMAXPROCS(0)-1)}}
 }
 
-// CheckText returns a *engine.TooLarge when the texts of an argument have more bytes
-// than a call may send.
+// CheckText returns an *engine.TooLarge if the texts of an argument have more bytes than a
+// call may send.
 func CheckText(argument string, bytes int) error {
 	if bytes <= MaxText {
 		return nil
@@ -66,12 +67,12 @@ func CheckText(argument string, bytes int) error {
 	return &engine.TooLarge{Resource: "bytes of " + argument, Limit: MaxText, Actual: int64(bytes)}
 }
 
-// textUse is what one call takes of Texts.
+// textUse is the memory and the compile slot that one call holds.
 type textUse struct {
 	*Texts
 	actor string
-	taken int64  // of memory
-	leave func() // gives back the turn; nil for none
+	taken int64  // bytes of memory
+	leave func() // frees the slot; nil if the call holds none
 }
 
 func (g *Graph) textsOf(actor *Actor) *textUse {
@@ -82,15 +83,15 @@ func (g *Graph) textsOf(actor *Actor) *textUse {
 	return u
 }
 
-// admit waits for the turn of a text and takes memory for it. The caller calls done when
-// the text is compiled. The memory is the call's until release, and so is the turn, but
-// no longer than turnAfter.
+// admit waits for a compile slot and reserves memory for a text. The caller calls done
+// after compiling. The call keeps the memory until release. It keeps the slot until release
+// too, but at most turnAfter longer than the compilation.
 func (u *textUse) admit(ctx context.Context, argument, text string) (done func(), err error) {
 	if err := CheckText(argument, len(text)); err != nil {
 		return nil, err
 	}
 	if u.leave != nil {
-		u.leave() // of an earlier text of the call
+		u.leave() // from an earlier text of the call
 	}
 	leave, err := u.turn(ctx, len(text))
 	if err != nil {
@@ -107,7 +108,8 @@ func (u *textUse) admit(ctx context.Context, argument, text string) (done func()
 	return func() { time.AfterFunc(turnAfter, leave) }, nil
 }
 
-// turn waits for the turn of work on so many bytes. The caller calls done after it.
+// turn waits for a slot for work on the given number of bytes. The caller calls done
+// afterwards.
 func (u *textUse) turn(ctx context.Context, bytes int) (done func(), err error) {
 	if bytes <= smallText {
 		return func() {}, nil
@@ -118,8 +120,9 @@ func (u *textUse) turn(ctx context.Context, bytes int) (done func(), err error) 
 	return sync.OnceFunc(u.turns.leave), nil
 }
 
-// Turn runs f, which decodes or encodes so many bytes of JSON, once the caller in the
-// context has its turn: a processor is left for other callers. The error is the context's.
+// Turn waits for a slot for the actor in the context and then runs f, which decodes or
+// encodes the given number of bytes of JSON. The slots leave one processor free for other
+// callers. The error is the context's.
 func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
 	done, err := g.textsOf(ActorFrom(ctx)).turn(ctx, bytes)
 	if err != nil {
@@ -130,7 +133,7 @@ func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
 	return nil
 }
 
-// take reserves memory. The error is a *engine.TooLarge, or a *engine.Busy when others
+// take reserves memory. The error is an *engine.TooLarge, or an *engine.Busy if other calls
 // have the memory.
 func (u *textUse) take(argument string, bytes int64) error {
 	if bytes <= 0 || u.memory == nil {
@@ -150,8 +153,8 @@ func (u *textUse) take(argument string, bytes int64) error {
 	return nil
 }
 
-// Render runs f, which makes a text for a model from a text that was sent as an argument,
-// within the bounds of a call.
+// Render runs f within the limits of a call. f turns a text that was sent as an argument
+// into a text for a model.
 func (g *Graph) Render(ctx context.Context, actor *Actor, argument, text string, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 	defer cancel()
@@ -165,7 +168,7 @@ func (g *Graph) Render(ctx context.Context, actor *Actor, argument, text string,
 	return overdue(ctx, f(ctx))
 }
 
-// release gives back the turn and the memory.
+// release frees the slot and the memory.
 func (u *textUse) release() {
 	if u.leave != nil {
 		u.leave()
@@ -176,8 +179,8 @@ func (u *textUse) release() {
 	}
 }
 
-// Compile compiles the queries of a text that was sent as an argument. The error is a
-// *engine.TooLarge, a *engine.Busy, or the context's.
+// Compile compiles the queries of a text that was sent as an argument. The error is an
+// *engine.TooLarge, an *engine.Busy, or the context's.
 func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults diag.List, err error) {
 	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
 		queries, faults, err = gq.CompileQueriesWithin(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
@@ -186,8 +189,8 @@ func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Sch
 	return queries, faults, err
 }
 
-// WithText runs f, which compiles a text that was sent as an argument, once the text is
-// admitted. The error is a *engine.TooLarge, a *engine.Busy, or that of f.
+// WithText admits a text that was sent as an argument and then runs f, which compiles it.
+// The error is an *engine.TooLarge, an *engine.Busy, or that of f.
 func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(work.Limits) error) error {
 	if env.Text != nil {
 		done, err := env.Text(ctx, argument, text)
@@ -204,16 +207,17 @@ func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(
 	return err
 }
 
-// turns lets a few holders in at a time. Those who wait are let in actor by actor, so
-// that an actor with many calls does not keep others waiting for all of them.
+// turns is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
+// that an actor with many calls does not hold up the others.
 type turns struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	free    int
-	actors  []string // that wait, the next one first
+	actors  []string // actors with waiting calls, the next one first
 	waiting map[string][]chan struct{}
 }
 
-// wait returns nil when the caller is let in, who then leaves, or the context's error.
+// wait waits for a slot. If it returns nil, the caller must call leave; otherwise it
+// returns the context's error.
 func (t *turns) wait(ctx context.Context, actor string) error {
 	t.mu.Lock()
 	if t.free > 0 {
@@ -240,11 +244,11 @@ func (t *turns) wait(ctx context.Context, actor string) error {
 	if t.forget(actor, turn) {
 		return ctx.Err()
 	}
-	t.next() // let in at the same time
+	t.next() // the slot was given at the same time
 	return ctx.Err()
 }
 
-// forget removes a waiting caller and reports whether it still waited.
+// forget removes a waiting call and reports whether it was still waiting.
 // REQUIRES: t.mu is held.
 func (t *turns) forget(actor string, turn chan struct{}) bool {
 	list := t.waiting[actor]
@@ -273,7 +277,7 @@ func (t *turns) leave() {
 	t.next()
 }
 
-// next gives a turn to the next actor, or makes it free.
+// next gives the slot to the next actor, or marks it free.
 // REQUIRES: t.mu is held.
 func (t *turns) next() {
 	if len(t.actors) == 0 {

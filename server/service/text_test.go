@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// budget is a Memory that counts.
+// textBudget is a Memory that records its use.
 type textBudget struct {
 	limit, most int64
 	left        atomic.Int64
@@ -40,8 +40,8 @@ func (b *textBudget) Take(n int64) bool {
 func (b *textBudget) Give(n int64) { b.left.Add(n) }
 func (b *textBudget) Limit() int64 { return b.limit }
 
-// TestTextMemory: compiling takes memory from the budget of all calls, for one call no
-// more than that may have, and gives it back.
+// TestTextMemory checks that compiling takes memory from the budget of all calls, takes no
+// more than the limit of one call, and returns it.
 func TestTextMemory(t *testing.T) {
 	for _, test := range []struct {
 		name          string
@@ -88,7 +88,7 @@ func TestTextMemory(t *testing.T) {
 	}
 }
 
-// TestTurns: large texts take turns, actor by actor, and small ones do not wait.
+// TestTurns checks that large texts take turns by actor, and that small texts do not wait.
 func TestTurns(t *testing.T) {
 	texts := NewTexts(nil, 0)
 	texts.turns.free = 1
@@ -103,7 +103,7 @@ func TestTurns(t *testing.T) {
 	}
 	small.release()
 
-	// Three calls of one actor wait, then one of another, and one that gives up.
+	// Three calls of one actor wait, then one of another actor, and one that is canceled.
 	order := make(chan string, 4)
 	wait := func(actor string, n int) {
 		u := &textUse{Texts: texts, actor: actor}
@@ -159,7 +159,7 @@ func waiting(texts *Texts) (n int) {
 	return n
 }
 
-// TestTurnEnds: a call that runs long gives its turn to others.
+// TestTurnEnds checks that a long-running call gives up its slot.
 func TestTurnEnds(t *testing.T) {
 	texts := NewTexts(nil, 0)
 	texts.turns.free = 1
@@ -183,7 +183,7 @@ func TestTurnEnds(t *testing.T) {
 	}
 }
 
-// TestCompileEnds: a call whose time is over stops compiling, and says that it is over.
+// TestCompileEnds checks that a call stops compiling at its deadline and reports it.
 func TestCompileEnds(t *testing.T) {
 	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
 	if faults != nil {
@@ -197,15 +197,15 @@ func TestCompileEnds(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after %v: %v", clock.Since(start), err)
 	}
-	// What has too many parts names the argument.
+	// An error about too many parts names the argument.
 	_, _, err = Compile(t.Context(), &tool.Env{}, "the_text", s, strings.Repeat("query q() {} ", textLimits.Queries+1))
 	if want := fmt.Sprintf("queries of the_text: %d is more than the limit of %d", textLimits.Queries+1, textLimits.Queries); err == nil || err.Error() != want {
 		t.Errorf("%v, wanted %s", err, want)
 	}
 }
 
-// TestValueTooLarge: over either transport an answer that is no rows has at most the
-// bytes that an answer may have, unless it is of a write.
+// TestValueTooLarge checks, for both transports, that an answer without rows has at most
+// the permitted number of bytes, unless it is the answer of a write.
 func TestValueTooLarge(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ValueJSON writes a value as it stands in the rows of an answer.
+// ValueJSON returns a value in the JSON form that it has in the rows of an answer.
 func ValueJSON(v value.Value, enc Encoding) json.RawMessage {
 	e := &encoder{enc: enc}
 	e.any(v)

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Code sorts faults for clients.
+// Code classifies faults for clients.
 type Code string
 
 // The codes of the error envelope.
@@ -27,7 +27,7 @@ const (
 	Internal         Code = "internal"
 )
 
-// Codes are all of them.
+// Codes lists all codes.
 var Codes = []Code{Unauthorized, Denied, BadRequest, NotFound, MethodNotAllowed, Conflict, TooManyRequests, Internal}
 
 // WireError is the error envelope, the same on every transport.
@@ -41,45 +41,45 @@ type WireError struct {
 
 	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 
-	// MergeConflictCount is how many there are, when that is more than are listed.
+	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
 	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
 }
 
-// WireKeyConflict names the entity that a strict insert met.
+// WireKeyConflict identifies the existing entity that a strict insert conflicts with.
 type WireKeyConflict struct {
 	EntityKind string `json:"entity_kind"` // node or edge
 	TypeName   string `json:"type_name"`
 	ID         string `json:"id"`
 }
 
-// WireLimit is a limit that was passed.
+// WireLimit is a limit that was exceeded.
 type WireLimit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
 	Actual   int64  `json:"actual"`
 }
 
-// WirePrecondition tells the commit that a branch was wanted at, and the one it is at.
+// WirePrecondition gives the expected head of a branch and the actual one.
 type WirePrecondition struct {
 	Expected string  `json:"expected"`
 	Actual   *string `json:"actual"` // null for an actor that may not read the branch
 }
 
-// Fault is an error as it goes to a client.
+// Fault is an error in the form that a client receives.
 type Fault struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Body   WireError
 
-	// Operational says that the fault is the server's, not the caller's. The body of
-	// such a fault tells nothing of the cause.
+	// Operational reports that the fault is the server's, not the caller's. The body of an
+	// operational fault does not reveal the cause.
 	Operational bool
 
-	// RetryAfter is in how many seconds it may be gone; 0 when that cannot be told.
+	// RetryAfter is the number of seconds to wait before a retry; 0 if unknown.
 	RetryAfter int
 }
 
-// Explain maps an error of this package, of tool or of engine to the wire. It is the
-// one place that does. An error that is none of these is operational.
+// Explain maps an error of this package, of package tool or of package engine to the wire.
+// No other function does. An error of another kind is operational.
 func Explain(err error) *Fault {
 	var (
 		unknownTool *UnknownTool
@@ -107,7 +107,8 @@ func Explain(err error) *Fault {
 	)
 	switch {
 	case errors.As(err, &unsure):
-		// Before the others, since it may wrap any of them. A caller who took this for a plain failure would write twice.
+		// Check this kind first, since it may wrap any other. A caller that took it for a
+		// plain failure would write twice.
 		return servers(http.StatusInternalServerError, "the outcome of the write is unknown: it may or may not be in the graph; look before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(http.StatusNotFound, NotFound, err)
@@ -124,8 +125,8 @@ func Explain(err error) *Fault {
 	case errors.As(err, &argument):
 		return callers(http.StatusBadRequest, BadRequest, err)
 	case errors.As(err, &load):
-		// The lines wrap errors of other kinds; only when all of them are about keys
-		// is the load as a whole a conflict.
+		// The lines wrap errors of other kinds. The load as a whole is a key conflict only
+		// if all its lines are key conflicts.
 		f := callers(http.StatusBadRequest, BadRequest, err)
 		for i := range load.Lines {
 			if !errors.As(load.Lines[i].Err, &keyConflict) {
@@ -170,13 +171,14 @@ func Explain(err error) *Fault {
 	return servers(http.StatusInternalServerError, "internal error")
 }
 
-// Report is [Explain], and logs an operational fault under an id that it adds to the
-// message, so that whoever gets it can say which one it was: that of the request, if it
-// is of one. A caller that went away is no event; a call that took too long is one, and
-// no fault.
+// Report maps an error like [Explain]. It logs an operational fault under an id and adds
+// the id to the message, so that the client can refer to it. The id is that of the request,
+// if there is one. If the caller disconnected, Report logs nothing. If the call took too
+// long, Report logs a warning for the server's time limit, and at level info for a limit of
+// the client.
 func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
 
-// Report is [Graph.Report] for faults outside of a graph.
+// Report is [Graph.Report] for faults that do not belong to a graph.
 func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	f := Explain(err)
 	if !f.Operational {
@@ -222,7 +224,8 @@ func wireKeyConflict(e *engine.KeyConflict) *WireKeyConflict {
 	return &WireKeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
 }
 
-// limit returns the limit that was passed: the rows', or else the bytes'.
+// limit returns the limit that was exceeded: that on rows if it applies, or else that on
+// bytes.
 func (e *Oversize) limit() *WireLimit {
 	if e.MaxRows > 0 && e.Rows > e.MaxRows {
 		return &WireLimit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}

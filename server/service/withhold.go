@@ -10,20 +10,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// This file decides what a write tells an actor that may write to a branch and not read
-// it. docs/policy.md has the same decisions as a table.
+// This file decides what the answer to a write contains for an actor that may write to a
+// branch but not read it. docs/policy.md has the same decisions as a table.
 //
-// The rule: the answer says whether the write was made, and repeats what the caller sent
-// and what the schema says. It shows no stored value, no id that the caller did not send,
-// and no commit that the call did not make.
+// The rule: the answer says whether the write was made. It may repeat what the caller sent
+// and what the schema says. It contains no stored value, no id that the caller did not
+// send, and no commit that the call did not make.
 
-// readOn is the permission that shows an actor everything about a branch.
+// readOn returns the permission to read a branch, which lets an actor see everything on it.
 func readOn(branch string) tool.Grant {
 	return tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
 }
 
 // readsTargets reports whether the actor may read every branch that the grants let a call
-// write to. It is true of a call that writes to none.
+// write to. It is true if the grants allow no writes.
 func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
 		switch grant.Action {
@@ -37,9 +37,9 @@ func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
-// wantsRead returns the permissions that a write given by the caller needs besides the one
-// to write: a dry run compares the graph with a text of the caller's and leaves no trace,
-// so it is a read.
+// wantsRead returns the permissions that a write by the caller needs in addition to the one
+// to write. A dry run compares the graph with a text of the caller and leaves no trace, so
+// it counts as a read.
 func wantsRead(branch string, dryRun bool) []tool.Grant {
 	if !dryRun {
 		return nil
@@ -47,8 +47,9 @@ func wantsRead(branch string, dryRun bool) []tool.Grant {
 	return []tool.Grant{readOn(branch)}
 }
 
-// selects reports whether a mutation finds entities by a condition on stored data: its
-// counts then answer a question about the graph. Inserts find none.
+// selects reports whether a mutation finds entities by a condition on stored data. The
+// counts of such a mutation answer a question about the graph. Inserts do not find
+// entities.
 func selects(m *plan.Mutation) bool {
 	for _, s := range m.Statements {
 		switch s.(type) {
@@ -61,7 +62,7 @@ func selects(m *plan.Mutation) bool {
 }
 
 // MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
-// condition needs the permission to read the branch besides the one to change it, or the
+// condition requires permission to read the branch as well as to change it; without it the
 // error is a *Forbidden.
 func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *tool.Knobs) (*tool.Outcome, error) {
 	if selects(q.Mutation) {
@@ -72,15 +73,16 @@ func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.
 	return tool.RunMutation(ctx, env, q, args, branch, k)
 }
 
-// withheldOf is [withheld] for the call of the grants.
+// withheldOf applies [withheld] to the error of a call with the given grants.
 func withheldOf(grants []tool.Grant, err error) error {
 	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
 	return withheld(err, applies)
 }
 
-// withheld returns the error of a write for an actor that may not read the branch. Status,
-// code and members stay; stored data is left out of them. applies says that the write
-// applies a schema, which stored values break, and none that the caller sent.
+// withheld returns the error of a write for an actor that may not read the branch. It keeps
+// the status, the code and the members, and removes stored data. applies reports that the
+// write applies a schema; then the violating values are stored ones, not ones that the
+// caller sent.
 func withheld(err error, applies bool) error {
 	var (
 		stale *engine.PreconditionFailed
@@ -116,18 +118,18 @@ func withheld(err error, applies bool) error {
 	return err
 }
 
-// ownRules are the rules about the values of one entity. An actor that may not read can
-// break them only with values that it sent, which the detail may repeat.
+// ownRules are the rules about the values of a single entity. An actor that may not read
+// can break them only with values that it sent, so the detail may repeat them.
 var ownRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
 
-// withheldViolation keeps the rule and the caller's own values. The id goes: a stored
-// update finds entities that the caller did not name.
+// withheldViolation keeps the rule and the values that the caller sent. It drops the id,
+// because a stored update finds entities that the caller did not name.
 func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.ConstraintViolation {
 	short := &engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: v.Detail}
 	switch {
 	case applies:
 		short.Detail = "stored data breaks the rule"
-	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the end that the caller gave
+	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"
 	case v.Rule == "cardinality":

@@ -12,8 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestWithheld checks each error of a write as an actor sees it that may not read: it keeps
-// the caller's own values and the rules of the schema. STORED stands for stored data.
+// TestWithheld checks each error of a write in the form for an actor that may not read. The
+// error keeps the caller's own values and the rules of the schema. STORED stands for stored
+// data.
 func TestWithheld(t *testing.T) {
 	violation := func(rule, id, detail string) *engine.ConstraintViolation {
 		return &engine.ConstraintViolation{Entity: "node", Type: "Person", ID: id, Property: "p", Rule: rule, Detail: detail}
@@ -57,13 +58,13 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// unreadable permits everything but read.
+// unreadable is a policy that permits everything except read.
 type unreadable struct{ servicetest.Policy }
 
 func (unreadable) Allowed(_ *service.Actor, g tool.Grant) bool { return g.Action != tool.Read }
 
-// TestSchemaWithheld checks that a new schema which stored data breaks names its rules and
-// none of the data to an actor that may not read, and that a dry run needs read.
+// TestSchemaWithheld applies a schema that stored data violates. For an actor that may not
+// read, the error names the rules but no data, and a dry run is denied.
 func TestSchemaWithheld(t *testing.T) {
 	c := servicetest.Config(t)
 	narrow := strings.Replace(servicetest.Source, "age: I32?\n", "age: I32?\n  @range(age, 0..5)\n", 1)

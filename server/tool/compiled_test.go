@@ -24,7 +24,7 @@ func compiled() *tool.Compiled {
 	}
 }
 
-// TestCompiledDecodesOnce asks for the plan from several goroutines: all get the same.
+// TestCompiledDecodesOnce gets the plan from several goroutines. All must get the same one.
 func TestCompiledDecodesOnce(t *testing.T) {
 	c := compiled()
 	plans := make([]*plan.Query, 8)

@@ -13,14 +13,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// fault is what is wrong with one JSON value.
+// fault describes an error in one JSON value.
 type fault struct {
-	at     string // the place inside of it, such as [3]
+	at     string // the position inside the value, such as [3]
 	detail string
 	help   string
 }
 
-// convert reads a JSON value that is not null at its top as a value of type t.
+// convert reads raw as a value of type t. raw is not the JSON null.
 func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	switch {
 	case t.List:
@@ -49,7 +49,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	return scalar(raw, t)
 }
 
-// array reads the elements of a JSON array with elem.
+// array reads the elements of a JSON array; elem reads one of them.
 func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
 	if raw.Kind() != '[' {
 		return nil, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t)}
@@ -74,11 +74,11 @@ func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Va
 	return elems, nil
 }
 
-// scalar reads one JSON value as a scalar. A string is taken for a number or a Bool
-// that it spells.
+// scalar reads one JSON value as a scalar. It also accepts a number or a Bool written as a
+// string.
 func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	kind := raw.Kind()
-	var text string // of a string or a number
+	var text string // if it is a string or a number
 	switch kind {
 	case '"':
 		b, err := jsontext.AppendUnquote(nil, raw)
@@ -150,7 +150,7 @@ func enum(text string, t value.Type, miss func(string) (value.Value, *fault)) (v
 	return miss(diag.DidYouMean(text, t.Enum))
 }
 
-// integer reads a whole number, however it is written: 300, 300.0 and 3e2 are the same.
+// integer reads an integer in any JSON notation: 300, 300.0 and 3e2 are equal.
 func integer(text string, k value.Kind) (value.Value, bool) {
 	neg, digits, ok := whole(text)
 	if !ok {
@@ -175,11 +175,11 @@ func integer(text string, k value.Kind) (value.Value, bool) {
 	}
 }
 
-// maxDigits is the length of the longest 64-bit integer.
+// maxDigits is the number of digits of the longest 64-bit integer.
 const maxDigits = 20
 
-// whole splits a JSON number without a fractional value into sign and digits. It does
-// not compute with the exponent, which may be huge.
+// whole splits a JSON number into sign and digits if its value is an integer. It does not
+// compute powers, because the exponent may be huge.
 func whole(text string) (neg bool, digits string, ok bool) {
 	if !isNumber(text) {
 		return false, "", false
@@ -192,7 +192,7 @@ func whole(text string) (neg bool, digits string, ok bool) {
 		n, err := strconv.Atoi(text[i+1:])
 		text = text[:i]
 		if err != nil || n > 1<<20 || n < -1<<20 {
-			n = math.MaxInt32 // too far off for any digits but zeros
+			n = math.MaxInt32 // too large for any digits but zeros
 		}
 		exp = n
 	}
@@ -230,7 +230,7 @@ func isNumber(text string) bool {
 		text[len(text)-1] >= '0' && v.Kind() == '0' && v.IsValid()
 }
 
-// wanted says what a JSON value for the type is.
+// wanted describes the JSON values that type t accepts.
 func wanted(t value.Type) string {
 	if t.List {
 		return "an array, each element " + wanted(t.Elem())
@@ -267,10 +267,10 @@ func wanted(t value.Type) string {
 	panic("tool: parameter of type " + t.String())
 }
 
-// maxQuoted bounds, in bytes, how much of an argument a message repeats.
+// maxQuoted is the maximum number of bytes of an argument that a message quotes.
 const maxQuoted = 60
 
-// describe says what a JSON value is.
+// describe describes a JSON value for a message.
 func describe(raw jsontext.Value) string {
 	switch raw.Kind() {
 	case 'n':

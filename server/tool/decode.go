@@ -10,15 +10,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// DecodeStored reads the envelope of a stored-query tool, {"params": {…}, "branch"?}
-// and the knobs of a read or a mutation, and its parameters. The error is an
-// *ArgumentError.
+// DecodeStored reads the arguments of a stored-query tool: {"params": {…}, "branch"?}, the
+// run options of a read or a mutation, and the query's parameters in params. The error is
+// an *ArgumentError.
 func DecodeStored(t StoredQuery, args json.RawMessage) (Call, error) {
 	return DecodeEnvelope(t, Members(args))
 }
 
-// DecodeEnvelope is [DecodeStored] of an object of which other members may have been
-// read already.
+// DecodeEnvelope is like [DecodeStored] but takes an object from which the caller may have
+// read other members.
 func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 	params := o.Raw("params")
 	branch := o.OptString("branch")
@@ -42,13 +42,13 @@ func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 	return call, nil
 }
 
-// Gates returns the grant that shows a stored query to a caller.
+// Gates returns the grant that a caller needs to see a stored query.
 func Gates(t StoredQuery) []Grant {
 	return []Grant{{Action: InvokeQuery, Query: t.Info().Name}}
 }
 
-// DecodeArgs reads the parameters of an ad-hoc query: nil, null or a JSON object. The
-// error is an *ArgumentError whose paths are the parameters' names.
+// DecodeArgs reads the parameters of an ad-hoc query from nil, null or a JSON object. The
+// error is an *ArgumentError whose paths are parameter names.
 func DecodeArgs(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	o := Params(raw)
 	args := make(engine.Args, len(params))
@@ -61,7 +61,7 @@ func DecodeArgs(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	return args, nil
 }
 
-// StoredCall is the call of a stored query whose parameters are decoded.
+// StoredCall is a call of a stored query with decoded parameters.
 type StoredCall struct {
 	Query  StoredQuery
 	Args   engine.Args
@@ -69,8 +69,8 @@ type StoredCall struct {
 	Knobs  Knobs
 }
 
-// Grants returns the permission to invoke the query, and then the one for what the
-// query itself does on the branch.
+// Grants returns two grants: one to invoke the query, and one for what the query does on
+// the branch, a read or a change.
 func (c *StoredCall) Grants() []Grant {
 	name := c.Query.Info().Name
 	inner := c.Knobs.Grant(c.Branch, Stored)
@@ -94,7 +94,7 @@ func (c *StoredCall) Run(ctx context.Context, env *Env) (*Outcome, error) {
 	return r.Run(ctx, env, q, c.Args)
 }
 
-// RunMutation executes a mutation on a branch, which is main when it is empty.
+// RunMutation executes a mutation on a branch. An empty branch means main.
 func RunMutation(ctx context.Context, env *Env, q *plan.Query, args engine.Args, branch string, k *Knobs) (*Outcome, error) {
 	opts := k.Write(env, branch)
 	change, err := env.Graph.Mutate(ctx, q, args, opts)
@@ -104,11 +104,11 @@ func RunMutation(ctx context.Context, env *Env, q *plan.Query, args engine.Args,
 	return &Outcome{Change: &ChangeOutcome{Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
 }
 
-// knobNames are the members beside params.
+// knobNames are the members of the envelope other than params.
 var knobNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
 
-// misplaced improves the help for the two commonest slips: a parameter outside of
-// params, and a knob inside.
+// misplaced improves the help for the two most common mistakes: a parameter outside params,
+// and a run option inside it.
 func misplaced(e *ArgumentError, q *plan.Query) *ArgumentError {
 	for _, f := range append([]*ArgumentError{e}, e.Also...) {
 		inside, in := strings.CutPrefix(f.Path, "params.")

@@ -11,18 +11,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
-// Knobs say how a query is run, beside its parameters and its branch.
+// Knobs are the options for running a query, other than its parameters and its branch.
 type Knobs struct {
-	Snapshot  string // of a read: the commit to read, instead of a branch
-	PageToken string // of a read: where the page before ended
+	Snapshot  string // for reads: the commit to read, instead of a branch
+	PageToken string // for reads: the end of the previous page
 
-	DryRun         bool   // of a mutation, as the following: report what it would do
+	DryRun         bool   // for mutations, like the fields below: report without committing
 	IdempotencyKey string // see [engine.WriteOptions]
 	IfCommit       string
 }
 
-// ReadKnobs reads those of a read beside its branch. It notes a fault for a snapshot
-// beside a branch, and for each knob of mutations.
+// ReadKnobs reads the run options of a read, except the branch. It notes a fault if both
+// snapshot and branch are present, and for each option that only mutations have.
 func ReadKnobs(o *Object) Knobs {
 	refuse(o, "a read", writeOnly)
 	k := Knobs{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
@@ -32,8 +32,8 @@ func ReadKnobs(o *Object) Knobs {
 	return k
 }
 
-// WriteKnobs reads those of a mutation or a load beside its branch. It notes a fault
-// for each knob of reads.
+// WriteKnobs reads the run options of a mutation or a load, except the branch. It notes a
+// fault for each option that only reads have.
 func WriteKnobs(o *Object) Knobs {
 	refuse(o, "a mutation", readOnly)
 	k := Knobs{IdempotencyKey: orEmpty(o.OptString("idempotency_key")), IfCommit: orEmpty(o.OptString("if_commit"))}
@@ -43,8 +43,8 @@ func WriteKnobs(o *Object) Knobs {
 	return k
 }
 
-// readOnly and writeOnly are the names of the knobs that only reads, or mutations,
-// have, with what they would do.
+// readOnly and writeOnly list the options that only reads or only mutations have, each with
+// the reason why the other kind has no use for it.
 var (
 	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
 	writeOnly = [][2]string{
@@ -53,8 +53,8 @@ var (
 	}
 )
 
-// refuse notes a fault for each of the knobs that is there: it does not apply to what
-// the query is.
+// refuse notes a fault for each of the given options that is present, because it does not
+// apply to this kind of query.
 func refuse(o *Object, kind string, knobs [][2]string) {
 	for _, k := range knobs {
 		i := slices.IndexFunc(o.members, func(m member) bool { return m.name == k[0] })
@@ -68,8 +68,8 @@ func refuse(o *Object, kind string, knobs [][2]string) {
 	}
 }
 
-// Check returns an *ArgumentError for knobs that do not apply to a mutation, or to a
-// read, and for a snapshot beside a branch, or nil.
+// Check returns an *ArgumentError if an option is set that does not apply to a mutation or
+// a read, or if a read has both a snapshot and a branch. Otherwise it returns nil.
 func (k *Knobs) Check(mutation bool, branch string) error {
 	o := &Object{}
 	set := map[string]bool{
@@ -91,12 +91,12 @@ func (k *Knobs) Check(mutation bool, branch string) error {
 	return o.Done()
 }
 
-// Grant returns the permission to read what the knobs name: a commit, or else a branch.
+// Grant returns the permission to read the snapshot, or the branch if there is no snapshot.
 func (k *Knobs) Grant(branch string, via Via) Grant {
 	return Grant{Action: Read, Branch: branch, Commit: k.Snapshot, Via: via}
 }
 
-// Write returns the options of a write to a branch, main when it is empty.
+// Write returns the options for a write to a branch. An empty branch means main.
 func (k *Knobs) Write(env *Env, branch string) engine.WriteOptions {
 	if branch == "" {
 		branch = engine.MainBranch
@@ -104,15 +104,15 @@ func (k *Knobs) Write(env *Env, branch string) engine.WriteOptions {
 	return engine.WriteOptions{Branch: branch, Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
-// Reading is what a read is to be run on.
+// Reading describes the state of the graph that a read runs on.
 type Reading struct {
 	Asked engine.Target // what the caller named, for the answer
-	At    engine.Target // what is read
-	place *place.Place  // of a page that is not the first
+	At    engine.Target // what the engine reads
+	place *place.Place  // nil on the first page
 }
 
-// Reading returns what a read on a branch, main when it is empty, is to be run on: of a
-// page that is not the first, what the first was run on. The error is an
+// Reading returns the state that a read on a branch runs on. An empty branch means main.
+// All pages after the first run on the same commit as the first. The error is an
 // *ArgumentError.
 func (k *Knobs) Reading(env *Env, branch string) (*Reading, error) {
 	if branch == "" {
@@ -142,8 +142,8 @@ func (k *Knobs) Reading(env *Env, branch string) (*Reading, error) {
 	return r, nil
 }
 
-// Run runs a read. A page that is not the first is of the same query and arguments as
-// the first, or the error is an *ArgumentError.
+// Run runs a read. It returns an *ArgumentError if a later page has another query or other
+// arguments than the first page.
 func (r *Reading) Run(ctx context.Context, env *Env, q *plan.Query, args engine.Args) (*Outcome, error) {
 	out := &ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
 	if r.place != nil {
@@ -163,8 +163,8 @@ func (r *Reading) Run(ctx context.Context, env *Env, q *plan.Query, args engine.
 	return &Outcome{Read: out}, nil
 }
 
-// Lost returns what an error of the engine means to the caller: on a page that is not
-// the first, a commit that is not there any more is the token's fault.
+// Lost converts an error of the engine for the caller. If the commit of a later page no
+// longer exists, it returns an *ArgumentError about the page token.
 func (r *Reading) Lost(err error) error {
 	var missing *engine.NotFound
 	if r.place == nil || !errors.As(err, &missing) {
@@ -176,7 +176,8 @@ func (r *Reading) Lost(err error) error {
 	}
 }
 
-// open opens a page token of this graph's and this caller's.
+// open opens a page token. It returns an error if the token is for another graph or another
+// actor.
 func (e *Env) open(token string) (*place.Place, error) {
 	if e.Pages == nil {
 		return nil, badToken("cannot be opened here")
@@ -196,8 +197,8 @@ func (e *Env) open(token string) (*place.Place, error) {
 	return p, nil
 }
 
-// Next returns the token of the page after n more rows of a read, or "" where no tokens
-// are made.
+// Next returns the token for the page that follows n more rows of a read, or "" if page
+// tokens are not available.
 func (e *Env) Next(r *ReadOutcome, n int) string {
 	if e.Pages == nil {
 		return ""
@@ -209,7 +210,7 @@ func (e *Env) Next(r *ReadOutcome, n int) string {
 	return e.Pages.Seal(p)
 }
 
-// Instant returns t as a page token keeps it.
+// Instant returns t with the precision of a page token, which is one microsecond.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func badToken(reason string) error {

@@ -15,14 +15,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Object reads the members of a JSON object by name and type. A getter whose member
-// is missing or does not fit returns the zero value and notes the fault; [Object.Done]
-// returns what was noted. An explicit null counts as absent, and a scalar may come as
-// a string that spells it.
+// Object reads the members of a JSON object by name and type. If a member is missing or
+// does not fit, its getter returns the zero value and notes the fault; [Object.Done]
+// returns the noted faults. An explicit null counts as absent. A scalar may be written as a
+// string.
 type Object struct {
-	noun    string // what a member is called in messages
+	noun    string // the word for a member in messages
 	members []member
-	known   []string // names asked for, in order
+	known   []string // names that getters have asked for, in order
 	faults  []*ArgumentError
 }
 
@@ -32,16 +32,16 @@ type member struct {
 	read bool
 }
 
-// Params returns a reader of the parameters of a query: nil, null or a JSON object.
-// Paths in its faults are the parameters' names.
+// Params returns a reader for the parameters of a query: nil, null or a JSON object. The
+// paths in its faults are parameter names.
 func Params(raw json.RawMessage) *Object { return newObject("parameter", raw) }
 
-// Members returns a reader of the arguments of a tool: nil, null or a JSON object.
-// Paths in its faults are the members' names.
+// Members returns a reader for the arguments of a tool: nil, null or a JSON object. The
+// paths in its faults are member names.
 func Members(raw json.RawMessage) *Object { return newObject("member", raw) }
 
-// Has reports whether the member called name is there and not null. It does not count
-// as asking for it.
+// Has reports whether the named member is present and not null. It does not mark the member
+// as read.
 func (o *Object) Has(name string) bool {
 	for i := range o.members {
 		if o.members[i].name == name {
@@ -51,16 +51,16 @@ func (o *Object) Has(name string) bool {
 	return false
 }
 
-// Raw returns the member called name as it was written, or nil when it is absent.
+// Raw returns the JSON text of the named member, or nil if it is absent.
 func (o *Object) Raw(name string) json.RawMessage { return json.RawMessage(o.find(name)) }
 
-// Fail notes a fault of the member called name.
+// Fail notes a fault of the named member.
 func (o *Object) Fail(name, detail, help string) {
 	o.faults = append(o.faults, &ArgumentError{Path: name, Detail: detail, Help: help})
 }
 
-// Merge notes the faults of a nested object under the member called name. Errors that
-// are no *ArgumentError are noted by their text.
+// Merge notes the faults of a nested object, with their paths under the named member. It
+// notes an error that is not an *ArgumentError by its text.
 func (o *Object) Merge(name string, err error) {
 	if err == nil {
 		return
@@ -76,12 +76,13 @@ func (o *Object) Merge(name string, err error) {
 	a.Also = nil
 }
 
-// maxFaults bounds the faults that one error lists: an object may have as many bad
-// members as its text has room for.
+// maxFaults is the maximum number of faults in one error. Without a limit, an object could
+// have as many bad members as fit into its text.
 const maxFaults = 20
 
-// Done returns the faults noted so far, the first twenty of them, as one
-// *ArgumentError, members that nobody asked for first, or nil when there is none.
+// Done returns the faults as one *ArgumentError, or nil if there are none. Unknown members,
+// which no getter has read, come first. At most maxFaults faults are listed; a last one
+// gives the number of the others.
 func (o *Object) Done() error {
 	var faults []*ArgumentError
 	more := 0
@@ -109,7 +110,7 @@ func (o *Object) Done() error {
 	return &first
 }
 
-// decoders are kept because each has a buffer and stacks of its own.
+// decoders are pooled because each has its own buffer and stacks.
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
 func newObject(noun string, raw json.RawMessage) *Object {
@@ -120,7 +121,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 	}
 	d := decoders.Get().(*jsontext.Decoder)
 	defer func() {
-		d.Reset(bytes.NewReader(nil)) // lets go of raw
+		d.Reset(bytes.NewReader(nil)) // let go of raw
 		decoders.Put(d)
 	}()
 	d.Reset(bytes.NewBuffer(raw))
@@ -153,7 +154,8 @@ func newObject(noun string, raw json.RawMessage) *Object {
 			o.malformed(err)
 			return o
 		}
-		// v itself is good until the next read only; raw holds the same text.
+		// The decoder reuses v at the next read. A slice of raw has the same text and stays
+		// valid.
 		end := d.InputOffset()
 		m.raw = jsontext.Value(raw[end-int64(len(v)) : end : end])
 		o.members = append(o.members, m)
@@ -166,8 +168,8 @@ func newObject(noun string, raw json.RawMessage) *Object {
 	return o
 }
 
-// malformed notes that the text is no JSON; what was read before the fault is
-// forgotten, so that no second fault follows from the first.
+// malformed notes that the text is not valid JSON. It drops the members read so far, so
+// that no further fault follows from this one.
 func (o *Object) malformed(err error) {
 	o.members = nil
 	detail := "the text is no valid JSON: " + err.Error()
@@ -184,8 +186,8 @@ func (o *Object) malformed(err error) {
 	o.faults = []*ArgumentError{{Detail: detail}}
 }
 
-// broken reports whether the text was no object at all; what is missing is then no
-// fault of its own.
+// broken reports whether the text was not a JSON object. Missing members are then not
+// reported as faults.
 func (o *Object) broken() bool {
 	return len(o.faults) > 0 && o.faults[0].Path == ""
 }
@@ -204,8 +206,8 @@ func (o *Object) find(name string) jsontext.Value {
 	return nil
 }
 
-// Value returns the member called name as a value of type t, null when t is nullable
-// and the member absent.
+// Value returns the named member as a value of type t. If t is nullable and the member is
+// absent, it returns null.
 func (o *Object) Value(name string, t value.Type) value.Value {
 	raw := o.find(name)
 	if raw == nil {

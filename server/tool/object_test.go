@@ -248,7 +248,7 @@ func FuzzWhole(f *testing.F) {
 		if !ok {
 			return
 		}
-		// Within 2^53 a float64 is exact, so that it can tell.
+		// A float64 is exact below 2^53, so it can check the result.
 		var want float64
 		if err := json.Unmarshal([]byte(s), &want); err != nil {
 			t.Fatalf("%q read as %d is no number", s, v.Int())
@@ -259,7 +259,7 @@ func FuzzWhole(f *testing.F) {
 	})
 }
 
-// TestFaultsAreBounded holds that an error does not grow with the arguments.
+// TestFaultsAreBounded checks that the size of an error does not grow with the arguments.
 func TestFaultsAreBounded(t *testing.T) {
 	var many strings.Builder
 	many.WriteString(`{"` + strings.Repeat("é", 1000) + `":1`)

@@ -2,7 +2,7 @@ package tool
 
 import "github.com/omnigraph-go/omnigraph/gq/value"
 
-// Scalar is the Go type of a parameter that is neither a list nor a vector.
+// Scalar is the set of Go types for parameters that are neither lists nor vectors.
 type Scalar interface {
 	string | bool | int32 | uint32 | float32 | float64 |
 		value.BigInt | value.BigUint | value.DateValue | value.DateTimeValue | value.BlobValue
@@ -14,13 +14,13 @@ func (o *Object) String(name string) string { return required[string](o, name, v
 // OptString returns an optional String.
 func (o *Object) OptString(name string) *string { return optional[string](o, name, value.String) }
 
-// Enum returns a required String out of a set.
+// Enum returns a required String that is one of the allowed values.
 func (o *Object) Enum(name string, allowed ...string) string {
 	v := o.Value(name, value.Type{Kind: value.String, Enum: allowed})
 	return orZero[string](v)
 }
 
-// OptEnum returns an optional String out of a set.
+// OptEnum returns an optional String that is one of the allowed values.
 func (o *Object) OptEnum(name string, allowed ...string) *string {
 	return orNil[string](o.Value(name, value.Type{Kind: value.String, Enum: allowed, Nullable: true}))
 }
@@ -106,17 +106,17 @@ func (o *Object) Vector(name string, dim int) []float32 {
 	return vector(o.Value(name, value.Type{Kind: value.Vector, Dim: dim}))
 }
 
-// OptVector returns an optional Vector of dim components, nil when it is absent.
+// OptVector returns an optional Vector of dim components, or nil if it is absent.
 func (o *Object) OptVector(name string, dim int) []float32 {
 	return vector(o.Value(name, value.Type{Kind: value.Vector, Dim: dim, Nullable: true}))
 }
 
-// ListOf returns a required list of scalars of kind k, whose Go type T must be.
+// ListOf returns a required list of scalars of kind k. T must be the Go type of that kind.
 func ListOf[T Scalar](o *Object, name string, k value.Kind) []T {
 	return list[T](o.Value(name, value.Type{Kind: k, List: true}))
 }
 
-// OptListOf returns an optional list, nil when it is absent.
+// OptListOf returns an optional list, or nil if it is absent. See [ListOf].
 func OptListOf[T Scalar](o *Object, name string, k value.Kind) []T {
 	return list[T](o.Value(name, value.Type{Kind: k, List: true, Nullable: true}))
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Read runs the query for a Go program. params is a struct with a field for each parameter,
-// rows points to a slice of structs with a field for each column, both in the order of the
-// plan. The rows are copied out of the engine's memory; *rows is set when Read
-// succeeds.
+// Read runs the query for a Go program. params is a struct with one field per parameter,
+// and rows points to a slice of structs with one field per column, both in the order of the
+// plan. Read copies the rows out of the engine's memory. It sets *rows only if it succeeds.
 func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
 	q := c.Plan()
 	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
@@ -45,13 +44,13 @@ func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engi
 	}
 }
 
-// Write runs the mutation for a Go program; params is as in [Compiled.Read].
+// Write runs the mutation for a Go program. params is as for [Compiled.Read].
 func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
 	q := c.Plan()
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
 }
 
-// arguments returns the fields of a struct of parameters as the engine takes them. They
+// arguments returns the fields of a struct of parameters as engine arguments. The arguments
 // share no memory with the struct.
 func arguments(params []plan.Param, s any) engine.Args {
 	fields := reflect.ValueOf(s)
@@ -59,7 +58,7 @@ func arguments(params []plan.Param, s any) engine.Args {
 	for i, p := range params {
 		f := fields.Field(i)
 		if p.Type.Nullable && f.IsNil() {
-			continue // an absent argument is null
+			continue // null is the zero Value
 		}
 		if f.Kind() == reflect.Pointer {
 			f = f.Elem()
@@ -82,7 +81,7 @@ func arguments(params []plan.Param, s any) engine.Args {
 	return args
 }
 
-// argument returns a Go scalar as a value of its kind.
+// argument returns a Go scalar as a value of kind k.
 func argument(k value.Kind, v reflect.Value) value.Value {
 	switch k {
 	case value.String:
@@ -111,8 +110,8 @@ func argument(k value.Kind, v reflect.Value) value.Value {
 	panic(fmt.Sprintf("tool: no argument of kind %s", k))
 }
 
-// scanRow fills a struct from row i of columns. A column of whole nodes fills a struct of
-// its own.
+// scanRow fills a struct from row i of the columns. A column that holds whole nodes fills a
+// nested struct.
 func scanRow(row reflect.Value, columns []engine.Column, i int) {
 	for n := range columns {
 		col, field := &columns[n], row.Field(n)
@@ -121,7 +120,7 @@ func scanRow(row reflect.Value, columns []engine.Column, i int) {
 			continue
 		}
 		if col.IsNull(i) {
-			continue // the field is a nil pointer or slice
+			continue // the field stays nil
 		}
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
@@ -161,7 +160,7 @@ func scanCell(to reflect.Value, col *engine.Column, i int) {
 	}
 }
 
-// scanElem sets an element of a list.
+// scanElem sets one element of a list.
 func scanElem(to reflect.Value, e value.Value) {
 	switch k := e.Kind(); k {
 	case value.String:

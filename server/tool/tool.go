@@ -1,6 +1,6 @@
-// Package tool defines a tool of the catalog: a descriptor that clients read, a decoder of
-// arguments, and a call. The server lists and calls generated and built-in tools alike. The
-// package knows no transport.
+// Package tool defines the tools of the catalog. A tool has a descriptor for clients and a
+// decoder of arguments that returns a call. The server lists and calls generated and
+// built-in tools in the same way. The package does not depend on a transport.
 package tool
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/place"
 )
 
-// Action is what a policy allows or denies.
+// Action is a permission that a policy can allow or deny.
 type Action string
 
-// The actions on a graph.
+// Actions on a graph.
 const (
 	Read         Action = "read"
 	Export       Action = "export"
@@ -29,13 +29,13 @@ const (
 	Admin        Action = "admin"
 )
 
-// GraphList is the one action on the server itself.
+// GraphList is the only action on the server itself.
 const GraphList Action = "graph_list"
 
-// Via says whether a read or change is asked for by a stored query or by anything else.
+// Via reports whether a stored query or an ad-hoc request asks for a read or a change.
 type Via string
 
-// The ways to a read or a change.
+// Values of [Via].
 const (
 	AdHoc  Via = "adhoc"
 	Stored Via = "stored"
@@ -45,18 +45,18 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit: it is asked for on the branch that it was made on
+	Commit string // for Read or Export of a commit; checked for the branch it was made on
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }
 
-// Descriptor is what clients read of a tool.
+// Descriptor describes a tool to clients.
 type Descriptor struct {
 	Name         string
 	Title        string
 	Description  string
-	InputSchema  json.RawMessage // a JSON Schema object; see the profile in docs
-	OutputSchema json.RawMessage // nil when the tool declares none
+	InputSchema  json.RawMessage // a JSON Schema object; docs describe the profile
+	OutputSchema json.RawMessage // nil if the tool declares none
 	ReadOnly     bool
 	Destructive  bool
 	Idempotent   bool
@@ -66,45 +66,46 @@ type Descriptor struct {
 type Tool interface {
 	Descriptor() *Descriptor
 
-	// Gates are the grants of which a caller needs all, on some branch, to see the
-	// tool at all. None means that every caller sees it.
+	// Gates returns the grants that a caller needs to see the tool. The caller must have
+	// all of them on the same branch, which may be any branch. If there are none, every
+	// caller sees the tool.
 	Gates() []Grant
 
-	// Decode reads the arguments, nil or a JSON object. The error is an *ArgumentError.
+	// Decode reads the arguments: nil or a JSON object. The error is an *ArgumentError.
 	Decode(args json.RawMessage) (Call, error)
 }
 
 // Call is a decoded call.
 type Call interface {
-	// Grants are what the caller needs for this very call.
+	// Grants returns the permissions that this call requires.
 	Grants() []Grant
 
-	// Run does the work. It is called once, after all Grants were given.
+	// Run executes the call. It is called once, after all Grants were given.
 	Run(ctx context.Context, env *Env) (*Outcome, error)
 }
 
-// Env is what a call runs in.
+// Env is the environment of a call.
 type Env struct {
-	// Queries lists the stored queries that the caller may know of, in source order.
+	// Queries returns the stored queries that the caller may see, in source order.
 	Queries func() []StoredQuery
 
-	// Require returns the error of a call that lacks one of the grants: for what a call
-	// learns to need only as it runs.
+	// Require returns an error if the caller lacks one of the grants. A call uses it for
+	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error
 
-	// Text admits a text that the caller has sent as an argument to be compiled: it checks
-	// its size, waits for its turn, and takes memory for it. The caller calls done when the
-	// text is compiled. Nil admits everything.
+	// Text admits a text from the caller that is to be compiled. It checks the text's size,
+	// waits for a free compile slot, and reserves memory. The caller calls done after
+	// compiling. A nil Text admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
-	MaxBytes int // of an answer; 0 for no bound
+	MaxBytes int // limit for an answer; 0 for none
 
 	Graph engine.Graph
 	Actor string // recorded in commits
 
-	GraphID string    // as in page tokens
-	Now     time.Time // of now() in reads, see [Instant]; zero for the engine's clock
-	Pages   Pages     // nil where there are no page tokens
+	GraphID string    // the graph's id in page tokens
+	Now     time.Time // value of now() in reads, see [Instant]; zero for the engine's clock
+	Pages   Pages     // nil if page tokens are not available
 }
 
 // Pages makes and opens page tokens.
@@ -115,48 +116,50 @@ type Pages interface {
 	Open(token string) (*place.Place, error)
 }
 
-// Outcome is what a call yields: exactly one field is set, Commit aside.
+// Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is
+// set.
 type Outcome struct {
 	Read   *ReadOutcome
 	Change *ChangeOutcome
 	Load   *LoadOutcome
 	Value  any    // marshalled by encoding/json
-	Calls  []Call // to be authorized and run in order, and answered at the same index
+	Calls  []Call // to be authorized and run in order; the answers keep the order
 
-	Commit string // the commit that Value is about; empty when it is about none
+	Commit string // the commit that Value describes; empty if it describes none
 
-	// Less says what to ask for when the answer with Value is larger than it may be.
+	// Less is advice on how to get a smaller answer, for when Value is larger than the
+	// limit.
 	Less string
 
-	// Wrote says what a call that answers with Value has changed; nil of one that has
-	// changed nothing.
+	// Wrote describes the change made by a call that answers with Value. It is nil if the
+	// call changed nothing.
 	Wrote *Written
 }
 
-// Cutter is implemented by values of an Outcome that can leave something out and say so.
+// Cutter is implemented by values of an Outcome that can drop a part of themselves and
+// report that they did.
 type Cutter interface {
-	// Cut leaves out so much that about so many bytes of JSON remain, if it can.
+	// Cut drops parts so that about the given number of bytes of JSON remain, if it can.
 	Cut(bytes int)
 }
 
-// Written is a change for the log.
+// Written describes a change for the log.
 type Written struct {
 	Branch string
-	Commit *engine.Commit // nil when branches changed and no data
+	Commit *engine.Commit // nil if only branches changed, not data
 }
 
-// ReadOutcome is the answer of a read, still in columns. Whoever receives it closes
-// the result.
+// ReadOutcome is the answer of a read, still in columns. The receiver must close Result.
 type ReadOutcome struct {
 	Query  string        // name of the query
-	Target engine.Target // that was asked for
+	Target engine.Target // the branch or commit that the caller named
 	Result engine.Result
 
-	// What the token of the next page is made of.
+	// The token of the next page is made from these.
 	Plan *plan.Query
 	Args engine.Args
 	Now  time.Time
-	Row  int64 // the rows of the result that were answered on earlier pages
+	Row  int64 // number of rows of the result that earlier pages returned
 }
 
 // ChangeOutcome is the answer of a mutation.
@@ -164,68 +167,69 @@ type ChangeOutcome struct {
 	Query  string
 	Branch string
 	Change engine.Change
-	DryRun bool // nothing was committed
+	DryRun bool // true if nothing was committed
 }
 
 // LoadOutcome is the answer of a load.
 type LoadOutcome struct {
 	Branch string
-	From   string // the branch that Branch was made from by this load; else empty
+	From   string // the branch that this load created Branch from; empty if it created none
 	Mode   engine.LoadMode
 	Result *engine.LoadResult
-	DryRun bool // nothing was committed
+	DryRun bool // true if nothing was committed
 }
 
-// StoredQuery is a tool that serves a stored query; REST reaches it by the query's
-// name with an envelope of its own.
+// StoredQuery is a tool that serves a stored query. REST addresses it by the query's name
+// and has its own envelope.
 type StoredQuery interface {
 	Tool
 
-	// Info is the part of the contract that is not the descriptor's.
+	// Info returns the parts of the contract that the descriptor does not have.
 	Info() *QueryInfo
 
-	// Plan is the query's plan. It is the same pointer at every call.
+	// Plan returns the query's plan, the same pointer on every call.
 	Plan() *plan.Query
 
-	// DecodeParams reads and checks the query's own parameters, nil or a JSON object. The error is an *ArgumentError whose path is
-	// relative to the object.
+	// DecodeParams reads and checks the query's own parameters: nil or a JSON object. The
+	// error is an *ArgumentError with paths relative to that object.
 	DecodeParams(params json.RawMessage) (engine.Args, error)
 }
 
-// QueryInfo is what the catalog knows of a stored query beside its descriptor.
+// QueryInfo is the catalog's information about a stored query, in addition to its
+// descriptor.
 type QueryInfo struct {
-	Name        string // of the query; the tool may be called otherwise
-	Exposed     bool   // on MCP and in catalogs
-	Description string // @description alone
+	Name        string // of the query; the tool may have another name
+	Exposed     bool   // listed on MCP and in catalogs
+	Description string // the text of @description only
 	Instruction string
 	Mutation    bool
-	ParamDocs   []string // a description or "" for each parameter of the plan
-	File        string   // the source, relative to the module
+	ParamDocs   []string // for each parameter of the plan its description, or ""
+	File        string   // path of the source, relative to the module
 }
 
-// Catalog is the generated tools of one graph, in source order.
+// Catalog holds the generated tools of one graph, in source order.
 type Catalog struct {
 	Graph        string
 	Queries      []StoredQuery
-	SchemaDigest string // of the schema that the plans were checked against
-	SourceDigest string // of the query sources
+	SchemaDigest string // digest of the schema that the plans were checked against
+	SourceDigest string // digest of the query sources
 }
 
-// ArgumentError says what is wrong with an argument.
+// ArgumentError reports faults of arguments.
 type ArgumentError struct {
 	Path   string // such as params.depth; empty for the whole object
 	Detail string // what was found and what was wanted
-	Help   string // how to mend it, or ""
+	Help   string // how to correct the argument, or ""
 
-	// HelpFor is the grant that Help takes for given, as when it names another tool:
-	// callers without the grant are not shown Help. Nil is for everyone.
+	// HelpFor is the grant that a caller needs to be shown Help, for example because Help
+	// names another tool. If it is nil, every caller is shown Help.
 	HelpFor *Grant
 
-	// Also are the further faults of the same arguments; their own Also is nil.
+	// Also lists further faults of the same arguments. Their own Also is nil.
 	Also []*ArgumentError
 }
 
-// Error lists the faults, one a line.
+// Error returns the faults, one per line.
 func (e *ArgumentError) Error() string {
 	s := e.Detail
 	if e.Path != "" {
@@ -240,7 +244,7 @@ func (e *ArgumentError) Error() string {
 	return s
 }
 
-// Under returns the error with its paths under the member called name.
+// Under returns the error with the named member put in front of its paths.
 func (e *ArgumentError) Under(name string) *ArgumentError {
 	u := *e
 	u.Path = name

@@ -25,7 +25,7 @@ const Source = `node Person {
 edge Knows: Person -> Person
 `
 
-// queries are the texts of the stored queries.
+// queries is the text of the stored queries.
 const queries = `
 query find_person($name: String @description("The name."), $min: I32?)
   @description("Finds a person by name.") @mcp(tool_name: "lookup_person", title: "Look up a person") {
@@ -45,7 +45,7 @@ query secret() @mcp(expose: false) {
 }
 `
 
-// misfit is the text of a query for a schema in which people have a height.
+// misfit is the text of a query for a schema whose Person has a height.
 const misfit = `
 query misfit() {
   match { $p: Person }
@@ -53,7 +53,7 @@ query misfit() {
 }
 `
 
-// stored is a stored query as the generator writes it, but for the typed struct.
+// stored is a stored query like a generated one, but without the typed struct.
 type stored struct {
 	desc tool.Descriptor
 	info tool.QueryInfo
@@ -74,7 +74,7 @@ func (q *stored) DecodeParams(params json.RawMessage) (engine.Args, error) {
 // Schema returns the schema of Source.
 func Schema(t testing.TB) *catalog.Schema { return SchemaOf(t, Source) }
 
-// SchemaOf returns the schema of a text.
+// SchemaOf compiles the text of a schema.
 func SchemaOf(t testing.TB, text string) *catalog.Schema {
 	t.Helper()
 	s, faults := gq.CompileSchema(gq.Source{Name: "people.pg", Text: text})
@@ -84,9 +84,9 @@ func SchemaOf(t testing.TB, text string) *catalog.Schema {
 	return s
 }
 
-// Catalog returns the stored queries: find_person (a read, as the tool lookup_person),
-// everyone (a read without parameters), add_person (a mutation), secret (a read that
-// is not exposed), and misfit, which was made for another schema.
+// Catalog returns these stored queries: find_person, a read that is the tool lookup_person;
+// everyone, a read without parameters; add_person, a mutation; secret, a read that is not
+// exposed; and misfit, which was compiled for another schema.
 func Catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
 	other := SchemaOf(t, strings.Replace(Source, "age: I32?", "age: I32? height: I32?", 1))
@@ -94,7 +94,7 @@ func Catalog(t testing.TB) *tool.Catalog {
 	return &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: serve(compiled)}
 }
 
-// Queries returns the stored queries of a text over the schema of Source.
+// Queries compiles the stored queries of a text against the schema of Source.
 func Queries(t testing.TB, text string) []tool.StoredQuery {
 	t.Helper()
 	return serve(compile(t, Schema(t), text))
@@ -130,7 +130,8 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 	return compiled
 }
 
-// inputSchema leaves the parameters open: what is under test is how a schema travels.
+// inputSchema returns an input schema that does not describe the parameters, because the
+// tests only check that the schema is passed on.
 func inputSchema(q *plan.Query) json.RawMessage {
 	names := []string{}
 	for _, p := range q.Params {
@@ -146,7 +147,7 @@ func inputSchema(q *plan.Query) json.RawMessage {
 		},
 	})
 	if err != nil {
-		panic(err) // strings in maps
+		panic(err) // strings in maps always encode
 	}
 	return b
 }

@@ -1,5 +1,4 @@
-// Package servicetest makes small served graphs for the tests of what stands in front
-// of them.
+// Package servicetest makes small served graphs for tests of the packages that use service.
 package servicetest
 
 import (
@@ -21,8 +20,9 @@ const Seed = `{"type":"Person","data":{"name":"ada","age":36,"big":9007199254740
 {"edge":"Knows","from":"ada","to":"bob"}
 `
 
-// The actors: Writer may do everything, Reader may read, Bot may run the stored query
-// find_person and nothing else, Drafter may do everything but on main, Nobody nothing.
+// The actors. Writer may do everything. Reader may read. Bot may only run the stored query
+// find_person. Drafter may do everything except on main. The actor named Nobody has no
+// permissions.
 var (
 	Writer  = &service.Actor{ID: "act-writer", Source: "test"}
 	Reader  = &service.Actor{ID: "act-reader", Source: "test"}
@@ -31,8 +31,8 @@ var (
 	Nobody  = &service.Actor{ID: "act-nobody", Source: "test"}
 )
 
-// Config returns the parts of a served graph over the reference engine, loaded with
-// Seed, its stored queries [Catalog], and the given built-ins.
+// Config returns the configuration of a served graph over the reference engine. The graph
+// contains Seed, the stored queries of [Catalog] and the given built-in tools.
 func Config(t testing.TB, builtins ...tool.Tool) service.Config {
 	t.Helper()
 	g := naive.New(Source, Schema(t), naive.Sound)
@@ -46,7 +46,7 @@ func Config(t testing.TB, builtins ...tool.Tool) service.Config {
 	}
 }
 
-// Graph returns the served graph of a configuration.
+// Graph returns the served graph for a configuration.
 func Graph(t testing.TB, c service.Config) *service.Graph {
 	t.Helper()
 	g, err := service.NewGraph(context.Background(), c)
@@ -56,7 +56,7 @@ func Graph(t testing.TB, c service.Config) *service.Graph {
 	return g
 }
 
-// Policy decides for the actors of this package.
+// Policy is an authorizer for the actors of this package.
 type Policy struct{}
 
 // Allowed decides by the actor's id.
@@ -74,8 +74,8 @@ func (Policy) Allowed(a *service.Actor, g tool.Grant) bool {
 	return false
 }
 
-// Branches names one branch that does not exist.
+// Branches returns the name of one branch, which does not exist.
 func (Policy) Branches() []string { return []string{"release"} }
 
-// BranchClass puts every branch in a class of its own.
+// BranchClass returns a separate class for every branch.
 func (Policy) BranchClass(name string) string { return name }

@@ -28,7 +28,7 @@ func limitsOf(o *Options) cluster.Limits {
 // warnOf logs a warning if a process that uses all that its limits allow would exceed
 // GOMEMLIMIT.
 func warnOf(l cluster.Limits, log *slog.Logger) {
-	goMemory := debug.SetMemoryLimit(-1) // -1 reads the limit without setting it
+	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {
 		log.Warn("queries and bodies may together take more memory than GOMEMLIMIT; raise it, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",
 			"memory_bytes", l.MemoryBytes, "body_bytes", l.BodyBytes, "gomemlimit", goMemory)

@@ -222,7 +222,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		if errors.As(err, &data) {
 			err = unopened{err}
 		}
-		return nil, errors.Join(err, g.Close()) // release the lock, so that omnigraph verify can open the graph
+		return nil, errors.Join(err, g.Close()) // omnigraph verify needs the lock
 	}
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)

@@ -13,7 +13,7 @@ import (
 // holds at most half of that memory.
 const answerShare = 2 * cluster.DefaultPerActorInflight
 
-// limitsOf returns the configured limits; GOMEMLIMIT fills in those that are not configured.
+// limitsOf returns the configured limits. It derives unset limits from GOMEMLIMIT.
 func limitsOf(o *Options) cluster.Limits {
 	l := o.Cluster.Server.Limits.Within(debug.SetMemoryLimit(-1)).WithDefaults()
 	if l.QueryBytes == 0 {

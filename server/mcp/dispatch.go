@@ -17,7 +17,7 @@ import (
 // The protocol versions that the code distinguishes.
 const (
 	statelessVersion = "2026-07-28" // since then each request carries its version and client
-	unbatchedVersion = "2025-06-18" // since then there are no batches
+	unbatchedVersion = "2025-06-18" // since then without batches
 	assumedVersion   = "2025-03-26" // of requests that name no version
 	oldestVersion    = "2024-11-05" // supported for initialize only
 )

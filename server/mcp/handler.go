@@ -22,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Options configure how a graph is served, and what is served in addition to its tools. The
-// zero value takes the defaults and adds nothing.
+// Options configures how a graph is served, and lists the tools, resources and prompts that are
+// served in addition to the graph's own. The zero value takes the defaults and adds nothing.
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 32 MiB
 

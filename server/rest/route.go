@@ -34,8 +34,8 @@ type Route struct {
 	Answer      any    // the zero value of the struct in the answer, a [OneOf], or nil
 	AnswerMedia string // the media type of a successful answer
 
-	// Statuses are the statuses of this route in addition to those that [Route.AllStatuses] derives
-	// from its other fields.
+	// Statuses are the statuses of this route that [Route.AllStatuses] cannot derive from its
+	// other fields.
 	Statuses []int
 
 	// Action is the right that the caller needs; empty for a route that needs no actor.
@@ -153,7 +153,7 @@ func (r *Route) takes(header string) bool {
 
 var segment = regexp.MustCompile(`\{(\w+)\}`)
 
-// complete adds the parameters that the path implies and those that every route has.
+// complete adds the parameters in the path and the parameters that every route has.
 func (r *Route) complete() {
 	var path []Param
 	for _, m := range segment.FindAllStringSubmatch(r.Path, -1) {

@@ -42,7 +42,8 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 		GroupsClaim: c.GroupsClaim, Groups: slices.Sorted(maps.Keys(c.TokenGroups())), Log: o.Log, Now: o.Now,
 	}
 	// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
-	// the issuer must not be able to take the name of a token's actor or of the anonymous actor.
+	// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
+	// permits it, the name of a static token's actor.
 	options.Reserved = func(actor string) bool {
 		return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
 	}

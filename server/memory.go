@@ -13,7 +13,8 @@ import (
 // holds at most half of that memory.
 const answerShare = 2 * cluster.DefaultPerActorInflight
 
-// limitsOf returns the configured limits. It derives unset limits from GOMEMLIMIT.
+// limitsOf returns the configured limits. It derives unset memory limits from GOMEMLIMIT and
+// takes the defaults for all others.
 func limitsOf(o *Options) cluster.Limits {
 	l := o.Cluster.Server.Limits.Within(debug.SetMemoryLimit(-1)).WithDefaults()
 	if l.QueryBytes == 0 {

@@ -25,8 +25,9 @@ type question struct {
 	grant                         tool.Grant
 }
 
-// The bounds of the cache: the number of decisions, and the bytes of a branch name. Both are
-// needed because callers choose branch names.
+// The bounds of the cache: the number of decisions, and the total bytes of the names in one
+// question. Allowed clears a full cache and does not cache a question with longer names. Both
+// bounds are needed because callers choose branch names.
 const (
 	maxDecisions = 8192
 	maxKeptName  = 256

@@ -40,8 +40,8 @@ type Options struct {
 	Bind     string          // the listen address; the host check derives its rule from it
 	Tokens   *auth.Tokens
 
-	// Unauthenticated allows every request everything. Open fails if there are tokens or policies
-	// too.
+	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
+	// tokens or policies.
 	Unauthenticated bool
 
 	// RequireAll makes Open fail if a graph cannot be opened. Without it, Open quarantines that

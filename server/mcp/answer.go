@@ -107,8 +107,8 @@ func plainText(r *mcp.CallToolResult) (string, bool) {
 const answerFrame = 512
 
 func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {
-	// The text repeats the structured content as a JSON string, with its quotes escaped, which
-	// takes about half as much again.
+	// The answer contains the text twice: as structured content, and as a JSON string with escaped
+	// quotes, which is about half as long again.
 	dst = slices.Grow(dst, 5*len(text)/2+answerFrame)
 	dst = append(dst, '{')
 	dst, err := s.appendMeta(dst, r.Meta, stateless)

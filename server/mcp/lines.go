@@ -192,7 +192,7 @@ type call struct {
 	ctx     context.Context
 	version string
 	refusal *jsonrpc.Error // the answer, if set
-	taken   bool           // whether underWay contains the id
+	taken   bool           // whether begin has put the id into underWay
 }
 
 // begin registers a message as in flight, if it is a call that may run.

@@ -121,8 +121,8 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *service.
 	return load
 }
 
-// into returns a load into a branch that it first creates from another one, or load itself if
-// from is empty.
+// into returns a call that loads into a branch, and first creates that branch from another one
+// if it does not exist. If from is empty, into returns load itself.
 func into(load *service.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":

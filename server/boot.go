@@ -204,7 +204,7 @@ func (b *boot) readiness() rest.Readiness {
 }
 
 // refuse answers requests for quarantined graphs and passes all others on to next. The answer
-// says only that the graph is unavailable; it does not give the reason.
+// says only that the graph is unavailable; it does not give the cause.
 func (b *boot) refuse(next http.Handler) http.Handler {
 	if len(b.quarantined) == 0 {
 		return next

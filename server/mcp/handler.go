@@ -124,7 +124,7 @@ func (s *surface) answer(ctx context.Context, version string, msgs []message, ba
 	for i := range msgs {
 		m := &msgs[i]
 		if !m.isCall() || m.response {
-			continue // no answer: the server ignores these notifications and sent no requests
+			continue // a notification, or a response that the server never asked for
 		}
 		switch {
 		case !batch:

@@ -271,8 +271,8 @@ func uses(q *plan.Query, types map[string]bool) bool {
 	return false
 }
 
-// result returns the prompt. The error is a *service.Oversize if the text has more than most
-// bytes.
+// result returns the prompt. The error is a *service.Oversize if the text is longer than the
+// limit most, in bytes.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
 		return nil, &service.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}

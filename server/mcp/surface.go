@@ -284,8 +284,8 @@ func (s *surface) stamp(ctx context.Context, method string, res mcp.Result) erro
 	return nil
 }
 
-// mapped makes sure that an error from the SDK has a code. The SDK would send an error without
-// one with code 0 and its text.
+// mapped makes sure that an error from the SDK has a code. Without a code, the SDK would send
+// the error with code 0 and its own text.
 func (s *surface) mapped(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

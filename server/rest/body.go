@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// object reads the body, of at most most bytes, as a JSON object. An empty body counts as an
-// empty object.
+// object reads the body as a JSON object. The body may have no more bytes than most. An empty
+// body counts as an empty object.
 func (x *exchange) object(most int64) (*tool.Object, error) {
 	if x.r.ContentLength > most {
 		return nil, tooLarge(most)

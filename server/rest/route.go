@@ -40,7 +40,7 @@ type Route struct {
 
 	// Action is the right that the caller needs; empty for a route that needs no actor.
 	Action tool.Action
-	// Also are rights that only some requests need in addition; Description says which.
+	// Also lists the rights that some requests need in addition; Description says which.
 	Also []tool.Action
 
 	Writes bool // whether it may change something
@@ -54,7 +54,7 @@ type Route struct {
 	// then differs. A route that ignores tokens altogether has no status 401.
 	Open bool
 
-	// Refusals are the bodies of error statuses that may have another body than the envelope.
+	// Refusals gives, by error status, a body that the route may send instead of the envelope.
 	Refusals map[int]any
 
 	handle func(*exchange) error

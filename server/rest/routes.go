@@ -38,7 +38,7 @@ var (
 	}()
 )
 
-// selecting says when a mutation given as text needs the right read in addition to change.
+// selecting says when a mutation given as text needs the right read in addition to the right change.
 const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: its answer depends on stored data."
 
 // routes is the table of all routes.

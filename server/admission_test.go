@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// held is a stored query whose calls wait until they are let go.
+// held is a stored query whose calls block until the test releases them.
 type held struct {
 	tool.StoredQuery
 	begun chan<- struct{}
@@ -27,7 +27,7 @@ func (h *held) DecodeParams(params json.RawMessage) (engine.Args, error) {
 	return h.StoredQuery.DecodeParams(params)
 }
 
-// withHeld is a catalog in which the calls of one query are held.
+// withHeld returns a catalog in which the calls of one query block until released.
 func withHeld(c *tool.Catalog, name string, begun chan<- struct{}, let <-chan struct{}) *tool.Catalog {
 	with := &tool.Catalog{Graph: c.Graph, SchemaDigest: c.SchemaDigest, SourceDigest: c.SourceDigest}
 	for _, q := range c.Queries {
@@ -39,8 +39,8 @@ func withHeld(c *tool.Catalog, name string, begun chan<- struct{}, let <-chan st
 	return with
 }
 
-// TestAdmission fills the slots of an actor with calls that do not end: one more is
-// refused over both transports, in the envelope, and others are served.
+// TestAdmission fills the slots of an actor with calls that block. The server must refuse one
+// more call of that actor over both transports, with the error envelope, and serve others.
 func TestAdmission(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	ts := newServer(t, mayList(t), func(o *server.Options) {
@@ -66,7 +66,7 @@ func TestAdmission(t *testing.T) {
 	if a := ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer the-token-of-act-ada"); a.status != http.StatusOK {
 		t.Errorf("another actor got %d %s", a.status, a.body)
 	}
-	got := ts.metrics(t) // past the admission, although it is the same actor
+	got := ts.metrics(t) // metrics skip admission, although the actor is the same
 	if got["omnigraph_admission_refused_total{reason=actor}"] != 3 || got["omnigraph_admission_requests{}"] != 2 || got["omnigraph_admission_actors{}"] != 1 {
 		t.Errorf("the metrics of admission are %v", got)
 	}

@@ -21,32 +21,35 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// readyPath is open to anyone; what it tells depends on who asks.
+// readyPath is the path of the readiness probe. Anyone may call it; the detail in its answer
+// depends on the caller.
 const readyPath = "/readyz"
 
-// boot is which graphs a server came up with, and which not. It does not change.
+// boot holds the graphs that a server serves and the graphs that it quarantined at its start.
+// It does not change after the start.
 type boot struct {
-	revision    *converge.Revision // nil for none
+	revision    *converge.Revision // nil when no revision is applied
 	pending     []string
-	drifted     map[string]bool // by id
+	drifted     map[string]bool // keyed by graph id
 	served      []*service.Graph
 	quarantined []quarantined
 }
 
-// quarantined is a graph that could not be opened. It is served again after a restart.
+// quarantined is a graph that could not be opened. The server does not open it again before the
+// next restart.
 type quarantined struct {
 	id  string
 	err error
 }
 
-// unopened is the error of a graph whose stored data is the reason that it is not served.
-// Every other error is one of the configuration, and keeps the server from starting.
+// unopened marks an error that the stored data of a graph caused. The server quarantines such a
+// graph. Every other error is a fault of the configuration and keeps the server from starting.
 type unopened struct{ error }
 
 func (e unopened) Unwrap() error { return e.error }
 
-// boot opens the graphs of the applied revision, with the settings of cluster.yaml. A
-// graph that cannot be opened is quarantined if others can.
+// boot opens the graphs of the applied revision, with the settings of cluster.yaml. It
+// quarantines a graph that cannot be opened if at least one other graph can be.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
 	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
@@ -85,8 +88,8 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	return b, nil
 }
 
-// patient opens what another process may have open, and waits until a time for that to
-// end: see [Options.Patience]. It reads that time from [Options.Now].
+// patient calls open, and calls it again while another process holds the resource, until the
+// given time: see [Options.Patience]. It compares that time with [Options.Now].
 func patient[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
 	const pause = 100 * time.Millisecond
 	v, err := open()
@@ -108,8 +111,8 @@ func patient[T any](ctx context.Context, o *Options, until time.Time, what strin
 	return v, err
 }
 
-// applied finds the graphs to serve: those that cluster.yaml names and the revision has.
-// Without a revision these are all that cluster.yaml names.
+// applied returns the graphs to serve: the graphs that both cluster.yaml and the applied
+// revision name. Without a revision it returns all graphs of cluster.yaml.
 func applied(o *Options) (*boot, []*cluster.Graph, error) {
 	revision, err := converge.ReadRevision(fs.OS(), o.Cluster.Storage)
 	if err != nil {
@@ -153,7 +156,8 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 	return b, graphs, nil
 }
 
-// compare warns when a graph has another schema than the one that was applied to it.
+// compare logs a warning when the schema of a graph differs from the schema of the applied
+// revision.
 func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
 	was := b.revision.Graph(g.ID())
 	if was == nil {
@@ -165,7 +169,8 @@ func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
 	}
 }
 
-// readiness is what /readyz tells. A server that drains is not ready, whatever it serves.
+// readiness returns the answer of /readyz. A server that drains is not ready, even if it serves
+// all of its graphs.
 func (s *Server) readiness() rest.Readiness {
 	r := s.booted.readiness()
 	if s.Draining() {
@@ -198,8 +203,8 @@ func (b *boot) readiness() rest.Readiness {
 	return r
 }
 
-// refuse answers for what is quarantined, and hands the rest on to next. An actor learns
-// no more than that the graph is unavailable.
+// refuse answers requests for quarantined graphs and passes all others on to next. The answer
+// says only that the graph is unavailable; it does not give the cause.
 func (b *boot) refuse(next http.Handler) http.Handler {
 	if len(b.quarantined) == 0 {
 		return next
@@ -209,7 +214,7 @@ func (b *boot) refuse(next http.Handler) http.Handler {
 		closed[q.id] = true
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Any character of a segment may be escaped, and the routes take it all the same.
+		// Clients may percent-escape any character of a segment, and the routes accept that.
 		segments := strings.SplitN(r.URL.EscapedPath(), "/", 4)
 		if len(segments) > 2 {
 			graphs, err := url.PathUnescape(segments[1])

@@ -43,8 +43,8 @@ type fleet struct {
 	dir string
 }
 
-// newFleet makes a cluster whose graphs all have the schema thing, with policies by which
-// act-ada may do everything, and act-bo nothing.
+// newFleet makes a cluster whose graphs all have the schema thing. Its policies allow act-ada
+// everything and act-bo nothing.
 func newFleet(t *testing.T, ids ...string) *fleet {
 	f := &fleet{t, t.TempDir()}
 	f.write("thing.pg", thing)
@@ -61,7 +61,7 @@ func (f *fleet) write(name, text string) {
 	}
 }
 
-// name writes the cluster.yaml that names these graphs.
+// name writes a cluster.yaml that names the given graphs.
 func (f *fleet) name(ids ...string) {
 	f.t.Helper()
 	graphs := ""
@@ -99,7 +99,7 @@ func (f *fleet) config() *cluster.Config {
 	return config
 }
 
-// apply is omnigraph cluster apply.
+// apply runs omnigraph cluster apply.
 func (f *fleet) apply() {
 	f.t.Helper()
 	omnigraph(f.t, nil, "cluster", "apply", "--cluster", f.dir)
@@ -140,7 +140,7 @@ func (f *fleet) mustOpen(with ...func(*server.Options)) (http.Handler, *bytes.Bu
 	return h, log
 }
 
-// ask sends a request as an actor; "" for without a token.
+// ask sends a request as an actor, or without a token if who is "".
 func ask(h http.Handler, method, path, who, body string) (status int, answer string) {
 	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -166,8 +166,8 @@ func readiness(t *testing.T, h http.Handler, who string, want int) (r rest.Readi
 
 const anyThing = `{"query":"query q() { match { $t: Thing } return { $t.slug } }"}`
 
-// broken makes the graphs good, lost, bad and held: the second has no folder, the third a
-// manifest that is none, and the fourth is open elsewhere.
+// broken makes the graphs good, lost, bad and held. lost has no folder, bad has an invalid
+// manifest, and held is open already, so that the server cannot lock it.
 func broken(t *testing.T) *fleet {
 	f := newFleet(t, "good", "lost", "bad", "held")
 	for _, id := range []string{"good", "bad", "held"} {
@@ -190,8 +190,8 @@ func broken(t *testing.T) *fleet {
 	return f
 }
 
-// TestQuarantine holds that graphs that cannot be opened leave the others serving, and
-// what callers learn of them.
+// TestQuarantine checks that the server serves the other graphs if some cannot be opened, and
+// what callers learn about the quarantined ones.
 func TestQuarantine(t *testing.T) {
 	f := broken(t)
 	h, log := f.mustOpen()
@@ -246,8 +246,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestStartIsPatient holds that what others have open for a moment only, as the server
-// before this one or cluster status does, is served all the same.
+// TestStartIsPatient checks that the start waits for locks that another process holds only
+// briefly, as a previous server or cluster status does, and then serves the graph.
 func TestStartIsPatient(t *testing.T) {
 	f := newFleet(t, "good", "held")
 	f.create("good", thing)
@@ -279,7 +279,7 @@ func TestStartIsPatient(t *testing.T) {
 	f.t = t
 }
 
-// TestRefusesToStart lists what quarantine is not for.
+// TestRefusesToStart checks the faults that must stop the start instead of a quarantine.
 func TestRefusesToStart(t *testing.T) {
 	f := broken(t)
 	_, _, err := f.open(func(o *server.Options) { o.RequireAll = true })
@@ -320,14 +320,14 @@ func TestRefusesToStart(t *testing.T) {
 	f.mustOpen()
 }
 
-// TestBootsFromTheRevision edits a cluster.yaml after it was applied: what was applied is
-// served, and what is pending is told.
+// TestBootsFromTheRevision edits a cluster.yaml after it was applied. The server must serve the
+// applied configuration and report the edits as pending.
 func TestBootsFromTheRevision(t *testing.T) {
 	f := newFleet(t, "a", "b")
 	f.apply()
 	openOnce := func() (rest.Readiness, http.Handler, string) {
 		t.Helper()
-		h, log := f.mustOpen() // until the end of the subtest, which f.t is
+		h, log := f.mustOpen() // closed at the end of the subtest f.t
 		return readiness(f.t, h, "ada", 200), h, log.String()
 	}
 	t.Run("applied", func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestBootsFromTheRevision(t *testing.T) {
 	t.Run("pending", func(t *testing.T) {
 		f.t = t
 		f.name("a", "fresh")
-		f.create("fresh", thing) // made by hand, and still not applied
+		f.create("fresh", thing) // created by hand, and still not applied
 		f.write("thing.pg", thingMore)
 		r, h, log := openOnce()
 		if r.Graphs != 1 || len(r.Detail.Pending) != 3 {
@@ -389,7 +389,7 @@ func (f *fleet) more(t *testing.T) string {
 	return name
 }
 
-// omnigraphIn is omnigraph with stores named relative to a folder.
+// omnigraphIn runs omnigraph with a --store relative to a folder.
 func omnigraphIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	if i := slices.Index(args, "--store"); i >= 0 {
@@ -398,8 +398,8 @@ func omnigraphIn(t *testing.T, dir string, args ...string) {
 	omnigraph(t, nil, args...)
 }
 
-// TestLeftOutQueries serves a graph whose schema most compiled queries do not fit: the
-// server is ready, says which they are, and a policy may name them.
+// TestLeftOutQueries serves a graph whose schema most compiled queries do not fit. The server
+// must be ready and name those queries, and a policy may name them too.
 func TestLeftOutQueries(t *testing.T) {
 	f := newFleet(t, "code")
 	f.create("code", thing)
@@ -424,8 +424,8 @@ func TestLeftOutQueries(t *testing.T) {
 	}
 }
 
-// TestReadyWithoutAuthentication holds that where anyone may do anything, anyone sees
-// the reasons.
+// TestReadyWithoutAuthentication checks that everyone sees the reasons on a server that allows
+// everyone everything.
 func TestReadyWithoutAuthentication(t *testing.T) {
 	f := newFleet(t, "good", "lost")
 	f.create("good", thing)

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// manyBranches serves a graph with n branches besides main under the policy of the tests
-// of package policy, with its decision cache.
+// manyBranches serves a graph with n branches in addition to main. It uses the policy of the
+// tests of package policy, with the decision cache.
 func manyBranches(t testing.TB, n int) *service.Graph {
 	t.Helper()
 	ctx := context.Background()
@@ -42,7 +42,8 @@ func manyBranches(t testing.TB, n int) *service.Graph {
 	return servicetest.Graph(t, c)
 }
 
-// TestToolsOfManyBranches asks the policy as often with 2,000 branches as with two.
+// TestToolsOfManyBranches checks that the policy decides as often for 2,000 branches as for
+// two.
 func TestToolsOfManyBranches(t *testing.T) {
 	const n = 2000
 	g := manyBranches(t, n)
@@ -51,7 +52,7 @@ func TestToolsOfManyBranches(t *testing.T) {
 		if _, err := g.Tools(t.Context(), actor); err != nil {
 			t.Fatal(err)
 		}
-		// Of each branch the names alone: an engine.Branch and a string.
+		// Only the names may cost an allocation per branch: an engine.Branch and a string each.
 		most := 400.0
 		if got := testing.AllocsPerRun(5, func() {
 			if _, err := g.Tools(t.Context(), actor); err != nil {
@@ -63,8 +64,8 @@ func TestToolsOfManyBranches(t *testing.T) {
 	}
 }
 
-// BenchmarkTools lists the tools, and looks one up that may not be seen, on a graph with
-// 10,000 branches: of an actor who may read, who may write, and who may do nothing.
+// BenchmarkTools lists the tools on a graph with 10,000 branches, and looks up a tool that the
+// actor may not see. The actors are a reader, a writer and one without rights.
 func BenchmarkTools(b *testing.B) {
 	g := manyBranches(b, 10_000)
 	for _, id := range []string{"act-ada", "act-wil", "act-nobody"} {

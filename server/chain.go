@@ -14,27 +14,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// What a request meets, in this order: what follows it, the guard, authentication, and
-// then admission, which counts by actor. Metrics and readiness are asked for past the
-// admission: they are wanted most when nothing else is admitted.
+// A request passes these layers in this order: the request observer, the host check,
+// authentication, and then admission, which counts requests by actor. Requests for metrics and
+// readiness skip admission, because operators need them most when the server is full.
 
-// The patterns of the routes that are not REST's.
+// The patterns of the routes outside the REST API.
 const (
 	metricsRoute = "/metrics"
 	mcpRoute     = "/graphs/{id}/mcp"
 )
 
-// probes are the paths that are asked for every few seconds by what watches the server.
+// probes are the paths that monitoring polls every few seconds.
 var probes = []string{"/healthz", readyPath, metricsRoute}
 
-// admissionWait is how long a request waits for its turn.
+// admissionWait is how long a request waits for a free slot before it is refused.
 const admissionWait = 100 * time.Millisecond
 
-// maxBody is the largest body that any route reads, in bytes.
+// maxBody is the size limit of a request body on any route, in bytes.
 const maxBody = 32 << 20
 
-// newGate makes the admission of the configured limits, whose refusals and load are
-// among the metrics.
+// newGate returns the admission limiter for the configured limits. It reports refusals and load
+// to the metrics.
 func newGate(l cluster.Limits, set *observe.Set) *admit.Gate {
 	gate := admit.New(admit.Options{
 		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
@@ -47,8 +47,8 @@ func newGate(l cluster.Limits, set *observe.Set) *admit.Gate {
 	return gate
 }
 
-// identified notes who a request is from, answers at the paths of watched, and passes on
-// what is admitted of everything else.
+// identified records the actor of a request, serves the paths in watched directly, and passes
+// all other requests through admission to next.
 func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Handler) http.Handler {
 	admitted := gate.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Han
 			if actor := service.ActorFrom(r.Context()); actor != nil {
 				rec.Actor = actor.ID
 			}
-			rec.Route = "/" // until a route is known
+			rec.Route = "/" // until the router sets the route
 		}
 		if h, ok := watched[r.URL.Path]; ok {
 			routed(r, r.URL.Path)
@@ -67,8 +67,8 @@ func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Han
 	})
 }
 
-// routed notes the pattern of the route that a request took, without the method that a
-// mux has in front of it.
+// routed records the pattern of the route that serves a request, without the method prefix of a
+// ServeMux pattern.
 func routed(r *http.Request, pattern string) {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
@@ -78,7 +78,7 @@ func routed(r *http.Request, pattern string) {
 	}
 }
 
-// granted lets those pass that may list the graphs: metrics name all of them.
+// granted requires the right to list graphs, because the metrics name all graphs.
 func granted(next http.Handler, overall service.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant := tool.Grant{Action: tool.GraphList}

@@ -16,12 +16,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 )
 
-// testClock is the clock of the servers, graphs and issuers of these tests. Each run starts
-// at the same date.
+// testClock is the clock of the servers, graphs and issuers in the tests. Every run starts at
+// the same date.
 var testClock = clocktest.Running(clocktest.Start)
 
-// TestServerClock moves the clock of the options: tokens, idempotency keys, commits, reads,
-// pages and lines of the log go by it.
+// TestServerClock moves the clock of the options. Tokens, idempotency keys, commits, reads,
+// page tokens and log lines must follow it.
 func TestServerClock(t *testing.T) {
 	start := time.Date(2028, time.February, 28, 23, 0, 0, 0, time.UTC)
 	c := clocktest.New(start)
@@ -76,14 +76,14 @@ func TestServerClock(t *testing.T) {
 	if again := send(token, "/mutate", insert("eve"), 200, "Idempotency-Key", "k"); again.body != keyed.body {
 		t.Errorf("repeated under the same key the answer is %s, want %s", again.body, keyed.body)
 	}
-	c.Pass(80 * time.Second) // it is 29 February, and the token has expired within the leeway
+	c.Pass(80 * time.Second) // now it is 29 February, and the token has expired within the leeway
 	later := c.Now()
 	wantAt(send(token, "/query", read, 200), later)
 	wantAt(i.as(token).call("", versions[0], "graph_query", fmt.Sprintf(`%s,"page_token":%q}`, strings.TrimSuffix(read, "}"), first.Result.Structured.Next)), start)
 	c.Pass(time.Minute)
 	send(token, "/query", read, 401)
 
-	c.Pass(24 * time.Hour) // the key has expired, so the insert is made again, and changes nothing
+	c.Pass(24 * time.Hour) // the key has expired, so the insert runs again and changes nothing
 	if again := send(i.token("act-writer"), "/mutate", insert("eve"), 200, "Idempotency-Key", "k"); !strings.Contains(again.body, `"commit":null`) {
 		t.Errorf("under an expired key the answer is %s", again.body)
 	}
@@ -109,7 +109,7 @@ func TestPatienceClock(t *testing.T) {
 	var asked atomic.Int64
 	h, log := f.mustOpen(func(o *server.Options) {
 		o.Patience = 24 * time.Hour
-		o.Now = func() time.Time { // each look at the clock is some hours later
+		o.Now = func() time.Time { // each reading is some hours later than the previous one
 			asked.Add(1)
 			c.Pass(5 * time.Hour)
 			return c.Now()

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// fixtures are the tools, resources and prompts that the conformance suite asks for by
-// name, each behind the gate of a read.
+// fixtures returns the tools, resources and prompts that the conformance suite expects by name.
+// Each needs the right to read.
 func fixtures(*service.Graph) mcp.Options {
 	var o mcp.Options
 	for name, content := range map[string][]sdk.Content{
@@ -91,7 +91,7 @@ func fixtures(*service.Graph) mcp.Options {
 
 var readGate = []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}}
 
-// A picture of one red pixel, and a silence of one sample.
+// An image of one red pixel, and audio with one silent sample.
 var (
 	png = decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
 	wav = decoded("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
@@ -136,7 +136,7 @@ func reads(contents func(uri string) *sdk.ResourceContents) sdk.ResourceHandler 
 	}
 }
 
-// schema202012 holds the words of JSON Schema that the suite looks for in tools/list.
+// schema202012 has the JSON Schema keywords that the suite looks for in tools/list.
 const schema202012 = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
 	"type": "object",

@@ -14,13 +14,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 )
 
-// conformanceVar names the folder that the official conformance suite is installed in;
-// without it the test is left out. make test-conformance sets it.
+// conformanceVar names the folder with the official conformance suite. Without it the test is
+// skipped. make test-conformance sets it.
 const conformanceVar = "OMNIGRAPH_CONFORMANCE"
 
-// TestConformance runs the official suite against a server whose one graph has the
-// suite's fixtures. The suite sends no token: it connects through a proxy that adds
-// one and leaves all else as it is, Host and Origin above all.
+// TestConformance runs the official suite against a server whose only graph has the suite's
+// fixtures. The suite sends no token: it connects through a proxy that adds one and changes
+// nothing else, in particular not Host and Origin.
 func TestConformance(t *testing.T) {
 	dir := os.Getenv(conformanceVar)
 	if dir == "" {

@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// DefaultMaxConnections is how many clients may be connected at a time.
+// DefaultMaxConnections is the default limit of simultaneous client connections.
 const DefaultMaxConnections = 16_384
 
-// maxConnections returns how many connections a server takes: what was asked for, or as
-// many of the default as leave a quarter of the file descriptors to the graphs.
+// maxConnections returns the connection limit of a server: the configured number if it is
+// positive. Otherwise it returns DefaultMaxConnections, or three quarters of the file
+// descriptor limit if that is less; the graphs need the other quarter.
 func maxConnections(asked int) int {
 	if asked > 0 {
 		return asked
@@ -22,15 +23,16 @@ func maxConnections(asked int) int {
 	return DefaultMaxConnections
 }
 
-// connections closes the connection that has been quiet for longest when there is one
-// too many. To stop accepting instead would let whoever connects and says nothing shut
-// everybody else out.
+// connections enforces the connection limit: when a new connection exceeds it, connections
+// closes the connection that has been idle for longest, or the new one if all others are busy.
+// A connection that has not sent a request yet counts as idle. If the server stopped accepting
+// instead, clients that connect and send nothing could lock out all others.
 type connections struct {
 	max int
 
 	mu    sync.Mutex
-	open  map[net.Conn]*list.Element // nil while a request is under way
-	quiet *list.List                 // of net.Conn, quiet for longest first
+	open  map[net.Conn]*list.Element // nil while a request is in flight
+	quiet *list.List                 // of net.Conn, longest idle first
 }
 
 func newConnections(most int) *connections {
@@ -40,11 +42,11 @@ func newConnections(most int) *connections {
 // state is the ConnState hook of a server.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if over := c.enter(conn, state); over != nil {
-		_ = over.Close() // its own goroutine notices, and tells of it as closed
+		_ = over.Close() // the goroutine of the connection reports it as closed
 	}
 }
 
-// enter notes a connection's state and returns the one to close, if any.
+// enter records the state of a connection and returns the connection to close, or nil.
 func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +56,7 @@ func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn)
 	switch state {
 	case http.StateNew:
 		if len(c.open) >= c.max {
-			over = conn // when all others are busy
+			over = conn // if all other connections are busy
 			if oldest := c.quiet.Front(); oldest != nil {
 				over = oldest.Value.(net.Conn)
 				c.quiet.Remove(oldest)

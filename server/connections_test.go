@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestConnections walks connections through their states and holds which one goes.
+// TestConnections takes connections through their states and checks which one is closed.
 func TestConnections(t *testing.T) {
 	c := newConnections(3)
 	conns := map[string]net.Conn{}
@@ -28,7 +28,7 @@ func TestConnections(t *testing.T) {
 		{"d", http.StateNew, "b"}, // a is busy
 		{"b", http.StateClosed, ""},
 		{"a", http.StateIdle, ""},
-		{"e", http.StateNew, "c"}, // a has just been used
+		{"e", http.StateNew, "c"}, // a was used more recently
 		{"c", http.StateClosed, ""},
 		{"a", http.StateActive, ""},
 		{"d", http.StateActive, ""},

@@ -2,5 +2,5 @@
 
 package server
 
-// descriptors returns 0: how many files the process may have open cannot be told.
+// descriptors returns 0: on this platform the limit of open files is unknown.
 func descriptors() int { return 0 }

@@ -4,8 +4,7 @@ package server
 
 import "syscall"
 
-// descriptors returns how many files the process may have open, 0 when that cannot be
-// told.
+// descriptors returns how many files the process may have open, or 0 if the limit is unknown.
 func descriptors() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
-// TestDigestsOfWrites sends every write, over both transports: the log has a digest of
-// its arguments and of its key, and another one for other arguments.
+// TestDigestsOfWrites sends every write over both transports. The log must have a digest of its
+// arguments and of its key, and different digests for different arguments.
 func TestDigestsOfWrites(t *testing.T) {
 	log, with := logTo(t, "debug")
 	m := newRESTMatrix(t, with)
 	const secret = "hush-7f3"
 	asked := 0
-	// line is the one line with one of the messages that a request has.
+	// line returns the only log line of a request that has one of the messages.
 	line := func(id, what string, messages ...string) map[string]any {
 		t.Helper()
 		var found []map[string]any
@@ -32,7 +32,8 @@ func TestDigestsOfWrites(t *testing.T) {
 		}
 		return found[0]
 	}
-	// Names that exchanges of the matrix write, which here are others in each exchange.
+	// The exchanges of the matrix write these names; the test replaces them with a unique name per
+	// exchange.
 	written := []string{"zoe", "eve", "dan"}
 	for _, row := range m.writes() {
 		r := routeOf(row.route)
@@ -61,7 +62,7 @@ func TestDigestsOfWrites(t *testing.T) {
 			}
 			digests = append(digests, call["args"])
 			if r.Operation == "cleanup" || strings.Contains(row.path, "find_person") || strings.Contains(row.path, "everyone") {
-				continue // a dry run, and queries that read
+				continue // a dry run, and queries that only read
 			}
 			if audit := line(id, row.name(), "write", "write refused"); keyed && audit["idempotency_key"] == nil {
 				t.Errorf("%s: no digest of its key in %v", row.name(), audit)

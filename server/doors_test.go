@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// send writes a request as it stands on a connection of its own.
+// send writes a request verbatim on a new connection.
 func send(t *testing.T, ts *testServer, request string) (*http.Response, string) {
 	t.Helper()
 	addr, _, _ := strings.Cut(strings.TrimPrefix(ts.url, "http://"), "/")
@@ -41,13 +41,13 @@ func send(t *testing.T, ts *testServer, request string) (*http.Response, string)
 	return resp, string(body)
 }
 
-// TestEveryPathIsGuarded sends requests of odd forms: each answers in the envelope,
-// is refused for a foreign host or origin, and says nothing without a token.
+// TestEveryPathIsGuarded sends unusual requests. The server must answer each with the error
+// envelope, refuse it for a foreign host or origin, and reveal nothing without a token.
 func TestEveryPathIsGuarded(t *testing.T) {
 	ts := newServer(t)
 	for _, tt := range []struct {
 		request string
-		open    bool // needs no token
+		open    bool // whether it needs no token
 	}{
 		{request: "GET /healthz", open: true},
 		{request: "GET /readyz", open: true},
@@ -107,7 +107,7 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		}
 		envelope(resp, body)
 	}
-	// The host of a CONNECT is its target.
+	// The target of a CONNECT is its host.
 	if resp, body := send(t, ts, "CONNECT evil.example:80"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("CONNECT: %d %s", resp.StatusCode, body)
 	}
@@ -119,7 +119,7 @@ func TestEveryPathIsGuarded(t *testing.T) {
 	}
 }
 
-// TestActorIsTheTokens holds that nothing but the token says who a request is from.
+// TestActorIsTheTokens checks that only the token determines the actor of a request.
 func TestActorIsTheTokens(t *testing.T) {
 	ts := newServer(t)
 	for _, header := range []string{"X-Actor: act-dev", "X-Forwarded-User: act-dev", "Actor: act-dev", "Cookie: token=" + devToken, "Proxy-Authorization: Bearer " + devToken} {

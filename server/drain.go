@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// drainTimeout is how long calls under way may take once the server is told to stop.
+	// drainTimeout is how long in-flight calls may take after the server is asked to stop.
 	drainTimeout = 15 * time.Second
 
-	// cutTimeout is how long calls may take, once their contexts have ended, to say so.
+	// cutTimeout is how long calls may take to return after their contexts are cancelled.
 	cutTimeout = 2 * time.Second
 )
 
-// Serve answers requests on the listener until the context ends. Then it takes no more,
-// and lets the calls under way finish, for at most 15 seconds; the contexts of those
-// that take longer end, and in the end their connections. It returns when no call is
-// under way, and closes the listener. A listener that fails stops it in the same way.
+// Serve answers requests on the listener until ctx ends. Then it accepts no more requests and
+// lets in-flight calls finish, for at most 15 seconds. It cancels the contexts of calls that
+// take longer, and finally closes their connections. Serve closes the listener and returns when
+// no call is in flight. If the listener fails, Serve stops in the same way.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -29,20 +29,20 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !running.enter() {
-				panic(http.ErrAbortHandler) // its connection is being closed
+				panic(http.ErrAbortHandler) // the server is closing this connection
 			}
 			defer running.leave()
 			s.handler.ServeHTTP(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return calls }, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
-		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // OPTIONS * passes the guard, too
+		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // the host check sees OPTIONS * too
 		ConnState: s.conns.state, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	select {
 	case err := <-failed:
-		// Nothing more is accepted; what is under way ends before the graphs are closed.
+		// The server accepts nothing more. In-flight calls must end before the graphs are closed.
 		err = errors.Join(err, s.shutdown(srv, cut))
 		running.close()
 		return err
@@ -53,11 +53,11 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.log.Info("stopping; calls under way may finish", "timeout", s.drainTimeout)
 	err := s.shutdown(srv, cut)
 	<-failed
-	running.close() // the graphs are closed after this
+	running.close() // the caller closes the graphs after this
 	return err
 }
 
-// shutdown ends what is under way: first it waits, then it ends the contexts, then it
+// shutdown ends all in-flight calls: it first waits for them, then cancels their contexts, then
 // closes the connections.
 func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	err := within(s.drainTimeout, srv.Shutdown)
@@ -69,14 +69,14 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	if err = within(s.cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	// What is left waits for its client, which sends too slowly or does not read.
+	// The remaining calls wait for clients that send too slowly or do not read.
 	return srv.Close()
 }
 
-// handlers counts handlers, so that none runs when the graphs are closed: a server that
-// is closed does not wait for them.
+// handlers tracks the handlers that run, so that none runs when the graphs are closed:
+// http.Server.Close does not wait for handlers.
 type handlers struct {
-	mu     sync.RWMutex // held for reading by handlers
+	mu     sync.RWMutex // handlers hold it for reading
 	closed bool
 }
 
@@ -91,7 +91,7 @@ func (a *handlers) enter() bool {
 
 func (a *handlers) leave() { a.mu.RUnlock() }
 
-// close waits for the handlers under way, and lets no other begin.
+// close waits for the running handlers and lets no other one start.
 func (a *handlers) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,6 +104,6 @@ func within(d time.Duration, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// Draining reports whether the server was told to stop. It still answers then, on
-// connections that it has.
+// Draining reports whether the server was asked to stop. A draining server still answers
+// requests on its open connections.
 func (s *Server) Draining() bool { return s.draining.Load() }

@@ -15,9 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// TestDrain stops the server while sixteen clients read and write over both
-// transports: what was answered was answered whole, and every write that was
-// acknowledged is in the graph.
+// TestDrain stops the server while sixteen clients read and write over both transports. Every
+// answer must be complete, and the graph must contain every acknowledged write.
 func TestDrain(t *testing.T) {
 	ts := newServer(t)
 	const clients = 16
@@ -91,7 +90,7 @@ func TestDrain(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Rows) != 1 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	// A write whose answer the stop cut off may be there as well.
+	// The graph may also contain writes whose answers the stop interrupted.
 	if n := got.Rows[0].N; n < acknowledged.Load() || n > acknowledged.Load()+clients {
 		t.Errorf("%d notes, %d were acknowledged", n, acknowledged.Load())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/observe"
 )
 
-// embedder makes the provider that a graph's configuration names, nil for none. The
-// secret comes from the environment, and is in no error.
+// embedder returns the embedding provider that a graph's configuration names, or nil if it
+// names none. The API key comes from the environment; no error contains it.
 func embedder(c *cluster.Embedding) (embedded.Embedder, error) {
 	if c == nil {
 		return nil, nil
@@ -46,7 +46,7 @@ func embedder(c *cluster.Embedding) (embedded.Embedder, error) {
 	return fail(fmt.Errorf("its kind is %q", c.Kind))
 }
 
-// counted is a provider whose calls are among the metrics; nil of none.
+// counted wraps a provider so that the metrics count its calls; it returns nil for nil.
 func counted(p embedded.Embedder, graph string, set *observe.Set) embedded.Embedder {
 	if p == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// TestEmbeddingProvider opens servers over a graph whose vectors a provider computes.
+// TestEmbeddingProvider opens servers for a graph whose vectors come from a provider.
 func TestEmbeddingProvider(t *testing.T) {
 	dir := t.TempDir()
 	schema := filepath.Join(dir, "schema.pg")

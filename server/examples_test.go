@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/source/gocode"
 )
 
-// TestExamples sends the example of every route, as the reference and the OpenAPI document
-// show it, to the graph that they are about.
+// TestExamples sends the example request of every route, as the reference and the OpenAPI
+// document show it, to the graph of the examples.
 func TestExamples(t *testing.T) {
 	storage := t.TempDir()
 	makeExampleStore(t, filepath.Join(storage, "code"))
@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 	})
 	m := serveMatrix(t, ts.handler)
 	routes := rest.Routes()
-	// The branch of the examples is made first and deleted last.
+	// Create the branch of the examples first and delete it last.
 	order := func(r rest.Route) int {
 		switch r.Operation {
 		case "create_branch":
@@ -56,10 +56,10 @@ func TestExamples(t *testing.T) {
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
-		case "apply_schema": // of a cluster
+		case "apply_schema": // schemas are fixed in a cluster
 			want = http.StatusConflict
 		}
-		if strings.HasPrefix(path, "/.well-known/") { // no issuer here
+		if strings.HasPrefix(path, "/.well-known/") { // this server has no issuer
 			want = http.StatusNotFound
 		}
 		a := m.send("the-token-of-act-admin", exchange{r.Method, path, body, header})

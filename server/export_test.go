@@ -1,4 +1,5 @@
 package server
 
-// TakeMemory takes from the memory of all queries, as queries under way do.
+// TakeMemory reserves bytes of the memory of all queries, as in-flight queries do. It reports
+// whether they were free.
 func (s *Server) TakeMemory(bytes int64) bool { return s.memory.Take(bytes) }

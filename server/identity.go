@@ -11,7 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
-// identity sets up who says whom a request is from. A nil gate lets everybody through.
+// identity returns the authenticator of the server. It is nil in the unauthenticated mode, in
+// which all requests pass.
 func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 	if mode == auth.Unauthenticated {
 		return nil, nil
@@ -40,20 +41,22 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
 		GroupsClaim: c.GroupsClaim, Groups: slices.Sorted(maps.Keys(c.TokenGroups())), Log: o.Log, Now: o.Now,
 	}
-	// Actors are one namespace. Whoever may choose a name at the issuer must not choose
-	// that of a bot here, or of a request that nobody vouches for.
+	// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
+	// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
+	// permits it, the name of a static token's actor.
 	options.Reserved = func(actor string) bool {
 		return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
 	}
 	s.oidc = auth.NewOIDC(options)
-	// A text that is a static token is one, whatever it looks like.
+	// Static tokens come first: a text that is a static token counts as one even if it looks like a
+	// token of the issuer.
 	gate.Verifiers = append(gate.Verifiers, s.oidc)
 	gate.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
 	return gate, nil
 }
 
-// checkGroups holds that each group which tokens map to is one of some policy. Each
-// policy by itself takes those that it does not know for another's.
+// checkGroups checks that some policy defines each group that tokens map to. A policy alone
+// cannot check this: it assumes that another policy defines the groups that it does not know.
 func checkGroups(o *Options) error {
 	var known []string
 	read := func(file, graph string) error {

@@ -34,8 +34,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// identity serves the graph people under matrixPolicy, to one static token of act-admin
-// and to those of an issuer. It is a matrix whose actors all have tokens of the issuer.
+// identity serves the graph people under matrixPolicy. In its matrix act-admin has a static
+// token, and all other actors have tokens of an issuer.
 type identity struct {
 	*matrix
 	issuer *authtest.Issuer
@@ -43,7 +43,7 @@ type identity struct {
 	log    *lockedBuffer // at level debug
 }
 
-// lockedBuffer is a log that several requests write.
+// lockedBuffer is a log that several requests may write concurrently.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -61,7 +61,7 @@ func (l *lockedBuffer) Bytes() []byte {
 	return slices.Clone(l.b.Bytes())
 }
 
-// adminToken is static; no two letters of it make sense in a log.
+// adminToken is a static token. No two adjacent letters of it occur in a log by chance.
 const adminToken = "Zq8-vW2k_Jx7.Tt0~Yb5+Rn1/Lm4"
 
 func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
@@ -106,7 +106,7 @@ func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
 	return i
 }
 
-// as is the identity with one token for everybody.
+// as returns a matrix in which all actors use the given token.
 func (i *identity) as(token string) *matrix {
 	m := *i.matrix
 	m.token = func(string) string { return token }
@@ -115,8 +115,8 @@ func (i *identity) as(token string) *matrix {
 
 const addByHand = `query a() { insert Person { name: "eve" } }`
 
-// TestOIDCServes asks over REST and MCP with tokens of the issuer: the policy decides
-// about the actor and the mapped groups that they name.
+// TestOIDCServes sends requests over REST and MCP with tokens of the issuer. The policy must
+// decide by the actor and the mapped groups in the token.
 func TestOIDCServes(t *testing.T) {
 	i := newIdentity(t)
 	read := `{"query":"query q() { match { $p: Person } return { $p.name } }"}`
@@ -168,8 +168,8 @@ func TestOIDCServes(t *testing.T) {
 	}
 }
 
-// TestDiscovery lets a client of the official SDK, that has no token, find the issuer,
-// get one there, and list its tools.
+// TestDiscovery starts a client of the official SDK without a token. The client must find the
+// issuer, get a token from it, and list its tools.
 func TestDiscovery(t *testing.T) {
 	i := newIdentity(t)
 	i.issuer.Grant(i.issuer.Token(t, i.key, "act-reader", nil))
@@ -203,8 +203,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestMetadataOfGraphs reads the metadata as REST clients would, and finds it to tell
-// nothing of which graphs there are.
+// TestMetadataOfGraphs reads the metadata as REST clients would, and checks that it does not
+// reveal which graphs exist.
 func TestMetadataOfGraphs(t *testing.T) {
 	i := newIdentity(t)
 	base := strings.TrimSuffix(i.url, "/graphs/people")
@@ -249,12 +249,12 @@ func TestMetadataOfGraphs(t *testing.T) {
 	}
 }
 
-// TestIdentityStart holds the states in which a server starts with an issuer.
+// TestIdentityStart checks with which configurations of an issuer a server starts.
 func TestIdentityStart(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		with func(*server.Options)
-		want string // "" when it starts
+		want string // "" if it starts
 	}{
 		{"an issuer alone", func(o *server.Options) { o.Tokens = &auth.Tokens{} }, ""},
 		{"without policy", func(o *server.Options) { o.Tokens = &auth.Tokens{}; o.Cluster.Graphs[0].Policy = "" }, ""},
@@ -289,7 +289,7 @@ func TestIdentityStart(t *testing.T) {
 	}
 }
 
-// namesAnActor are members and headers by which servers are told of users elsewhere.
+// namesAnActor are members and headers that name the user on other servers.
 var namesAnActor = []string{
 	"actor", "actor_id", "actorId", "act", "user", "user_id", "username", "sub", "subject", "principal", "identity", "author", "on_behalf_of", "run_as", "impersonate", "groups", "tenant", "token", "access_token",
 }
@@ -300,9 +300,9 @@ var headersOfActors = []string{
 	"X-Access-Token", "X-Api-Key", "Proxy-Authorization", "Cookie",
 }
 
-// TestNothingElseNamesTheActor sends whatever may seem to name another actor, beside a
-// good token: what is written is the token's actor's, and what it may not do stays
-// denied.
+// TestNothingElseNamesTheActor sends a good token together with everything that may seem to
+// name another actor. Writes must belong to the actor of the token, and that actor must not
+// gain rights.
 func TestNothingElseNamesTheActor(t *testing.T) {
 	i := newIdentity(t)
 	for _, tl := range i.list("act-admin") {
@@ -322,7 +322,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 		return strings.Replace(object, "{", fmt.Sprintf(`{%q:"act-admin",`, member), 1)
 	}
 	written := 0
-	// check holds the answer of a write by act-writer.
+	// check checks the answer of a write by act-writer.
 	check := func(what string, a answer) {
 		t.Helper()
 		if strings.Contains(a.body, `"actor_id":"act-admin"`) {
@@ -334,7 +334,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	}
 	routes := &restMatrix{t: t, url: strings.TrimSuffix(i.url, "/graphs/people"), token: i.token}
 	for _, row := range routes.writes() {
-		// Who writes, and whom it claims to be.
+		// actor is the writer, and other is the actor that the request claims to be.
 		actor, other := "act-writer", "act-admin"
 		switch {
 		case strings.Contains(row.feature, "w"):
@@ -398,7 +398,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	if want := len(routes.writes()) / 2; written < want {
 		t.Errorf("%d writes named their actor, want %d at least: the test says little", written, want)
 	}
-	// Over MCP, in arguments and in what surrounds them.
+	// Over MCP, in the arguments and in the surrounding members.
 	everywhere := `"_meta":{"actor":"act-admin","actor_id":"act-admin","user":"act-admin","io.modelcontextprotocol/actor":"act-admin","authorization":"Bearer ` + adminToken + `"}`
 	before := written
 	for _, tl := range i.list("act-writer") {
@@ -423,7 +423,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	if a := i.send("act-reader", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+denied+`}}`, header); !strings.Contains(a.body, "unknown tool") {
 		t.Errorf("_meta lets a reader write: %s", a.body)
 	}
-	// The version whose requests stand for themselves says in _meta who the client is.
+	// In the stateless protocol version, _meta contains the client's name.
 	meta := `"_meta":{"actor":"act-admin","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"act-admin","version":"0"},"io.modelcontextprotocol/clientCapabilities":{"actor":"act-admin"}}`
 	for actor, want := range map[string]string{"act-reader": "unknown tool", "act-writer": `\"actor_id\":\"act-writer\"`} {
 		h := maps.Clone(header)
@@ -441,7 +441,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	}
 }
 
-// membersOf are the names of all properties in a schema.
+// membersOf returns the names of all properties in a schema.
 func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 	t.Helper()
 	var v any
@@ -468,9 +468,9 @@ func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 	return names
 }
 
-// TestNoTokenShows sends good and bad tokens through both transports, with calls that
-// succeed, fail and are refused, also where an id belongs: no piece of a token is in an
-// answer, in the log at level debug, in metrics or in traces.
+// TestNoTokenShows sends good and bad tokens over both transports, with calls that succeed,
+// fail and are refused, and also in place of an id. No part of a token may appear in an answer,
+// in the log at level debug, in the metrics or in traces.
 func TestNoTokenShows(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))

@@ -22,19 +22,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// ToolList is what tools/list answers an actor.
+// ToolList is the answer of tools/list for one actor.
 type ToolList struct {
-	Tools json.RawMessage // an array, as it is on the wire
+	Tools json.RawMessage // a JSON array, as sent on the wire
 
-	// Unopened says why the graph's data folder was not looked at, or is empty: it does
-	// not exist yet, or a server has it open. The list is then that of an empty graph
-	// with the configured schema: the same, but for queries that do not fit the live
-	// schema, and for branches that a pattern in a .cedar file takes and its names do not.
+	// Unopened says why ListTools did not read the graph's data folder: it does not exist yet, or a
+	// server has it open. It is empty if ListTools did read the folder. If it is set, Tools is the
+	// list of an empty graph with the configured schema. That list can differ from the live one in
+	// two cases: for queries that do not fit the live schema, and for branches that match a pattern
+	// in a .cedar file but that the file does not name.
 	Unopened string
 }
 
-// ListTools asks a graph of a cluster, by the same handler that serves it, for the
-// tools that an actor is shown. Of the options it takes Cluster, Catalogs and Version.
+// ListTools returns the tools that an actor sees in a graph of a cluster. It asks the handler
+// that also serves the graph. It uses only the options Cluster, Catalogs and Version.
 func ListTools(ctx context.Context, o Options, graph string, actor *service.Actor) (_ *ToolList, err error) {
 	c := o.Cluster.Graph(graph)
 	if c == nil {
@@ -65,8 +66,8 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 	return &ToolList{Tools: tools, Unopened: unopened}, nil
 }
 
-// storedOrEmpty opens a graph's store, or makes an empty graph with its schema in
-// memory when there is none that can be opened.
+// storedOrEmpty opens the store of a graph. If the store is missing or locked, it returns an
+// empty graph in memory with the configured schema, and the reason.
 func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
 	g, err = embedded.Open(ctx, fs.OS(), filepath.Join(o.Cluster.Storage, c.ID), embedded.Options{})
 	var missing *engine.NotFound
@@ -87,7 +88,7 @@ func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.
 	return g, unopened, err
 }
 
-// ask sends tools/list to an MCP handler.
+// ask sends tools/list to an MCP handler and returns the array of tools.
 func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
@@ -109,7 +110,7 @@ func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 	return answer.Result.Tools, nil
 }
 
-// kept is an http.ResponseWriter that keeps the answer.
+// kept is an http.ResponseWriter that records the answer.
 type kept struct {
 	header http.Header
 	status int

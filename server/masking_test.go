@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestListAgreesWithCall holds for each actor, name and branch: a listed tool is never
-// unknown, and what is not listed answers byte for byte like a name that nothing has.
+// TestListAgreesWithCall checks for each actor, name and branch that a listed tool is never
+// unknown, and that an unlisted one answers byte for byte like a tool that does not exist.
 func TestListAgreesWithCall(t *testing.T) { eachMode(t, listAgreesWithCall) }
 
 func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
@@ -55,12 +55,12 @@ func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
 		t.Errorf("only %d calls were of tools that are not listed", hidden)
 	}
 	wanted := []string{
-		"act-writer graph_mutate main", "act-writer graph_load release", // denied on protected branches, by hand
-		"act-guarded graph_query main", // and by any way
+		"act-writer graph_mutate main", "act-writer graph_load release", // denied for ad-hoc writes on protected branches
+		"act-guarded graph_query main", // denied in every way
 		"act-indexer graph_mutate main",
 	}
 	if perQuery {
-		wanted = append(wanted, "act-guarded lookup_person release", "act-bot add_person feature") // whose inner gate is denied
+		wanted = append(wanted, "act-guarded lookup_person release", "act-bot add_person feature") // the inner grant is denied
 	} else if a := m.call("act-bot", versions[0], "stored_query_run", `{"name":"add_person","params":{"name":"zoe"}}`); faultCode(a) != "forbidden" {
 		t.Errorf("a stored query whose inner gate is denied answers %s", a.body)
 	}
@@ -80,7 +80,7 @@ func equal(a, b answer) bool {
 	return a.status == b.status && a.body == b.body && maps.EqualFunc(a.header, b.header, slices.Equal)
 }
 
-// invocable are the exposed stored queries that each actor may invoke.
+// invocable holds the exposed stored queries that each actor may invoke.
 var invocable = map[string][]string{
 	"act-admin": exposed, "act-guarded": exposed, "act-reader": exposed, "act-writer": exposed,
 	"act-bot": {"find_person", "add_person"},
@@ -88,8 +88,7 @@ var invocable = map[string][]string{
 
 var exposed = []string{"find_person", "everyone", "add_person"}
 
-// TestMaskedQueriesOverREST holds the same for the stored queries that REST serves by
-// name.
+// TestMaskedQueriesOverREST checks the same for the stored queries that REST serves by name.
 func TestMaskedQueriesOverREST(t *testing.T) {
 	m := newMatrix(t, "")
 	for _, actor := range []string{"act-bot", "act-indexer", "act-nothing"} {
@@ -110,8 +109,8 @@ func TestMaskedQueriesOverREST(t *testing.T) {
 	}
 }
 
-// TestNothingNamesWhatIsHidden walks all that each actor can read and looks for the
-// names that are hidden from it.
+// TestNothingNamesWhatIsHidden reads everything that each actor can read and looks for names
+// that are hidden from that actor.
 func TestNothingNamesWhatIsHidden(t *testing.T) { eachMode(t, nothingNamesWhatIsHidden) }
 
 func nothingNamesWhatIsHidden(t *testing.T, m *matrix, _ bool) {
@@ -136,7 +135,7 @@ func nothingNamesWhatIsHidden(t *testing.T, m *matrix, _ bool) {
 		}
 		for where, text := range m.readable(actor) {
 			for _, name := range hidden {
-				// A name that the actor wrote itself is no news to it.
+				// A name that the actor itself sent reveals nothing.
 				if regexp.MustCompile(`\b`+name+`\b`).MatchString(strings.ReplaceAll(text, "unknown tool: "+name, "")) && !strings.Contains(where, name) {
 					t.Errorf("%s reads of %s in %s:\n%s", actor, name, where, around(text, name))
 				}

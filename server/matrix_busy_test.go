@@ -15,15 +15,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// onMCP is a call of a tool over MCP.
+// onMCP returns a call of a tool over MCP.
 func onMCP(graph, name, args string) exchange {
 	return exchange{"POST", "/graphs/" + graph + "/mcp", toolCall(name, args), http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {versions[0]},
 	}}
 }
 
-// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP, as an actor
-// that has as many under way as it may.
+// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP, as an actor that
+// already has its maximum of requests in flight.
 func TestRESTMatrixAtLimit(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	m := newRESTMatrix(t, func(o *server.Options) {
@@ -31,7 +31,7 @@ func TestRESTMatrixAtLimit(t *testing.T) {
 		o.Catalogs = []*tool.Catalog{withHeld(o.Catalogs[0], "everyone", begun, let)}
 	})
 	var requests []exchange
-	for i := range restRows { // while the actor is served
+	for i := range restRows { // built while the actor is still served
 		requests = append(requests, m.of(&restRows[i], "main"))
 	}
 	var held sync.WaitGroup
@@ -61,8 +61,7 @@ func TestRESTMatrixAtLimit(t *testing.T) {
 	held.Wait()
 }
 
-// TestRESTMatrixOfQuarantine sends every request of the matrix to a graph that is not
-// served.
+// TestRESTMatrixOfQuarantine sends every request of the matrix to a quarantined graph.
 func TestRESTMatrixOfQuarantine(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) {
 		lost := o.Cluster.Graphs[0]
@@ -95,7 +94,7 @@ func TestRESTMatrixOfQuarantine(t *testing.T) {
 	}
 }
 
-// TestMemoryIsTaken asks for memory that others have, over both transports.
+// TestMemoryIsTaken sends requests over both transports while all query memory is reserved.
 func TestMemoryIsTaken(t *testing.T) {
 	const all = 1 << 30
 	m := newRESTMatrix(t, func(o *server.Options) {
@@ -112,14 +111,14 @@ func TestMemoryIsTaken(t *testing.T) {
 	if !strings.Contains(a.body, "all the memory that they may") || a.header.Get("Retry-After") != "1" {
 		t.Errorf("it answers %s, %v", a.body, a.header)
 	}
-	// Over MCP a fault of the server's is an error of the protocol.
+	// Over MCP an operational fault is an error of the protocol.
 	if a := m.send("the-token-of-act-admin", onMCP("people", "graph_query", body)); a.status != http.StatusOK || !strings.Contains(a.body, `"code":-32603`) || !strings.Contains(a.body, "all the memory that they may") {
 		t.Errorf("over MCP it answers %d %s", a.status, a.body)
 	}
 }
 
-// TestLongAnswers holds that answers over REST count to the memory of all queries, and
-// give back what they took, whether they were sent or not.
+// TestLongAnswers checks that answers over REST count towards the memory of all queries, and
+// that they release their memory whether they were sent or not.
 func TestLongAnswers(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) { o.Cluster.Server.Limits.MemoryBytes = 32 * 6 << 20 })
 	var lines strings.Builder

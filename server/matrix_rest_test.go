@@ -28,38 +28,37 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// restRow is a route and what is expected of it, as the specification has it and the
-// policy of the matrix decides. In path, body and header {B} stands for the branch, {H}
-// for its last commit, and {A} for a name that no other exchange has.
+// restRow is a route with its expected answers, which follow from the specification and the
+// policy of the matrix. In path, body and header, {B} stands for the branch, {H} for its head,
+// and {A} for a name that no other exchange uses.
 type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
-	path   string // behind /graphs/people, or a whole path when it begins with two slashes
+	path   string // after /graphs/people, or a whole path if it begins with two slashes
 	body   string
 	header string // "Name: value"
 
-	// Who is served on either branch, by the initials of actors; all others are denied,
-	// with 403.
+	// The initials of the actors that are served on either branch. All others get 403.
 	main, feature string
-	unseen        string // of the others, those to whom it is not there: 404
-	served        int    // the status of who is served; 200 if it is 0
+	unseen        string // of those others, the actors that get 404 instead
+	served        int    // the status for actors that are served; 0 means 200
 
-	open     bool // needs no token
-	checked  bool // a token that is sent has to be good all the same
-	branched bool // the request names a branch, so that it can name one that is not there
-	unknown  int  // what answers to that; 404 if it is 0
-	quick    bool // asks nothing of the engine, so that it is done before any deadline
+	open     bool // whether it needs no token
+	checked  bool // whether a token must be valid if one is sent
+	branched bool // whether the request names a branch, so that it can name an unknown one
+	unknown  int  // the status for an unknown branch; 0 means 404
+	quick    bool // whether it never calls the engine, and so ends before any deadline
 	ready    func(m *restMatrix, branch, name string)
 }
 
 const (
 	everyone = "agrwbin"
 
-	// Who reads, and who writes, by the surfaces that are not stored queries.
+	// The actors that may read, and write, other than by stored queries.
 	readsMain, readsFeature   = "arw", "agrw"
 	writesMain, writesFeature = "a", "agwi"
 )
 
-// What the matrix asks for.
+// The texts that the requests of the matrix send.
 const (
 	readText  = `query q() { match { $p: Person } return { $p.name } limit 1 }`
 	writeText = `query m() { insert Person { name: \"zoe\" } }`
@@ -86,7 +85,7 @@ var restRows = []restRow{
 		header: "Omnigraph-If-Graph-Commit: {H}", main: writesMain, feature: writesFeature, branched: true},
 	{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + writeText + `","branch":"{B}"}`,
 		main: writesMain, feature: writesFeature, branched: true},
-	// What names no branch is about main.
+	// Routes that name no branch concern main.
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwb", feature: "agrwb", unseen: "in", branched: true},
@@ -97,12 +96,12 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/add_person/if-graph-commit", body: `{"params":{"name":"dan"},"branch":"{B}"}`,
 		header: "Omnigraph-If-Graph-Commit: {H}", main: "aw", feature: "agw", unseen: "in", branched: true},
 	{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}", main: readsMain, feature: readsFeature, branched: true},
-	// The schemas of a cluster follow its configuration.
+	// The schemas of a cluster come from its configuration.
 	{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"node Person { name: String @key }","branch":"{B}"}`,
 		main: "ag", feature: "ag", served: 409, branched: true, unknown: 409},
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&mode=merge", body: `{"type":"Person","data":{"name":"eve"}}`,
 		main: writesMain, feature: writesFeature, branched: true},
-	// Making the branch is a permission of its own.
+	// To create the branch, the actor needs another right.
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={A}&from={B}", body: `{"type":"Person","data":{"name":"eve"}}`,
 		main: "a", feature: "a", branched: true},
 	{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + loadLine + `","branch":"{B}"}`,
@@ -121,22 +120,22 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/branches/merge", path: "/branches/merge", body: `{"source":"release","target":"{B}"}`, main: "a", feature: "a", branched: true},
 	{route: "GET /graphs/{id}/commits", path: "/commits?branch={B}&limit=1", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}", main: readsMain, feature: readsFeature, branched: true},
-	// Without a branch a commit is known to who may read the branch that it was made on.
+	// Without a branch, only actors that may read the branch of its creation see a commit.
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }
 
-// restMatrix serves the graph people under matrixPolicy, with a Blob and with who may
-// list graphs.
+// restMatrix serves the graph people, with a Blob, under matrixPolicy and a server policy that
+// says which actors may list graphs.
 type restMatrix struct {
 	t      *testing.T
 	url    string
-	served http.Handler              // every exchange is held to the OpenAPI document
-	names  int                       // given so far
+	served http.Handler              // checks every exchange against the OpenAPI document
+	names  int                       // how many names it has given
 	token  func(actor string) string // nil for the static tokens
-	server *server.Server            // nil of a matrix over a handler
+	server *server.Server            // nil for a matrix over a handler
 }
 
 const photos = "node Photo {\n  name: String @key\n  image: Blob?\n}\n"
@@ -148,7 +147,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 		"schema.pg": servicetest.Source + photos, "policy.yaml": matrixPolicy,
 		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
-			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // whose keys nobody asks for
+			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request fetches its keys
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -176,7 +175,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 			t.Error(err)
 		}
 	})
-	// So that the last commit of feature was made there.
+	// The head of feature must be a commit that was made on feature.
 	m.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"fay\" } }","branch":"feature"}`)
 	return m
 }
@@ -229,7 +228,7 @@ type exchange struct {
 	header             http.Header
 }
 
-// of is the request of a row on a branch; graph takes the place of people.
+// of returns the request of a row on a branch of the graph people.
 func (m *restMatrix) of(row *restRow, branch string) exchange {
 	method, _, _ := strings.Cut(row.route, " ")
 	x := exchange{method: method, path: "/graphs/people" + row.path, body: row.body, header: http.Header{}}
@@ -260,7 +259,7 @@ func (m *restMatrix) of(row *restRow, branch string) exchange {
 	return x
 }
 
-// send sends a request with a token, or without one if it is empty.
+// send sends a request with a token, or without one if token is empty.
 func (m *restMatrix) send(token string, x exchange) answer {
 	m.t.Helper()
 	r, err := http.NewRequest(x.method, m.url+x.path, strings.NewReader(x.body))
@@ -290,7 +289,7 @@ func (m *restMatrix) tokenOf(actor string) string {
 	return "the-token-of-" + actor
 }
 
-// writes are the rows of the routes that write.
+// writes returns the rows of the routes that write.
 func (m *restMatrix) writes() (rows []*restRow) {
 	for i := range restRows {
 		if routeOf(restRows[i].route).Writes {
@@ -300,7 +299,7 @@ func (m *restMatrix) writes() (rows []*restRow) {
 	return rows
 }
 
-// routeOf is a route by its method and pattern.
+// routeOf returns the route with the given method and pattern.
 func routeOf(name string) (found rest.Route) {
 	for _, r := range rest.Routes() {
 		if r.Method+" "+r.Path == name {
@@ -310,7 +309,7 @@ func routeOf(name string) (found rest.Route) {
 	return found
 }
 
-// must sends JSON to the graph and is served.
+// must sends a JSON request to the graph and fails the test unless the status is 200.
 func (m *restMatrix) must(actor, method, path, body string) answer {
 	m.t.Helper()
 	a := m.send(m.tokenOf(actor), exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
@@ -320,13 +319,13 @@ func (m *restMatrix) must(actor, method, path, body string) answer {
 	return a
 }
 
-// head is the last commit of a branch.
+// head returns the id of the last commit of a branch.
 func (m *restMatrix) head(branch string) string {
 	m.t.Helper()
 	return strings.Trim(m.must("act-admin", "GET", "/snapshot?branch="+branch, "").header.Get("ETag"), `"`)
 }
 
-// codes are what the envelope has for a status; 412 has none.
+// codes maps a status to the code in the envelope; 412 has no code.
 var codes = map[int]string{
 	400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 409: "conflict",
 	413: "bad_request", 415: "bad_request", 429: "too_many_requests", 500: "internal", 503: "internal",
@@ -337,10 +336,10 @@ var (
 	made = regexp.MustCompile(`\bmade-\d+\b`)
 )
 
-// envelopes gathers the faults that were seen, for the golden file.
+// envelopes collects the faults for the golden file.
 type envelopes struct{ lines []string }
 
-// check compares an answer with the status that is expected, and keeps its fault.
+// check compares the status of an answer with the expected one, and records a fault.
 func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 	t.Helper()
 	if a.status != want {
@@ -370,13 +369,13 @@ func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 
 var paramValue = regexp.MustCompile(`=[^&]*`)
 
-// name tells the row from all others.
+// name returns a name that is unique among the rows.
 func (r *restRow) name() string {
 	method, _, _ := strings.Cut(r.route, " ")
 	return method + " " + paramValue.ReplaceAllString(r.path, "")
 }
 
-// wants is the status that an actor gets.
+// wants returns the expected status for an actor.
 func (r *restRow) wants(actor, branch string) int {
 	initial, may := strings.TrimPrefix(actor, "act-")[:1], r.main
 	if branch != "main" {
@@ -393,8 +392,8 @@ func (r *restRow) wants(actor, branch string) int {
 	return http.StatusForbidden
 }
 
-// TestRESTMatrix walks every route with every actor, and with every fault that it can
-// have.
+// TestRESTMatrix sends every route with every actor, and with every fault that a request to it
+// can have.
 func TestRESTMatrix(t *testing.T) {
 	m := newRESTMatrix(t)
 	known := map[string]bool{}
@@ -436,8 +435,8 @@ func TestRESTMatrix(t *testing.T) {
 	golden.Check(t, "testdata/matrix_rest.tsv", []byte(strings.Join(seen.lines, "\n")+"\n"))
 }
 
-// detail holds that of readiness everybody is told the counts, and who may list graphs
-// the rest.
+// detail checks that everyone sees the counts of the readiness, and that only actors that may
+// list graphs see its detail.
 func (m *restMatrix) detail() {
 	m.t.Helper()
 	for _, actor := range append(slices.Clone(matrixActors), "") {
@@ -453,7 +452,7 @@ func (m *restMatrix) detail() {
 	}
 }
 
-// faults sends as the admin what no actor is served.
+// faults sends, as the admin, requests that fail for every actor.
 func (m *restMatrix) faults(row *restRow, seen *envelopes) {
 	name := row.name()
 	check := func(what string, x exchange, want int) {

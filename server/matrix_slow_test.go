@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// deadlines sends every request of the matrix with a deadline to an engine that takes
-// longer than any.
+// deadlines sends every request of the matrix with a deadline to an engine that always takes
+// longer.
 func (m *restMatrix) deadlines(seen *envelopes) {
 	t := m.t
 	store := filepath.Join(t.TempDir(), "people")
@@ -44,7 +44,7 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	for i := range restRows {
 		row := &restRows[i]
 		if routeOf(row.route).Elsewhere {
-			continue // nothing there waits for a graph
+			continue // these routes never wait for a graph
 		}
 		slow.stuck.Store(false)
 		x := s.of(row, "main")
@@ -63,7 +63,7 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	}
 }
 
-// cutHeader is on requests whose contexts end as those do that a stopping server ends.
+// cutHeader marks requests whose contexts are cancelled, as a stopping server cancels them.
 const cutHeader = "Test-Cut"
 
 func cut(next http.Handler) http.Handler {
@@ -77,14 +77,14 @@ func cut(next http.Handler) http.Handler {
 	})
 }
 
-// slowGraph is a graph whose calls, once it is stuck, take until their contexts end.
+// slowGraph is a graph whose calls, while stuck is set, block until their contexts end.
 type slowGraph struct {
 	engine.Graph
 	stuck atomic.Bool
 }
 
-// wait returns the error of the context once that has ended, or nil when nothing is
-// stuck.
+// wait returns the error of the context after the context ends, or nil at once if the graph is
+// not stuck.
 func (g *slowGraph) wait(ctx context.Context) error {
 	if !g.stuck.Load() {
 		return nil
@@ -93,7 +93,7 @@ func (g *slowGraph) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waited makes a call after having waited.
+// waited calls wait and then call.
 func waited[T any](ctx context.Context, g *slowGraph, call func() (T, error)) (T, error) {
 	if err := g.wait(ctx); err != nil {
 		var none T
@@ -141,7 +141,7 @@ func (g *slowGraph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*e
 	return waited(ctx, g, func() (*engine.CleanupResult, error) { return g.Graph.Cleanup(ctx, opts) })
 }
 
-// Verify is not in the interface of graphs; the service looks for it.
+// Verify is not part of engine.Graph; the service looks for it with a type assertion.
 func (g *slowGraph) Verify(ctx context.Context) error { return g.wait(ctx) }
 
 func (g *slowGraph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {

@@ -24,7 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// matrixPolicy governs the actors of the masking tests; act-nothing is in no rule.
+// matrixPolicy is the policy of the masking tests. None of its rules names act-nothing.
 const matrixPolicy = `version: 1
 groups: { bots: [act-bot] }
 protected_branches: [main, release]
@@ -53,12 +53,12 @@ rules:
 
 var matrixActors = []string{"act-admin", "act-guarded", "act-reader", "act-writer", "act-bot", "act-indexer", "act-nothing"}
 
-// matrix serves the graph people under matrixPolicy, with the branches main, release
-// and feature.
+// matrix serves the graph people under matrixPolicy, with the branches main, release and
+// feature.
 type matrix struct {
 	t        *testing.T
 	url      string
-	universe []string // every name of a tool or a stored query, and some of neither
+	universe []string // all names of tools and stored queries, and some unknown names
 	stored   map[string]string
 	token    func(actor string) string // nil for the static tokens
 }
@@ -101,7 +101,7 @@ func newMatrix(t *testing.T, graph string) *matrix {
 	return m
 }
 
-// modes are the settings of a graph for the ways in which stored queries are shown.
+// modes are the graph settings for the two ways to show stored queries.
 var modes = map[string]string{"per query": "", "meta": ", mcp: { meta_threshold: 1 }"}
 
 // eachMode runs a test in every mode.
@@ -111,8 +111,7 @@ func eachMode(t *testing.T, test func(t *testing.T, m *matrix, perQuery bool)) {
 	}
 }
 
-// openPeople writes a cluster with the graph people under matrixPolicy and makes its
-// store.
+// openPeople writes a cluster with the graph people under matrixPolicy and makes its store.
 func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 	t.Helper()
 	for name, text := range map[string]string{
@@ -143,14 +142,14 @@ func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 	return config
 }
 
-// answer is an HTTP answer as it is on the wire.
+// answer is an HTTP answer as received.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send posts a body as an actor.
+// send sends a body as an actor.
 func (m *matrix) send(actor, method, path, body string, header http.Header) answer {
 	m.t.Helper()
 	r, err := http.NewRequest(method, m.url+path, strings.NewReader(body))
@@ -182,11 +181,10 @@ func (m *matrix) send(actor, method, path, body string, header http.Header) answ
 	return a
 }
 
-// versions are one of the protocols with sessions, and the one whose requests stand for
-// themselves.
+// versions are a protocol version with sessions, and the stateless one.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
-// rpc sends one JSON-RPC request; params are its members, and may be empty.
+// rpc sends one JSON-RPC request. params are the members of its params, and may be empty.
 func (m *matrix) rpc(actor, version, method, name, params string) answer {
 	h := http.Header{"Mcp-Protocol-Version": {version}}
 	if version == versions[1] {
@@ -206,13 +204,13 @@ func (m *matrix) call(actor, version, name, arguments string) answer {
 	return m.rpc(actor, version, "tools/call", name, fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments))
 }
 
-// batch calls one tool in a batch of its own, in the protocol version that has them.
+// batch calls one tool in a batch, in the protocol version that has batches.
 func (m *matrix) batch(actor, name string) answer {
 	return m.send(actor, "POST", "/mcp", fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}}}]`, name),
 		http.Header{"Mcp-Protocol-Version": {"2025-03-26"}})
 }
 
-// listed is a tool as tools/list shows it.
+// listed is a tool in an answer of tools/list.
 type listed struct {
 	Name        string          `json:"name"`
 	InputSchema json.RawMessage `json:"inputSchema"`
@@ -236,8 +234,8 @@ func (m *matrix) list(actor string) []listed {
 	return res.Result.Tools
 }
 
-// sampleArguments are arguments that fit an input schema, for a branch where the schema
-// has one.
+// sampleArguments returns arguments that fit an input schema. They name the branch if the
+// schema has one.
 func (m *matrix) sampleArguments(tl listed, branch string) string {
 	m.t.Helper()
 	type object struct {
@@ -250,7 +248,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 	var sample func(name string, raw json.RawMessage) any
 	sample = func(name string, raw json.RawMessage) any {
 		if raw == nil {
-			return "ada" // required, and not described
+			return "ada" // required, but not described
 		}
 		var o object
 		if err := json.Unmarshal(raw, &o); err != nil {
@@ -300,7 +298,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 	return string(b)
 }
 
-// faultCode is the code of an answer that is a result with isError, or "".
+// faultCode returns the code in a result with isError, or "".
 func faultCode(a answer) string {
 	var res struct {
 		Result struct {
@@ -316,11 +314,11 @@ func faultCode(a answer) string {
 	return envelope.Code
 }
 
-// stranger is a name of the same length that nothing has.
+// stranger returns an unused name of the same length.
 func stranger(name string) string { return strings.Repeat("q", len(name)) }
 
-// readable is everything that an actor can get the server to say, by where it was said:
-// lists, prompts, resources, and what answers calls with wrong names.
+// readable returns everything that an actor can make the server say, keyed by its source:
+// lists, prompts, resources, and answers to calls with wrong names.
 func (m *matrix) readable(actor string) map[string]string {
 	said := map[string]string{}
 	for _, version := range versions {
@@ -334,7 +332,7 @@ func (m *matrix) readable(actor string) map[string]string {
 			said[list+" "+version] = m.rpc(actor, version, list, "", "").body
 		}
 	}
-	// What can be read is what the admin's lists name; the actor tries them all.
+	// The admin's lists name everything that can be read; the actor tries all of it.
 	version := versions[0]
 	for _, uri := range members(m.rpc("act-admin", version, "resources/list", "", "").body, "resources", "uri") {
 		said["resource "+uri] = m.rpc(actor, version, "resources/read", uri, fmt.Sprintf(`"uri":%q`, uri)).body
@@ -373,7 +371,7 @@ func (m *matrix) readable(actor string) map[string]string {
 	return said
 }
 
-// members gathers a member of the entries of a result's list.
+// members collects one member from the entries of a list in a result.
 func members(body, list, member string) []string {
 	var res struct{ Result map[string]json.RawMessage }
 	_ = json.Unmarshal([]byte(body), &res)

@@ -8,25 +8,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// answerShare is the part of the memory of all queries that one answer may take: what an
-// actor may have under way, and does not read, leaves half of it to others.
+// answerShare is the divisor that gives the memory of one answer from the memory of all
+// queries. An actor that does not read its answers, with its maximum of calls in flight, then
+// holds at most half of that memory.
 const answerShare = 2 * cluster.DefaultPerActorInflight
 
-// limitsOf are the limits of the configuration, and of GOMEMLIMIT where that says nothing.
+// limitsOf returns the configured limits. It derives unset memory limits from GOMEMLIMIT and
+// takes the defaults for all others.
 func limitsOf(o *Options) cluster.Limits {
 	l := o.Cluster.Server.Limits.Within(debug.SetMemoryLimit(-1)).WithDefaults()
 	if l.QueryBytes == 0 {
 		l.QueryBytes = embedded.DefaultQueryMemory
 	}
-	// A query that could never have so much is told so, and not to come back later.
+	// A query that needs more than MemoryBytes can never run. It must get an error that says so,
+	// not one that asks the client to retry.
 	l.QueryBytes = min(l.QueryBytes, l.MemoryBytes)
 	return l
 }
 
-// warnOf warns when a process that takes all that the limits allow would outgrow what
-// GOMEMLIMIT says.
+// warnOf logs a warning if a process that uses all that its limits allow would exceed
+// GOMEMLIMIT.
 func warnOf(l cluster.Limits, log *slog.Logger) {
-	goMemory := debug.SetMemoryLimit(-1) // asks, and sets nothing
+	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {
 		log.Warn("queries and bodies may together take more memory than GOMEMLIMIT; raise it, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",
 			"memory_bytes", l.MemoryBytes, "body_bytes", l.BodyBytes, "gomemlimit", goMemory)

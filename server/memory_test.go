@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// TestMemoryOfQueries starts servers that Go holds to some memory: a query may take half of
-// it where nothing is said, and is told when it never could take so much.
+// TestMemoryOfQueries starts servers with different values of GOMEMLIMIT. By default a query
+// may take half of it. A query that needs more than its limit must fail with an error that
+// names the limit.
 func TestMemoryOfQueries(t *testing.T) {
 	const warning = "more memory than GOMEMLIMIT"
 	const large = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol } return { $a.name as a, $b.name as b, $c.name as c, $d.name as d } order { d, c, b, a } limit 100000 }"}`
@@ -22,7 +23,7 @@ func TestMemoryOfQueries(t *testing.T) {
 		name     string
 		goMemory int64
 		limits   cluster.Limits
-		limit    int64 // that the answer names; 0 when there is room for all rows
+		limit    int64 // the limit in the answer; 0 if there is memory for all rows
 		warned   bool
 	}{
 		{"no limit", math.MaxInt64, cluster.Limits{}, 0, false},

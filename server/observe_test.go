@@ -24,15 +24,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// reply is what came back for a request.
+// reply is the answer to a request.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request to a path of the server with the token of act-dev, or with the
-// headers given.
+// ask sends a request to a path of the server. It uses the token of act-dev unless headers are
+// given.
 func (ts *testServer) ask(t *testing.T, method, path, body string, headers ...string) reply {
 	t.Helper()
 	if !strings.HasPrefix(path, "http") {
@@ -64,7 +64,7 @@ func toolCall(name, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, args)
 }
 
-// mayList lets act-dev list the graphs.
+// mayList allows act-dev to list the graphs.
 func mayList(t *testing.T) func(*server.Options) {
 	file := filepath.Join(t.TempDir(), "server.policy.yaml")
 	text := "version: 1\nrules:\n  - { id: list, allow: { actors: { ids: [act-dev] }, actions: [graph_list] } }\n"
@@ -74,7 +74,7 @@ func mayList(t *testing.T) func(*server.Options) {
 	return func(o *server.Options) { o.Cluster.ServerPolicy = file }
 }
 
-// metrics reads the metrics as Prometheus does: values by name and labels.
+// metrics reads the metrics as Prometheus does, and returns the values by name and labels.
 func (ts *testServer) metrics(t *testing.T) map[string]float64 {
 	t.Helper()
 	a := ts.ask(t, "GET", "/metrics", "")
@@ -107,8 +107,8 @@ func (ts *testServer) metrics(t *testing.T) map[string]float64 {
 	return values
 }
 
-// TestMetrics makes requests of every kind and finds each counted, once, under labels
-// that no client has chosen.
+// TestMetrics sends requests of every kind. Each must be counted once, under labels that no
+// client can choose.
 func TestMetrics(t *testing.T) {
 	ts := newServer(t, mayList(t))
 	for range 3 {
@@ -146,7 +146,7 @@ func TestMetrics(t *testing.T) {
 		"omnigraph_auth_failures_total{}":                                                        1,
 		"omnigraph_guard_refusals_total{}":                                                       0,
 		"omnigraph_draining{}":                                                                   0,
-		"omnigraph_http_requests_in_flight{}":                                                    1, // that for the metrics
+		"omnigraph_http_requests_in_flight{}":                                                    1, // the request for the metrics itself
 		"omnigraph_admission_requests{}":                                                         0,
 		"omnigraph_graph_branches{graph=code}":                                                   1,
 		"omnigraph_graph_commits{graph=code}":                                                    2,
@@ -162,12 +162,12 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("a label has what a client chose, or an actor: %s", key)
 		}
 	}
-	// The graph is too small for a checkpoint: it is in the log.
+	// The graph is too small for a checkpoint, so its data is in the log.
 	if got["omnigraph_graph_log_bytes{graph=code}"] <= 0 || got["go_goroutines{}"] <= 0 {
 		t.Error("figures of the engine or of the runtime are missing")
 	}
 
-	// The table says what there is.
+	// The table must list all metrics.
 	known := map[string]bool{}
 	for _, m := range observe.Metrics {
 		known[m.Name] = true
@@ -180,7 +180,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsAreGranted holds that who may not list the graphs sees no metrics.
+// TestMetricsAreGranted checks that an actor that may not list the graphs sees no metrics.
 func TestMetricsAreGranted(t *testing.T) {
 	ts := newServer(t, mayList(t))
 	for token, want := range map[string]int{devToken: 200, "the-token-of-act-ada": 403, "wrong": 401} {
@@ -194,7 +194,7 @@ func TestMetricsAreGranted(t *testing.T) {
 	}
 }
 
-// logged is a log that may be read while the server writes it.
+// logged is a log that tests may read while the server writes it.
 type logged struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -231,7 +231,7 @@ func logTo(t *testing.T, level string) (*logged, func(*server.Options)) {
 	return to, func(o *server.Options) { o.Log, o.LogRequests = log, true }
 }
 
-// TestLog holds the lines of a read and a write to what they must say and must not.
+// TestLog checks what the log lines of a read and a write contain, and what they must not.
 func TestLog(t *testing.T) {
 	log, with := logTo(t, "debug")
 	ts := newServer(t, with)
@@ -293,7 +293,7 @@ func TestLog(t *testing.T) {
 			}
 		}
 	}
-	if len(digests) != 5 { // arguments of three calls, and two results
+	if len(digests) != 5 { // the arguments of three calls, and two results
 		t.Errorf("the digests are %v", digests)
 	}
 	for _, line := range log.lines(t, "") {
@@ -303,7 +303,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestQuietLog holds that by default the log has no line for what went well and fast.
+// TestQuietLog checks that by default the log has no lines for fast requests without faults.
 func TestQuietLog(t *testing.T) {
 	log, with := logTo(t, "info")
 	ts := newServer(t, with, func(o *server.Options) { o.LogRequests = false })
@@ -321,8 +321,8 @@ func TestQuietLog(t *testing.T) {
 	}
 }
 
-// TestTimeouts holds that a client can shorten the time of a call and not lengthen it,
-// and that loads have theirs.
+// TestTimeouts checks that a client can shorten the time limit of a call but not lengthen it,
+// and that loads are exempt from the server's limit.
 func TestTimeouts(t *testing.T) {
 	const query = `{"query":"query q() { match { $s: Symbol } return { $s.path } }"}`
 	short := newServer(t, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
@@ -344,7 +344,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// TestFaultHasTheRequestsID holds that what a caller can quote is what the log has.
+// TestFaultHasTheRequestsID checks that the id in an error also appears in the log.
 func TestFaultHasTheRequestsID(t *testing.T) {
 	log, with := logTo(t, "info")
 	ts := newServer(t, with, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
@@ -365,7 +365,8 @@ func TestFaultHasTheRequestsID(t *testing.T) {
 	}
 }
 
-// TestDeadlineOfAClient holds that what a client asks for is no alarm of the server's.
+// TestDeadlineOfAClient checks that a call that exceeds the client's own deadline causes no
+// warning in the log.
 func TestDeadlineOfAClient(t *testing.T) {
 	log, with := logTo(t, "info")
 	ts := newServer(t, with, mayList(t))
@@ -390,8 +391,8 @@ func TestDeadlineOfAClient(t *testing.T) {
 	}
 }
 
-// TestRefusedOnce holds that a request without a good token is one line, and so is a flood
-// of them within an interval.
+// TestRefusedOnce checks that a request without a good token writes one log line, and that many
+// of them within an interval together write one line.
 func TestRefusedOnce(t *testing.T) {
 	now := clocktest.New(clocktest.Start)
 	log, with := logTo(t, "info")

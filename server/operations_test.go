@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// TestOperationsGuide holds docs/operations.md to what there is: metrics and their
-// labels, limits and their defaults, the members of lines of log, the policy.
+// TestOperationsGuide checks docs/operations.md against the code: metrics and their labels,
+// limits and their defaults, the members of log lines, and the policy.
 func TestOperationsGuide(t *testing.T) {
 	b, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestOperationsGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := cluster.Limits{}.WithDefaults()
-	want.QueryBytes = 1 << 30 // the engine's
+	want.QueryBytes = 1 << 30 // the engine's default
 	if config.Server.Limits != want {
 		t.Errorf("the guide's limits are %+v, the defaults %+v", config.Server.Limits, want)
 	}

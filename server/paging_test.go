@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/page"
 )
 
-// TestPagesAcrossStarts reads a page from one server and the rest from the next, over
-// MCP and in both modes: the key of page tokens is kept in the data folder.
+// TestPagesAcrossStarts reads a page from one server and the rest from its successor, over MCP
+// and in both modes. The key of page tokens is stored in the data folder.
 func TestPagesAcrossStarts(t *testing.T) {
 	storage := newStore(t)
 	for mode, threshold := range map[string]int{"per query": 100, "meta": 22} {

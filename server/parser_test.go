@@ -21,8 +21,8 @@ import (
 
 func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t, newStore(t)) }
 
-// TestServesWithoutParsing serves a store whose schema text is no schema: the server boots
-// and answers every stored query from the encoded schema and the encoded plans.
+// TestServesWithoutParsing serves a store whose schema text is invalid. The server must start
+// and answer every stored query from the encoded schema and the encoded plans.
 func TestServesWithoutParsing(t *testing.T) {
 	text, err := os.ReadFile("../queries/code/schema.pg")
 	if err != nil {
@@ -72,15 +72,15 @@ func TestToolsOverMCP(t *testing.T) {
 		t.Errorf("an actor without rights sees %v", got)
 	}
 
-	// A tool that may not be seen answers as one that does not exist.
+	// A tool that the actor may not see must answer like one that does not exist.
 	_, denied := nobody.CallTool(t.Context(), &mcp.CallToolParams{Name: "find_symbols", Arguments: map[string]any{}})
 	_, unknown := nobody.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_symbols", Arguments: map[string]any{}})
 	if denied == nil || unknown == nil || strings.ReplaceAll(denied.Error(), "find_symbols", "X") != strings.ReplaceAll(unknown.Error(), "no_symbols", "X") {
 		t.Errorf("a denied tool answers %v, an unknown one %v", denied, unknown)
 	}
 
-	// act-ada may change branches that are not protected, so she sees add_note, and may
-	// not use it on main.
+	// act-ada may change unprotected branches. She therefore sees add_note, but may not use it on
+	// main.
 	if !slices.Contains(names(ada), "add_note") {
 		t.Error("act-ada does not see add_note")
 	}

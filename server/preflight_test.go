@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
-// TestPreflightAllowsWhatRoutesTake holds that a page of a listed origin may send every
-// header that a route takes, and use every method.
+// TestPreflightAllowsWhatRoutesTake checks that a page of a listed origin may send every header
+// that a route reads, and use every method.
 func TestPreflightAllowsWhatRoutesTake(t *testing.T) {
 	const origin = "https://app.example.com"
 	g, err := guard.New(guard.Options{Bind: "127.0.0.1:0", Origins: []string{origin}, Log: slog.New(slog.DiscardHandler)})

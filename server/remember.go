@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// remembered keeps the decisions of an authorizer that decides the same question the
-// same way for ever, as a compiled policy does: each call asks several, and the next
-// call of the same tool by the same actor asks them again.
+// remembered caches the decisions of an authorizer that always decides the same question the
+// same way, as a compiled policy does. Each call asks several questions, and the next call of
+// the same tool by the same actor asks them again.
 type remembered struct {
 	service.Authorizer
 
@@ -18,15 +18,16 @@ type remembered struct {
 	seen map[question]bool
 }
 
-// question is all that a decision may depend on. The branch of its grant is a class of
-// branches, so that a list of thousands of branches takes one decision for each class.
+// question holds all inputs of a decision. The branch of its grant is a class of branches, so
+// that a list of thousands of branches takes one decision per class.
 type question struct {
 	actor, groups, tenant, source string
 	grant                         tool.Grant
 }
 
-// What is kept is bounded in number and in bytes of a name: branch names come from
-// callers.
+// The bounds of the cache: the number of decisions, and the total bytes of the names in one
+// question. Allowed clears a full cache and does not cache a question with longer names. Both
+// bounds are needed because callers choose branch names.
 const (
 	maxDecisions = 8192
 	maxKeptName  = 256

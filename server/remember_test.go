@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// counting allows whatever is about a branch that starts with a, to actors in groups.
+// counting allows actors with groups everything on branches whose name starts with a.
 type counting struct{ asked int }
 
 func (c *counting) Branches() []string { return nil }

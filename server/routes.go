@@ -14,9 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// routes puts authentication in front of both transports. /healthz, and what tells of
-// the issuer of tokens, are open, and /readyz is to whoever presents nothing. A nil door
-// asks nobody who they are.
+// routes puts authentication in front of both transports. /healthz and the metadata about the
+// token issuer need no authentication; /readyz accepts requests without credentials. If door is
+// nil, routes authenticates nothing.
 func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer, gate *admit.Gate) http.Handler {
 	b := s.booted
 	byID := make(map[string]*service.Graph, len(b.served))
@@ -31,8 +31,7 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log}))
 	ready := rest.Ready(s.readiness, overall)
-	// No ServeMux here: it would answer some requests before anybody was asked who they
-	// are from.
+	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
 			routed(r, mcpRoute)
@@ -64,8 +63,8 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 	})
 }
 
-// byPattern notes the pattern that a mux inside of next has set, also of a request whose
-// connection is given up.
+// byPattern records the pattern that a ServeMux inside next has set, even when the handler
+// aborts the connection with a panic.
 func byPattern(next http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() { routed(r, r.Pattern) }()
@@ -73,8 +72,8 @@ func byPattern(next http.Handler) http.HandlerFunc {
 	}
 }
 
-// recovered answers a panic that nothing inside of next recovered from. The transports
-// recover from those in a call, and say which graph it was.
+// recovered answers with an internal error when a handler panics. The transports themselves
+// recover from panics within a call, and name the graph in the report.
 func recovered(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

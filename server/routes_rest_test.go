@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRoutesWhole runs the routes that change a store through the whole of a server.
+// TestRoutesWhole sends requests that change a store through the complete server.
 func TestRoutesWhole(t *testing.T) {
 	m := newMatrix(t, "")
 	for _, q := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/request"
 )
 
-// TestRecovered holds that a panic in front of the transports is answered in the
-// envelope and logged, and that one on purpose goes on.
+// TestRecovered checks that a panic outside of the transports is answered with the error
+// envelope and logged, and that http.ErrAbortHandler is passed on.
 func TestRecovered(t *testing.T) {
 	var log strings.Builder
 	h := recovered(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -38,8 +38,8 @@ func TestRecovered(t *testing.T) {
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/abort", nil))
 }
 
-// TestAbortedHasItsRoute holds that a request whose answer breaks off is counted under its
-// route: an export that fails half-way is no request that no route takes.
+// TestAbortedHasItsRoute checks that a request whose answer breaks off is counted under its
+// route. An export that fails half-way must not count as a request without a route.
 func TestAbortedHasItsRoute(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /graphs/{id}/export", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })

@@ -1,5 +1,5 @@
-// Package server wires what a request meets: the guard, authentication, policy, and
-// the transports over the graphs of a cluster.
+// Package server builds the chain of handlers that serves the graphs of a cluster: host check,
+// authentication, admission, policy and the transports.
 package server
 
 import (
@@ -33,85 +33,86 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Options say what to serve and how.
+// Options configures a Server.
 type Options struct {
 	Cluster  *cluster.Config
-	Catalogs []*tool.Catalog // the generated packages of the binary
-	Bind     string          // the listen address, from which the guard derives its rule
+	Catalogs []*tool.Catalog // from the generated packages of the binary
+	Bind     string          // the listen address; the host check derives its rule from it
 	Tokens   *auth.Tokens
 
-	// Unauthenticated lets anyone do anything. It is refused beside tokens or policies.
+	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
+	// tokens or policies.
 	Unauthenticated bool
 
-	// RequireAll makes Open fail when a graph cannot be opened, instead of serving the
-	// others without it.
+	// RequireAll makes Open fail if a graph cannot be opened. Without it, Open quarantines that
+	// graph and serves the others.
 	RequireAll bool
 
-	// Patience is how long the start waits for what another process has open, as the server
-	// that this one follows has until it is drained, or cluster status for a moment. A
-	// graph that is held for longer is quarantined.
+	// Patience is how long Open waits for files that another process has open, for example the
+	// previous server while it drains, or a short run of cluster status. A graph that is still
+	// locked after that time is quarantined.
 	Patience time.Duration
 
-	// Surface adds to what a graph offers over MCP; nil adds nothing.
+	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
 	Surface func(g *service.Graph) mcp.Options
 
-	// MaxConnections is how many clients may be connected at a time; one more closes the
-	// connection that has been quiet for longest. 0 for DefaultMaxConnections, or fewer
-	// where the process may not open so many files.
+	// MaxConnections is the limit of simultaneous client connections. A connection beyond it closes
+	// the connection that has been idle for longest. 0 means DefaultMaxConnections, or fewer if the
+	// process may not open that many files.
 	MaxConnections int
 
 	Version string
 	Log     *slog.Logger
 
-	// LogRequests writes a line for every request, not only for failed and slow ones.
+	// LogRequests logs every request; without it only failed and slow requests are logged.
 	LogRequests bool
 
-	// Tracer makes spans of requests, calls and operators; nil makes none.
+	// Tracer creates spans for requests, calls and operators; nil creates none.
 	Tracer trace.TracerProvider
 
-	// Now is the clock for expiries, time limits and dates: of tokens and their keys, page
-	// tokens, idempotency keys, commits, log lines, and the start's patience. It may be
-	// called from several goroutines. Nil for clock.Now.
+	// Now is the clock for all expiry times, time limits and dates: of tokens and their keys, page
+	// tokens, idempotency keys, commits, log lines, and Patience. It must be safe for concurrent
+	// use. Nil means clock.Now.
 	Now func() time.Time
 }
 
-// Server serves the graphs of a cluster. Close it after Serve has returned.
+// Server serves the graphs of a cluster. Call Close after Serve has returned.
 type Server struct {
 	log     *slog.Logger
 	handler http.Handler
 	engines []engine.Graph
 	booted  *boot
-	oidc    *auth.OIDC // nil for none
-	pageKey []byte     // of page tokens
+	oidc    *auth.OIDC // nil without an issuer
+	pageKey []byte     // signs page tokens
 	metrics *observe.Set
-	memory  *embedded.Memory // of the queries of all graphs
+	memory  *embedded.Memory // the memory budget of the queries of all graphs
 	conns   *connections
 
-	queryMemory int64 // of one query, in bytes
+	queryMemory int64 // the limit of one query, in bytes
 	texts       *service.Texts
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
 
-	patience time.Time // when the start stops to wait for others
+	patience time.Time // when the start stops waiting for other processes
 }
 
 const (
-	// A client must finish its header, and its whole request, within these.
+	// A client must send its header, and its whole request, within these times.
 	headerTimeout  = 10 * time.Second
 	requestTimeout = 2 * time.Minute
 
-	// A request must be answered, and the answer be taken, within this, so that a client
-	// that does not read cannot keep an answer in memory for ever.
+	// The server must finish its answer, and the client must read it, within this time. Otherwise a
+	// client that does not read could keep an answer in memory for ever.
 	answerTimeout = 10 * time.Minute
 	idleTimeout   = 2 * time.Minute
 
 	maxHeader = 64 << 10
 )
 
-// Open opens the graphs of the applied revision and compiles their policies. A graph that
-// cannot be opened is quarantined, if there is another and RequireAll is not set; a fault
-// of the configuration is an error. That of a policy is a diag.List.
+// Open opens the graphs of the applied revision and compiles their policies. It quarantines a
+// graph that cannot be opened if another graph can be and RequireAll is not set. A fault of the
+// configuration is an error; a fault in a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = observe.WithRequests(o.Log)
 	if o.Now == nil {
@@ -170,7 +171,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// governed reports whether any policy applies to anything.
+// governed reports whether any graph, or the server, has a policy.
 func governed(o *Options) bool {
 	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
@@ -221,14 +222,14 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		if errors.As(err, &data) {
 			err = unopened{err}
 		}
-		return nil, errors.Join(err, g.Close()) // so that omnigraph verify can look at it
+		return nil, errors.Join(err, g.Close()) // omnigraph verify needs the lock
 	}
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)
 	return served, nil
 }
 
-// opened returns an open graph as one of the engine's, or nil.
+// opened converts its results to the engine's interface. It returns a nil interface on error.
 func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 	if err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 	return g, nil
 }
 
-// serve puts an open graph together with its catalog, its limits and who decides.
+// serve combines an open graph with its catalog, its limits and its authorizer.
 func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory, texts *service.Texts) (*service.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
@@ -249,7 +250,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	})
 }
 
-// serverPolicy decides what concerns no graph.
+// serverPolicy returns the policy for actions that concern no graph.
 func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
 	switch {
 	case mode == auth.Unauthenticated:
@@ -295,15 +296,15 @@ func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 	return nil
 }
 
-// Serves reports whether the server has a graph, and not in quarantine.
+// Serves reports whether the server serves a graph. It is false for a quarantined graph.
 func (s *Server) Serves(graph string) bool {
 	return slices.ContainsFunc(s.booted.served, func(g *service.Graph) bool { return g.ID() == graph })
 }
 
-// Handler returns the whole of the server as one handler.
+// Handler returns the handler of the whole server.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close closes the graphs, and ends what still asks the issuer of tokens for its keys.
+// Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
 	var errs []error
 	if s.oidc != nil {

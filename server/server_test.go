@@ -36,27 +36,27 @@ func TestMain(m *testing.M) {
 
 const devToken = "the-token-of-act-dev"
 
-// testServer is a server over a graph of the testdata module of source/gocode.
+// testServer is a server for a graph of the testdata module of source/gocode.
 type testServer struct {
 	url     string
 	log     *bytes.Buffer
 	handler http.Handler
-	stop    func() error // ends Serve, and returns what it returned
+	stop    func() error // ends Serve and returns its error
 }
 
-// newServer starts a server over a store of its own.
+// newServer starts a server with a new store.
 func newServer(t *testing.T, with ...func(*server.Options)) *testServer {
 	t.Helper()
 	return serve(t, newStore(t), with...)
 }
 
-// first is the store that all others are copies of.
+// first is the store that newStore copies.
 var first struct {
 	sync.Once
 	dir string
 }
 
-// newStore returns a folder with a store of its own.
+// newStore returns a folder with a new store.
 func newStore(t *testing.T) string {
 	t.Helper()
 	first.Do(func() {
@@ -178,7 +178,7 @@ func (ts *testServer) connect(t *testing.T, token string) *mcp.ClientSession {
 	return session
 }
 
-// read is the part of a read's envelope that the tests look at.
+// read is the part of a read's answer that the tests check.
 type read struct {
 	Rows     []map[string]any `json:"rows"`
 	RowCount int              `json:"row_count"`
@@ -202,8 +202,8 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args any, into an
 	}
 }
 
-// arguments are a value for each parameter of each stored query, and a column that the
-// first row must then have, with its value. A query without rows has no such column.
+// arguments holds the arguments of each stored query, and a column with the value that the
+// first row must have. The column is empty for a query that returns no rows.
 var arguments = map[string]struct {
 	params map[string]any
 	column string
@@ -233,7 +233,7 @@ var arguments = map[string]struct {
 	"remove_note":       {map[string]any{"slug": "a"}, "", nil},
 }
 
-// everyStoredQuery calls every stored query of a store over MCP, in the order of the table's
+// everyStoredQuery calls every stored query of a store over MCP, in the order of their
 // dependencies, and checks the first row of each.
 func everyStoredQuery(t *testing.T, storage string) {
 	ts := serve(t, storage)
@@ -275,8 +275,8 @@ func everyStoredQuery(t *testing.T, storage string) {
 	}
 }
 
-// anyArguments are arguments that fit the parameters: enough for a query that no row of
-// the table tells more about.
+// anyArguments returns arguments that fit the parameters, for a query without a row in the
+// table.
 func anyArguments(params []plan.Param) map[string]any {
 	args := map[string]any{}
 	for _, p := range params {
@@ -301,7 +301,7 @@ func anyArguments(params []plan.Param) map[string]any {
 	return args
 }
 
-// inOrder puts add_note before notes_about and remove_note last.
+// inOrder sorts add_note before notes_about, and remove_note last.
 func inOrder(queries []tool.StoredQuery) []tool.StoredQuery {
 	var first, last []tool.StoredQuery
 	for _, q := range queries {

@@ -18,14 +18,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/observe"
 )
 
-// TestShutdown stops a server while a call is under way: one that ends in time answers
-// as ever, one that takes longer is told by its context, and one that waits for its
-// client loses its connection. The server is never stopped while a handler runs.
+// TestShutdown stops a server while a call is in flight. A call that ends in time is answered
+// as usual, the context of a slower one is cancelled, and a call that waits for its client
+// loses its connection. Serve must not return while a handler runs.
 func TestShutdown(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{})
-		status  int // 0 for a connection that is closed
+		status  int // 0 for a closed connection
 		takes   time.Duration
 	}{
 		{"in time", func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{}) {
@@ -109,7 +109,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// broken is a listener that fails once it is told to.
+// broken is a listener that fails when fails is closed.
 type broken struct {
 	net.Listener
 	fails chan struct{}
@@ -124,8 +124,8 @@ func (l *broken) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// TestListenerFails holds that a server whose listener fails returns only when no call is
-// under way: its graphs are closed after it.
+// TestListenerFails checks that Serve, after its listener fails, returns only when no call is
+// in flight, because the caller then closes the graphs.
 func TestListenerFails(t *testing.T) {
 	s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 10 * time.Second, cutTimeout: time.Second}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")

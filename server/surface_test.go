@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestSurface keeps what a client reads of the code graph: tools, prompts, resources,
-// and a prompt and a resource in full.
+// TestSurface compares the tools, prompts and resources of the code graph, and the full text of
+// one prompt and one resource, with golden files.
 func TestSurface(t *testing.T) {
 	ts := newServer(t)
 	dev, nobody := ts.connect(t, devToken), ts.connect(t, "the-token-of-nobody")
@@ -58,7 +58,7 @@ func TestSurface(t *testing.T) {
 		}
 	}
 
-	// Whoever has no rights sees that there is a server, and no more.
+	// An actor without rights learns only that a server exists.
 	if list, err := nobody.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -67,8 +67,8 @@ func TestSurface(t *testing.T) {
 	}
 }
 
-// TestLearning goes the way that the instructions point to: types, the language, a path, a
-// query that is checked, explained and run.
+// TestLearning follows the instructions: types, the language, a path, and a query that it
+// checks, explains and runs.
 func TestLearning(t *testing.T) {
 	ts := newServer(t)
 	s := ts.connect(t, devToken)

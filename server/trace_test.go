@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 )
 
-// TestTraces holds a traced read to its spans, from the request to the operators, and
-// to what they must not say.
+// TestTraces checks the spans of a traced read, from the request to the operators, and that
+// they do not contain its arguments.
 func TestTraces(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))

@@ -1,5 +1,5 @@
-// Package envelope writes faults as the JSON error envelope that every answer over HTTP
-// has outside of JSON-RPC.
+// Package envelope writes the JSON error envelope, the body of every HTTP error outside of
+// JSON-RPC.
 package envelope
 
 import (
@@ -9,21 +9,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// New returns a fault of the request itself, before anything was asked of a graph.
+// New returns a fault of the request itself, found before any call to a graph.
 func New(status int, code service.Code, message string) *service.Fault {
 	return &service.Fault{Status: status, Body: service.WireError{Error: service.Clip(message), Code: code}}
 }
 
-// Write answers with the fault, which nothing on the way may keep. Headers that are set
-// already, such as Allow, go with it.
+// Write answers with the fault and forbids caches to store the answer. It keeps headers that
+// are set already, such as Allow.
 func Write(w http.ResponseWriter, f *service.Fault) {
 	b, err := service.JSON(f.Body)
 	if err != nil {
-		panic(err) // the envelope is strings and numbers
+		panic(err) // strings and numbers always encode
 	}
 	h := w.Header()
 	if f.Status == http.StatusTooManyRequests && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "1") // second: the calls that were in the way are short
+		h.Set("Retry-After", "1") // one second: the calls that take the capacity are short
 	}
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
@@ -32,12 +32,12 @@ func Write(w http.ResponseWriter, f *service.Fault) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(f.Status)
-	_, _ = w.Write(b) // fails only when the client is gone
+	_, _ = w.Write(b) // fails only if the client has gone away
 }
 
-// HangUp closes the connection after the answer to a request whose body is not read.
-// Otherwise the HTTP library reads what is left of the body before it answers, and a
-// stranger who sends a byte now and then holds the connection.
+// HangUp closes the connection after the answer to a request whose body was not read. Otherwise
+// net/http would read the rest of the body before it answers, and a client could hold the
+// connection by sending a byte now and then.
 func HangUp(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")

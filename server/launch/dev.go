@@ -28,11 +28,11 @@ import (
 const (
 	devActor     = "act-dev"
 	devTokenFile = "dev-token"
-	devRows      = 8 // shown of the sample's answer
+	devRows      = 8 // the number of rows shown of the sample query
 )
 
-// devToken reads the development token of a data folder, or makes one. Only its owner
-// may read the file.
+// devToken reads the development token from a data folder. If there is none, it creates one, in
+// a file that only the owner may read.
 func devToken(storage string) (string, error) {
 	path := filepath.Join(storage, devTokenFile)
 	b, err := os.ReadFile(path)
@@ -54,8 +54,8 @@ func devToken(storage string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// showCall prints how to connect, and the rows of the sample query, asked for over MCP
-// as any client would.
+// showCall prints how to connect a client. It then calls the sample query over MCP, as any
+// client would, and prints the rows.
 func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, sample Sample, token string) error {
 	dial, name := reached(bind, addr, config.Server.PublicHosts)
 	c := newCaller(dial, token)
@@ -136,7 +136,7 @@ func printRows(w io.Writer, content any) error {
 	return tw.Flush()
 }
 
-// printable escapes what a terminal would act upon: the rows are data.
+// printable escapes the control characters that a terminal would interpret: rows are data.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDevToken holds that the token is kept, and that neither it nor the folder that it
-// makes can be read by others.
+// TestDevToken checks that the token is stable, and that other users can read neither the token
+// nor the folder that devToken creates.
 func TestDevToken(t *testing.T) {
 	storage := filepath.Join(t.TempDir(), "data")
 	token, err := devToken(storage)
@@ -25,7 +25,7 @@ func TestDevToken(t *testing.T) {
 	}
 }
 
-// TestPrintRows holds that data moves no cursor of the terminal.
+// TestPrintRows checks that data cannot send control sequences to the terminal.
 func TestPrintRows(t *testing.T) {
 	var b bytes.Buffer
 	content := map[string]any{"query_name": "q", "columns": []string{"a", "b"}, "row_count": 1, "rows": []any{map[string]any{"a": "x\x1b[2J\ny", "b": "für"}}}

@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
-// newDocs prints the reference of the command; it is hidden, since only its own repository
-// needs it.
+// newDocs returns the command that prints the reference of omnigraph-server. It is hidden
+// because only this repository needs it.
 func newDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:               "docs",

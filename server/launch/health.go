@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHealth is the check that an image without a shell and curl can run.
+// newHealth returns the health check for an image that has neither a shell nor curl.
 func newHealth() *cobra.Command {
 	var addr string
 	var timeout time.Duration
@@ -35,8 +35,8 @@ it does not. It needs no token, and is what a container runs as its health check
 	return cmd
 }
 
-// alive returns nil when a server answers at addr. A server that is not reached by this
-// name refuses the request by its guard, and lives.
+// alive returns nil if a server answers at addr. A server that does not accept this host name
+// answers 403 from its host check; it is alive too.
 func alive(ctx context.Context, addr string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
 	if err != nil {

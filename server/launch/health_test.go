@@ -11,7 +11,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
-	var status atomic.Int32 // 0 for a server that does not answer
+	var status atomic.Int32 // 0: the server does not answer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
 			t.Errorf("asked for %s", r.URL.Path)
@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 	for _, tt := range []struct {
 		name, addr string
 		status     int32
-		want       string // of the error; empty for none
+		want       string // part of the error; empty for none
 	}{
 		{"alive", addr, http.StatusOK, ""},
 		{"reached by another name", addr, http.StatusForbidden, ""},

@@ -9,12 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/helppage"
 )
 
-// TestHelp holds the help of the server and its verbs to the style.
+// TestHelp checks the help of the server and its subcommands against the style rules.
 func TestHelp(t *testing.T) {
 	helppage.Check(t, newCommand(Program{}))
 }
 
-// TestReferenceIsFresh compares the committed page with what is printed.
+// TestReferenceIsFresh compares the committed reference with the output of the docs command.
 func TestReferenceIsFresh(t *testing.T) {
 	golden.Check(t, "../../docs/reference/omnigraph-server.md", []byte(executed(t, "docs")))
 }
@@ -37,7 +37,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// executed runs the command and returns what it prints.
+// executed runs the command and returns its output.
 func executed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer

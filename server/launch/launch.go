@@ -1,5 +1,5 @@
-// Package launch is the command omnigraph-server for any set of generated packages: a
-// module that has stored queries of its own builds its server by calling [Main].
+// Package launch implements the command omnigraph-server for any set of generated packages. A
+// module with stored queries of its own builds its server by calling [Main].
 package launch
 
 import (
@@ -25,10 +25,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Program is what a server binary is made of.
+// Program holds the parts of a server binary that its module provides.
 type Program struct {
-	Catalogs []*tool.Catalog // of the generated packages
-	Sample   Sample          // what --dev calls; the zero value for nothing
+	Catalogs []*tool.Catalog // from the generated packages
+	Sample   Sample          // the query that --dev calls; the zero value for none
 }
 
 // Sample names a stored query that takes no arguments.
@@ -36,10 +36,10 @@ type Sample struct{ Graph, Query string }
 
 type usageError struct{ error }
 
-// Main runs the command with the arguments of the process, and ends the process with
-// status 1 when it fails, and 2 when its command line has a fault.
+// Main runs the command with the arguments of the process. If the command fails, Main exits
+// with status 1, or with status 2 if the fault is in the command line.
 func Main(p Program) {
-	// A signal stops the server; a second one, a server that takes too long over it.
+	// The first signal stops the server gracefully; a second one kills the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	err := newCommand(p).ExecuteContext(ctx)
@@ -112,7 +112,8 @@ memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there
 	return cmd
 }
 
-// patience is longer than a server drains that this one takes the place of.
+// patience is how long the start waits for a previous server. It exceeds the drain time of that
+// server.
 const patience = 20 * time.Second
 
 // noArgs rejects positional arguments as a usage error.
@@ -135,7 +136,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer flush() // after the graphs are closed
+	defer flush() // runs after the graphs are closed
 
 	config, err := cluster.Read(filepath.Join(o.cluster, "cluster.yaml"))
 	if err != nil {
@@ -179,7 +180,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		go func() {
 			err := showCall(ctx, cmd.OutOrStdout(), o.bind, ln.Addr(), s, config, p.Sample, token)
 			if err != nil {
-				cancel() // a server that cannot answer its own call is not worth running
+				cancel() // a server that cannot answer its own call should stop
 			}
 			shown <- err
 		}()
@@ -194,7 +195,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	return err
 }
 
-// sources reads the files that diagnostics are about, for their lines to be shown.
+// sources reads the files of the diagnostics, so that their lines can be shown.
 func sources(faults diag.List) map[string]string {
 	texts := map[string]string{}
 	for _, d := range faults {

@@ -9,20 +9,20 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// heapShare is how much the process may have of what the machine or its container has.
+// heapShare is the part of the memory of the machine or container that the process may use.
 const heapShare = 0.8
 
-// limitMemory makes the garbage collector keep the process under GOMEMLIMIT, or without
-// it under four fifths of what the machine or its container has.
+// limitMemory sets the memory limit of the Go runtime: GOMEMLIMIT if it is set, and otherwise
+// four fifths of the memory of the machine or container.
 func limitMemory(log *slog.Logger) {
-	if os.Getenv("GOMEMLIMIT") == "" { // which the runtime takes for none, too
+	if os.Getenv("GOMEMLIMIT") == "" { // the runtime also treats an empty value as unset
 		provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
-		os.Unsetenv("GOMEMLIMIT") // an empty one keeps the library from setting a limit
+		os.Unsetenv("GOMEMLIMIT") // the library would take an empty value for a limit
 		if _, err := memlimit.Set(memlimit.WithRatio(heapShare), memlimit.WithProvider(provider), memlimit.WithLogger(slog.New(slog.DiscardHandler))); err != nil {
 			log.Warn("how much memory there is cannot be told; set GOMEMLIMIT", "error", err)
 		}
 	}
-	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 { // asks, and sets nothing
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 { // -1 only reads the limit
 		log.Info("memory", "limit", limit)
 	}
 }

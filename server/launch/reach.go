@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/guard"
 )
 
-// reached says how the server calls itself: what to dial, and the host:port that it
-// takes for its own name. A bind to every interface is no address to call, and a
-// server with public hosts turns away whoever calls it by another.
+// reached returns the address to dial to reach the server, and the host:port that the server
+// accepts as its own name. They differ in two cases: one cannot dial the address of a bind to
+// all interfaces, and a server with public hosts refuses every other name.
 func reached(bind string, addr net.Addr, publicHosts []string) (dial, name string) {
 	dial = addr.String()
 	host, port, err := net.SplitHostPort(dial)
@@ -26,7 +26,7 @@ func reached(bind string, addr net.Addr, publicHosts []string) (dial, name strin
 	return dial, dial
 }
 
-// caller sends every request to one address, with a token.
+// caller sends every request to one address, with a bearer token.
 type caller struct {
 	token     string
 	transport *http.Transport
@@ -34,7 +34,7 @@ type caller struct {
 
 func newCaller(dial, token string) *caller {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = nil // the server itself is asked
+	t.Proxy = nil // the request must reach this server, not a proxy
 	t.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, network, dial)

@@ -13,8 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// appendAnswer appends the JSON-RPC answer to a call: exactly one of res and fault is
-// set.
+// appendAnswer appends the JSON-RPC answer to a call. Exactly one of res and fault is set.
 func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jsonrpc.Error, stateless bool) ([]byte, error) {
 	if fault != nil {
 		return appendError(dst, id, fault), nil
@@ -30,8 +29,8 @@ func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jso
 	return append(dst, '}'), nil
 }
 
-// appendError appends a JSON-RPC error. An answer to a message whose id is not known
-// has none.
+// appendError appends a JSON-RPC error. A nil id leaves out the member id: the message had
+// none, or it could not be read.
 func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if id != nil {
@@ -47,8 +46,8 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendResult appends a result. Those of the frequent methods are written from what
-// is JSON already.
+// appendResult appends a result. It writes the results of tools/call and tools/list, the
+// frequent methods, from JSON that exists already; the SDK encodes all others.
 func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
 	switch r := res.(type) {
 	case *mcp.CallToolResult:
@@ -77,8 +76,9 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 	return append(dst, b...), nil
 }
 
-// completes reports whether a result is of those that the SDK marks as complete only
-// in the sessions that it reads itself. None of them is an empty object.
+// completes reports whether appendResult must add the member resultType, because the SDK adds
+// it to this kind of result only in sessions that it reads itself. Such a result never encodes
+// as an empty object.
 func completes(res mcp.Result) bool {
 	switch res.(type) {
 	case *mcp.ListResourcesResult, *mcp.ListResourceTemplatesResult, *mcp.ListPromptsResult, *mcp.DiscoverResult:
@@ -103,11 +103,12 @@ func plainText(r *mcp.CallToolResult) (string, bool) {
 	return "", false
 }
 
-// answerFrame is about how many bytes of the answer to a call are not the tool's.
+// answerFrame is about how many bytes of the answer to a call are not the tool's own.
 const answerFrame = 512
 
 func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {
-	// The text is the structure again, with quotes around it and in front of its own.
+	// The answer contains the text twice: as structured content, and as a JSON string with escaped
+	// quotes, which is about half as long again.
 	dst = slices.Grow(dst, 5*len(text)/2+answerFrame)
 	dst = append(dst, '{')
 	dst, err := s.appendMeta(dst, r.Meta, stateless)
@@ -166,7 +167,7 @@ func (s *surface) appendTools(dst []byte, r *mcp.ListToolsResult, stateless bool
 	return append(dst, "]}"...), nil
 }
 
-// appendMeta appends the member _meta and a comma, if there is any.
+// appendMeta appends the member _meta and a comma. It appends nothing if _meta would be empty.
 func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte, error) {
 	if len(meta) == 0 && !stateless {
 		return dst, nil
@@ -176,7 +177,7 @@ func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte,
 		dst = appendString(dst, mcp.MetaKeyServerInfo)
 		dst = append(append(append(dst, ':'), s.serverInfo...), ',')
 	}
-	var few [4]string // as many as there are: the keys then take no memory
+	var few [4]string // large enough for all keys, so that the slice needs no allocation
 	keys := slices.AppendSeq(few[:0], maps.Keys(meta))
 	slices.Sort(keys)
 	for _, key := range keys {
@@ -199,8 +200,8 @@ func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte,
 	return append(dst, ','), nil
 }
 
-// appendString appends s as a JSON string; bytes that are no UTF-8 become the
-// replacement character.
+// appendString appends s as a JSON string. It replaces invalid UTF-8 with the replacement
+// character.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// BenchmarkCall is one tools/call of a stored read, without the network.
+// BenchmarkCall measures one tools/call of a stored read, without the network.
 func BenchmarkCall(b *testing.B) {
 	h := mcp.Handler(servicetest.Graph(b, config(b)), mcp.Options{})
 	body := message("2025-11-25", "tools/call", `"name":"lookup_person","arguments":{"params":{"name":"ada"}}`)

@@ -12,14 +12,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// builtVar says how TestBuiltServer reaches a built server of the graph code: a URL, or
-// a command and its arguments. make test-clients sets it.
+// builtVar says how TestBuiltServer reaches a built server of the graph code: by a URL, or by a
+// command with its arguments. make test-clients sets it.
 const builtVar = "OMNIGRAPH_MCP_SERVER"
 
-// metaVar says, when it is set, that stored queries are run by a pair of tools there.
+// metaVar, if set, says that this server offers the meta tools instead of one tool per stored
+// query.
 const metaVar = "OMNIGRAPH_MCP_META"
 
-// TestBuiltServer drives a built server with the client of the Go SDK.
+// TestBuiltServer calls a built server with the client of the Go SDK.
 func TestBuiltServer(t *testing.T) {
 	target := strings.Fields(os.Getenv(builtVar))
 	if len(target) == 0 {
@@ -68,7 +69,7 @@ func TestBuiltServer(t *testing.T) {
 	}
 }
 
-// bearer sends a token with every request.
+// bearer is a transport that sends a token with every request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {

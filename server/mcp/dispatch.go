@@ -14,15 +14,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The protocol versions that differ here.
+// The protocol versions that the code distinguishes.
 const (
-	statelessVersion = "2026-07-28" // from it on each request says everything itself
-	unbatchedVersion = "2025-06-18" // from it on there are no batches
-	assumedVersion   = "2025-03-26" // of requests that name none
-	oldestVersion    = "2024-11-05" // known to initialize alone
+	statelessVersion = "2026-07-28" // since then each request carries its version and client
+	unbatchedVersion = "2025-06-18" // since then without batches
+	assumedVersion   = "2025-03-26" // of requests that name no version
+	oldestVersion    = "2024-11-05" // supported for initialize only
 )
 
-// versions are the protocol versions that every method is served in, newest first.
+// versions are the protocol versions in which every method is served, newest first.
 var versions = []string{statelessVersion, "2025-11-25", unbatchedVersion, assumedVersion}
 
 // supported reports whether a method is served in a protocol version.
@@ -30,7 +30,7 @@ func supported(version, method string) bool {
 	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
 }
 
-// removed are the methods that the stateless protocol has no more.
+// removed are the methods that the stateless protocol no longer has.
 var removed = map[string]bool{"initialize": true, "ping": true}
 
 // The codes of JSON-RPC errors.
@@ -44,8 +44,8 @@ const (
 	codeUnsupportedVersion = mcp.CodeUnsupportedProtocolVersion
 )
 
-// handle answers a call by the methods of the SDK's server, behind its middleware.
-// The error is a *jsonrpc.Error.
+// handle runs a call with the methods of the SDK's server, behind its middleware. The error is
+// a *jsonrpc.Error.
 func (s *surface) handle(ctx context.Context, version string, m *message) (mcp.Result, error) {
 	stateless := version >= statelessVersion
 	if !methods[m.method] || stateless && removed[m.method] || !stateless && m.method == "server/discover" ||
@@ -67,7 +67,7 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (mcp.R
 	return res, nil
 }
 
-// wireError gives an error the code of the one that it wraps.
+// wireError returns err as a JSON-RPC error, with the code and data of the one it wraps.
 func wireError(err error) *jsonrpc.Error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return e
@@ -80,7 +80,7 @@ func wireError(err error) *jsonrpc.Error {
 	return e
 }
 
-// request decodes the parameters of a call.
+// request decodes the parameters of a call into a request of the SDK.
 func (s *surface) request(ctx context.Context, version string, m *message) (mcp.Request, error) {
 	session := s.stateful
 	if version >= statelessVersion {
@@ -116,7 +116,8 @@ func (s *surface) request(ctx context.Context, version string, m *message) (mcp.
 		}
 		return req, nil
 	case "initialize":
-		// The method leaves in its session who the client is.
+		// initialize stores the client's information in its session, so it needs a session of its
+		// own.
 		own, err := s.session("", false)
 		if err != nil {
 			return nil, s.fail(ctx, err)
@@ -154,12 +155,12 @@ func (s *surface) request(ctx context.Context, version string, m *message) (mcp.
 	return nil, notFound(m.method)
 }
 
-// notFound is the answer for methods that are not served in the version at hand.
+// notFound returns the error for a method that the protocol version does not serve.
 func notFound(method string) error {
 	return &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
 }
 
-// decoded decodes parameters of any kind.
+// decoded decodes the parameters of a call as a P.
 func decoded[P any](m *message, ss *mcp.ServerSession, required bool, request func(*mcp.ServerSession, *P) mcp.Request) (mcp.Request, error) {
 	p := new(P)
 	if m.params == nil {
@@ -187,8 +188,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// named returns the string among the parameters of a call that says what it is about.
-// One that is absent is the empty string, which names nothing.
+// named returns the string parameter that identifies the tool, prompt or resource of a call. An
+// absent parameter is the empty string, which identifies nothing.
 func named(m *message, raw []byte, member string) (string, error) {
 	switch {
 	case m.params == nil:
@@ -207,22 +208,22 @@ func missingParams(m *message) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("%s wants params, found none", m.method)}
 }
 
-// anyMeta decodes the whole of a message's _meta, for handlers that may look for more
-// in it than the protocol defines.
+// anyMeta decodes all of a message's _meta, for handlers that read members beyond those of the
+// protocol.
 func anyMeta(m *message) mcp.Meta {
 	var meta mcp.Meta
 	if m.meta != nil {
-		_ = json.Unmarshal(m.meta, &meta) // what is no object says nothing
+		_ = json.Unmarshal(m.meta, &meta) // a _meta that is not an object counts as absent
 	}
 	return meta
 }
 
-// requestMeta is what a message of the stateless protocol says of itself and its
-// client.
+// requestMeta is the part of _meta in which a message of the stateless protocol gives its
+// version, client and capabilities.
 type requestMeta struct {
-	version string // empty when it says none
-	fault   string // the member that is missing or no such thing, or ""
-	absent  bool   // whether fault may be for its absence
+	version string // empty if absent
+	fault   string // the member that is missing or malformed, or ""
+	absent  bool   // whether fault may be missing rather than malformed
 }
 
 // metaOf reads the members of a message's _meta that the protocol defines.
@@ -232,7 +233,7 @@ func metaOf(m *message) (meta requestMeta) {
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(m.meta, &raw); err != nil {
-		return meta // a decoder has read it before: it is an object
+		return meta // readMessages has checked the JSON, so this is an object
 	}
 	meta.version = unquoted(raw[mcp.MetaKeyProtocolVersion])
 	var client mcp.Implementation
@@ -247,7 +248,8 @@ func metaOf(m *message) (meta requestMeta) {
 	return meta
 }
 
-// isObject decodes an object. An empty one, which is frequent, needs no decoding.
+// isObject decodes raw into a value and reports whether raw is a valid object. It skips the
+// decoding of an empty object, which is frequent.
 func isObject(raw json.RawMessage, into any) bool {
 	if len(raw) == 0 || raw[0] != '{' {
 		return false
@@ -255,8 +257,8 @@ func isObject(raw json.RawMessage, into any) bool {
 	return len(raw) == 2 || json.Unmarshal(raw, into) == nil
 }
 
-// checkMeta holds the _meta of a call against the version of its envelope: the header's
-// over HTTP, empty when there was none.
+// checkMeta checks the _meta of a call against the protocol version of the transport: over HTTP
+// that of the header, which is empty if there was none.
 func checkMeta(m *message, header string) *jsonrpc.Error {
 	if !m.isCall() {
 		return nil
@@ -285,23 +287,23 @@ func checkMeta(m *message, header string) *jsonrpc.Error {
 	return nil
 }
 
-// maxVersion is how many bytes of a version that is none are repeated.
+// maxVersion is how many bytes of an unsupported version the error message repeats.
 const maxVersion = 80
 
-// unsupportedVersion is the answer to a protocol version that is not served.
+// unsupportedVersion returns the error for a protocol version that is not served.
 func unsupportedVersion(version string) *jsonrpc.Error {
 	if len(version) > maxVersion {
 		version = strings.ToValidUTF8(version[:maxVersion], "") + "…"
 	}
 	data, err := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings always encode
 	}
 	return &jsonrpc.Error{Code: codeUnsupportedVersion, Message: fmt.Sprintf("unsupported protocol version %q; the supported ones are %s", version, strings.Join(versions, ", ")), Data: data}
 }
 
-// statusOf returns the HTTP status of an answer: the stateless protocol shows some
-// errors in it, the others none.
+// statusOf returns the HTTP status of an answer. The stateless protocol maps some errors to a
+// status; the older versions answer all of them with 200.
 func statusOf(version string, err *jsonrpc.Error) int {
 	if err == nil || version < statelessVersion {
 		return http.StatusOK

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Both returns the handler of a graph, and the SDK's own over the same server.
+// Both returns the handler of a graph, and the SDK's own handler over the same server.
 func Both(g *service.Graph, opts Options) (own, stock http.Handler) {
 	h := &handler{newSurface(g, opts), defaultMaxBody}
 	return h, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return h.surface.server },

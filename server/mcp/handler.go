@@ -1,5 +1,6 @@
-// Package mcp serves one graph over the Model Context Protocol: over Streamable HTTP,
-// stateless and JSON throughout, and over lines of standard input and output.
+// Package mcp serves one graph over the Model Context Protocol. It has two transports:
+// Streamable HTTP, always stateless and with JSON answers, and lines on standard input and
+// output.
 package mcp
 
 import (
@@ -21,12 +22,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Options say how a graph is served, and what beside the tools of the graph. The zero
-// value takes the defaults and adds nothing.
+// Options configures how a graph is served, and lists the tools, resources and prompts that are
+// served in addition to the graph's own. The zero value takes the defaults and adds nothing.
 type Options struct {
-	MaxBody int64 // bytes of a request, 32 MiB by default
+	MaxBody int64 // limit of a request body in bytes; 0 means 32 MiB
 
-	Tools     []Tool // their names differ from those of the graph's tools
+	Tools     []Tool // their names must differ from those of the graph's tools
 	Resources []Resource
 	Templates []Template
 	Prompts   []Prompt
@@ -35,30 +36,30 @@ type Options struct {
 const (
 	defaultMaxBody = 32 << 20
 
-	// Every list is one page. The cursors of the SDK's lists name the last entry before
-	// filtering, which may be one that the caller may not see.
+	// Every list is one page. The SDK's cursors contain the name of the last entry before
+	// filtering, and the caller may not be allowed to see that entry.
 	pageSize = 1 << 30
 
-	// maxBatch is how many messages one body may hold, where the protocol has batches:
-	// each may ask for an answer as large as the limits of a result allow.
+	// maxBatch is how many messages a batch may have, in the protocol versions that have batches.
+	// Each message may ask for an answer as large as the limits of a result allow.
 	maxBatch = 16
 
-	// listTTL is how long clients may keep a list. What changes it, a deployment or a
-	// policy, is rare.
+	// listTTL is how long clients may cache a list. A list changes only with a deployment or a
+	// policy, which is rare.
 	listTTL = time.Minute
 )
 
-// The headers of the protocol. A request has at most one of each: a proxy that decides by
-// the first would otherwise decide about another request than the server answers.
+// The headers of the protocol. The server refuses a request that repeats one. Otherwise a proxy
+// that checks the first value could approve another request than the server answers.
 const (
 	versionHeader = "Mcp-Protocol-Version"
 	methodHeader  = "Mcp-Method"
 	nameHeader    = "Mcp-Name"
 )
 
-// Handler serves the graph. The requests' contexts carry the actor, see
-// [service.WithActor]; without one every call is denied. It panics when a tool's
-// input schema is no JSON Schema of an object, or two tools share a name.
+// Handler serves the graph over HTTP. The contexts of its requests carry the actor, see
+// [service.WithActor]; without an actor every call is denied. Handler panics if the input
+// schema of a tool is not a JSON Schema of an object, or if two tools have the same name.
 func Handler(g *service.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
@@ -66,8 +67,8 @@ func Handler(g *service.Graph, opts Options) http.Handler {
 	return &handler{newSurface(g, opts), opts.MaxBody}
 }
 
-// handler calls the methods of the SDK's server itself: its own handler makes a
-// session and decodes the body several times for each request.
+// handler calls the methods of the SDK's server itself, because the SDK's own handler creates a
+// session and decodes the body several times per request.
 type handler struct {
 	surface *surface
 	maxBody int64
@@ -116,14 +117,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, status, answer)
 }
 
-// answer answers the calls among the messages in their order. It is nil when there are
-// none.
+// answer answers the calls among the messages, in their order. The body is nil if no message is
+// a call.
 func (s *surface) answer(ctx context.Context, version string, msgs []message, batch bool) (status int, body []byte) {
 	status = http.StatusOK
 	for i := range msgs {
 		m := &msgs[i]
 		if !m.isCall() || m.response {
-			continue // nothing here waits for what notifications tell, nor asked for answers
+			continue // a notification, or a response that the server never asked for
 		}
 		switch {
 		case !batch:
@@ -144,7 +145,7 @@ func (s *surface) answer(ctx context.Context, version string, msgs []message, ba
 	return status, body
 }
 
-// answerCall appends the answer to a call, and returns the fault that it is, if any.
+// answerCall appends the answer to a call. If the answer is an error, answerCall returns it.
 func (s *surface) answerCall(ctx context.Context, version string, m *message, dst []byte) ([]byte, *jsonrpc.Error) {
 	res, err := s.handle(ctx, version, m)
 	var fault *jsonrpc.Error
@@ -161,7 +162,7 @@ func (s *surface) answerCall(ctx context.Context, version string, m *message, ds
 	return dst, fault
 }
 
-// textBytes is about how many bytes the text of a result has.
+// textBytes returns about how many bytes of text a result has.
 func textBytes(res mcp.Result) (n int) {
 	switch r := res.(type) {
 	case *mcp.CallToolResult:
@@ -180,12 +181,13 @@ func textBytes(res mcp.Result) (n int) {
 	return n
 }
 
-// read reads the body.
+// read reads the body, at most maxBody bytes of it.
 func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFault) {
 	if r.ContentLength > h.maxBody {
 		return nil, tooLarge(h.maxBody)
 	}
-	// Known lengths are read into a body of that size; a length that is a lie ends early.
+	// The declared length gives the capacity, up to 1 MiB. A body that is shorter than declared
+	// ends early.
 	size := max(r.ContentLength, 0)
 	body := make([]byte, 0, min(size, 1<<20)+1)
 	limited := http.MaxBytesReader(w, r.Body, h.maxBody)
@@ -212,14 +214,14 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 	return body, nil
 }
 
-// refuseMethod answers in the envelope of the other transports: whoever sends anything
-// but POST speaks another protocol.
+// refuseMethod answers with the error envelope of the REST API: a client that sends another
+// method than POST does not speak MCP.
 func refuseMethod(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", http.MethodPost)
 	envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+method+", wanted POST"))
 }
 
-// checkEnvelope holds a POST against the rules of the transport.
+// checkEnvelope checks the headers of a POST against the rules of the transport.
 func checkEnvelope(r *http.Request) *httpFault {
 	for _, name := range [...]string{versionHeader, methodHeader, nameHeader} {
 		if n := len(r.Header[name]); n > 1 {
@@ -244,7 +246,7 @@ func checkEnvelope(r *http.Request) *httpFault {
 	return nil
 }
 
-// accepts reports whether a client takes both forms of answers that the transport has.
+// accepts reports whether the client accepts both media types that the transport defines.
 func accepts(values []string) bool {
 	var takesJSON, takesStream bool
 	for _, value := range values {
@@ -264,8 +266,8 @@ func accepts(values []string) bool {
 	return takesJSON && takesStream
 }
 
-// checkMessages holds messages against the version of the request, the empty string
-// when its header names none, and against each other.
+// checkMessages checks messages against each other and against the protocol version of the
+// request, which is empty if the header is absent.
 func checkMessages(header http.Header, version string, msgs []message, batch bool) *httpFault {
 	for i := range msgs {
 		if m := &msgs[i]; version != "" && !supported(version, m.method) {
@@ -298,8 +300,8 @@ func checkMessages(header http.Header, version string, msgs []message, batch boo
 	return nil
 }
 
-// checkHeaders says how the headers that tell intermediaries of a message differ from
-// it, or "".
+// checkHeaders compares the message with the headers that repeat its method and name for
+// intermediaries. It returns the difference, or "" if there is none.
 func checkHeaders(header http.Header, m *message) string {
 	switch found := header.Get(methodHeader); {
 	case found == "":
@@ -325,7 +327,7 @@ func checkHeaders(header http.Header, m *message) string {
 	return ""
 }
 
-// httpFault is a request that is refused before any method is called.
+// httpFault is the error of a request that is refused before any method is called.
 type httpFault struct {
 	status int
 	id     []byte
@@ -345,7 +347,7 @@ func tooLarge(limit int64) *httpFault {
 
 func (f *httpFault) write(w http.ResponseWriter) { write(w, f.status, appendError(nil, f.id, f.fault)) }
 
-// The values of headers that all answers share.
+// The values of the headers that all answers have.
 var asJSON, noSniff, noStore = []string{"application/json"}, []string{"nosniff"}, []string{"no-store"}
 
 func write(w http.ResponseWriter, status int, body []byte) {
@@ -353,12 +355,11 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, noSniff, noStore
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	// An error here is the client's going away.
+	// A write fails only if the client has gone away.
 	_, _ = w.Write(body)
 }
 
-// atLeastWarn passes on the records from Warn up: at Info the SDK writes a line for
-// much of what it does.
+// atLeastWarn drops log records below Warn: the SDK logs much of its work at Info.
 type atLeastWarn struct{ slog.Handler }
 
 func (h atLeastWarn) Enabled(ctx context.Context, l slog.Level) bool {

@@ -14,38 +14,38 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// ServeLines serves the graph to one client, as the actor of the context: a JSON-RPC
-// message a line on in, an answer a line on out. It returns when in ends, after the
-// answers under way were written, or when the context ends, which stops them. A line
-// that is no message is answered with an error and is no end.
+// ServeLines serves the graph to one client, as the actor of the context. It reads one JSON-RPC
+// message per line from in and writes one answer per line to out. When in ends, it finishes the
+// answers in flight and returns. When the context ends, it cancels them and returns. ServeLines
+// answers a line that is not a message with an error and goes on.
 func ServeLines(ctx context.Context, g *service.Graph, opts Options, in io.Reader, out io.Writer) error {
 	s := newSurface(g, opts)
 	return serveLines(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
 		if !m.isCall() {
-			return nil // nothing here waits for what notifications tell
+			return nil // the server ignores these notifications
 		}
 		reply, _ := s.answerCall(ctx, version, m, nil)
 		return reply
 	})
 }
 
-// exchange answers a message, with nil when it wants no answer. The version is the
-// session's, or that of the message itself, which was checked.
+// exchange answers a message; it returns nil if the message needs no answer. The version is the
+// session's, or that of the message itself if it carries a valid one.
 type exchange func(ctx context.Context, version string, m *message) []byte
 
-// maxUnderWay is how many calls of one client are worked on at a time; further ones
-// wait on their line.
+// maxUnderWay is the limit of in-flight calls of one client. At the limit the session stops
+// reading further lines.
 const maxUnderWay = 64
 
-// lineSession is one client's lines.
+// lineSession is the session of one client that sends lines.
 type lineSession struct {
 	exchange exchange
-	version  string // what initialize agreed on; the reading loop's alone
+	version  string // agreed by initialize; used by the reading loop only
 
 	mu       sync.Mutex
 	out      io.Writer
-	failed   error                         // of writing
-	underWay map[string]context.CancelFunc // the calls, by their id
+	failed   error                         // the first error of a write; guarded by mu
+	underWay map[string]context.CancelFunc // cancels of the in-flight calls by id; guarded by mu
 
 	slots chan struct{}
 	calls sync.WaitGroup
@@ -82,8 +82,8 @@ func serveLines(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 			}
 			return l.err
 		case <-outer.Done():
-			// The goroutine that reads may wait for its client for ever; closing what it
-			// reads from ends it where that can be ended.
+			// The reading goroutine may wait for its client for ever. Closing in ends the read, if
+			// in can be closed.
 			if c, ok := in.(io.Closer); ok {
 				_ = c.Close()
 			}
@@ -93,14 +93,14 @@ func serveLines(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 	}
 }
 
-// line is a line that was read, or the end.
+// line is one line that was read, or the end of the input.
 type line struct {
 	text    []byte
 	tooLong bool
-	err     error // that ended the reading, io.EOF when nothing did
+	err     error // why reading ended; io.EOF if without an error
 }
 
-// readLines sends the lines of in until it ends or the context does.
+// readLines sends the lines of in to read until in or the context ends.
 func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- line) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -133,8 +133,8 @@ func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- lin
 	}
 }
 
-// take answers what a line holds. Calls are answered on their own; initialize is done
-// when take returns, since what follows depends on it.
+// take processes one line. It answers calls in goroutines of their own, except initialize,
+// which is complete when take returns, because the next lines depend on its version.
 func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
 	if l.tooLong {
 		s.write(appendError(nil, nil, tooLarge(maxLine).fault))
@@ -156,7 +156,7 @@ func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
 			s.stop(msgs[i].params)
 		}
 	}
-	// The calls are known before the next line is read, which may cancel them.
+	// Register the calls before the next line is read, because that line may cancel them.
 	pending := make([]call, len(msgs))
 	for i := range msgs {
 		pending[i] = s.begin(ctx, &msgs[i])
@@ -186,16 +186,16 @@ func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
 	})
 }
 
-// call is a message that is to be answered.
+// call is a message to answer.
 type call struct {
 	*message
 	ctx     context.Context
 	version string
-	refusal *jsonrpc.Error // which is the answer, if set
-	taken   bool           // whether the id is among the calls under way
+	refusal *jsonrpc.Error // the answer, if set
+	taken   bool           // whether begin has put the id into underWay
 }
 
-// begin takes a message into the calls under way, if it is a call that may be made.
+// begin registers a message as in flight, if it is a call that may run.
 func (s *lineSession) begin(ctx context.Context, m *message) call {
 	c := call{message: m, ctx: ctx, version: s.version}
 	if !m.isCall() || m.response {
@@ -224,8 +224,8 @@ func (s *lineSession) begin(ctx context.Context, m *message) call {
 	return c
 }
 
-// answer answers a message, with nil when it wants no answer or its client cancelled
-// it.
+// answer answers a message. It returns nil if the message needs no answer or the client has
+// cancelled the call.
 func (s *lineSession) answer(c call) []byte {
 	switch {
 	case c.response:
@@ -248,7 +248,7 @@ func (s *lineSession) answer(c call) []byte {
 	return reply
 }
 
-// stop cancels the call that a notification names, if it is under way.
+// stop cancels the call that a notification names, if that call is in flight.
 func (s *lineSession) stop(params []byte) {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -264,7 +264,7 @@ func (s *lineSession) stop(params []byte) {
 	}
 }
 
-// agree takes the version out of the answer to initialize.
+// agree takes the protocol version from the answer to initialize.
 func (s *lineSession) agree(reply []byte) {
 	var answer struct {
 		Result struct {
@@ -276,7 +276,7 @@ func (s *lineSession) agree(reply []byte) {
 	}
 }
 
-// write writes an answer, whole and on a line of its own.
+// write writes one answer, whole and on its own line.
 func (s *lineSession) write(reply []byte) {
 	if reply == nil {
 		return

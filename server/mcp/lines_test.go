@@ -20,7 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// conversation talks to a graph over lines: in the process, or by the proxy.
+// conversation is a client of a graph over lines, either in the process or through the proxy.
 type conversation struct {
 	t    *testing.T
 	in   *io.PipeWriter
@@ -74,7 +74,7 @@ func both(t *testing.T, f func(t *testing.T, proxied bool)) {
 	}
 }
 
-// TestLines holds that each line is answered, bad ones too, and none ends the session.
+// TestLines checks that every line is answered, bad ones too, and that none ends the session.
 func TestLines(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servicetest.Reader, proxied)
@@ -120,8 +120,8 @@ func TestLineTooLong(t *testing.T) {
 	}
 }
 
-// TestLinesEnd holds that the answers under way when the input ends are written, the
-// last line's without a line end included.
+// TestLinesEnd checks that in-flight calls are still answered when the input ends, including a
+// last line without a line end.
 func TestLinesEnd(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servicetest.Reader, proxied)
@@ -150,8 +150,8 @@ func TestLinesEnd(t *testing.T) {
 	})
 }
 
-// TestLinesCancel holds that a cancelled call stops in the engine and is not answered,
-// and that the end of the context ends the session.
+// TestLinesCancel checks that a cancelled call stops in the engine and is not answered, and
+// that the end of the context ends the session.
 func TestLinesCancel(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		c := config(t)
@@ -196,7 +196,7 @@ func TestLinesContext(t *testing.T) {
 	}
 }
 
-// TestLinesSDKClient drives the lines with the SDK's own client.
+// TestLinesSDKClient runs a session over lines with the SDK's own client.
 func TestLinesSDKClient(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servicetest.Reader, proxied)
@@ -225,7 +225,7 @@ func TestLinesSDKClient(t *testing.T) {
 	})
 }
 
-// TestProxyRefused holds that what keeps a server from answering is told to the client.
+// TestProxyRefused checks that the client receives the reason if the server refuses a call.
 func TestProxyRefused(t *testing.T) {
 	for _, tt := range []struct {
 		status     int

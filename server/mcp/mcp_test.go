@@ -25,8 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve starts a server that takes the actor from a header, as authentication would
-// from a token.
+// serve starts a server that takes the actor from a header instead of a token.
 func serve(t testing.TB, c service.Config, opts mcp.Options) string {
 	t.Helper()
 	actors := map[string]*service.Actor{}
@@ -47,7 +46,7 @@ func serve(t testing.TB, c service.Config, opts mcp.Options) string {
 
 func config(t testing.TB) service.Config { return servicetest.Config(t, builtin.All("1.2.3")...) }
 
-// as adds the actor to every request of a client.
+// as is a transport that adds the actor to every request.
 type as struct{ actor *service.Actor }
 
 func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -111,10 +110,10 @@ func post(t *testing.T, url, version string, actor *service.Actor, body string) 
 	return resp, string(b)
 }
 
-// newest is the protocol version whose requests carry metadata of their own.
+// newest is the stateless protocol version, in which every request has metadata.
 const newest = "2026-07-28"
 
-// message is a request in the given protocol version.
+// message returns a request in the given protocol version.
 func message(version, method, params string) string {
 	if version != newest {
 		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
@@ -187,7 +186,7 @@ func TestClient(t *testing.T) {
 		t.Errorf("meta: %v", res.Meta)
 	}
 
-	// A fault of the caller is a result, in the wire envelope and without structure.
+	// A fault of the caller is a result with the wire envelope and without structured content.
 	res, err = s.CallTool(ctx, &sdk.CallToolParams{Name: "lookup_person", Arguments: map[string]any{"params": map[string]any{"nam": "ada"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -201,8 +200,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestOutputSchemas holds the structured results of the built-ins to what their
-// schemas promise.
+// TestOutputSchemas checks the structured results of the built-in tools against their output
+// schemas.
 func TestOutputSchemas(t *testing.T) {
 	ctx := context.Background()
 	c := servicetest.Config(t, builtin.Local("1.2.3")...)
@@ -267,14 +266,14 @@ func TestOutputSchemas(t *testing.T) {
 		}
 	}
 	for name := range schemas {
-		if !called[name] && name != "code_index" { // the graph is none of Go code
+		if !called[name] && name != "code_index" { // the graph does not hold Go code
 			t.Errorf("%s was not called", name)
 		}
 	}
 }
 
-// TestMasking holds the answers for tools that do not exist, that are hidden and that
-// are denied to be the same to the byte, headers included.
+// TestMasking checks that the answers for unknown, hidden and denied tools are equal byte for
+// byte, headers included.
 func TestMasking(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, version := range []string{"2025-06-18", "2025-11-25", newest} {
@@ -288,7 +287,7 @@ func TestMasking(t *testing.T) {
 			}
 			return b.String() + body
 		}
-		// The names have one length, so that the answers' lengths do not differ for it.
+		// The names have the same length, so that the answers have the same length too.
 		want := strings.ReplaceAll(answer("graph_nosuch"), "graph_nosuch", "X")
 		for _, name := range []string{"graph_mutate", "schema__get_", "find_person_"} {
 			if got := strings.ReplaceAll(answer(name), name, "X"); got != want {
@@ -401,8 +400,8 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// TestHeaders holds that each header that the transport wants is wanted, and that what
-// refuses a request is JSON, too.
+// TestHeaders checks that the server requires each header of the transport, and that refusals
+// are JSON too.
 func TestHeaders(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	good := http.Header{
@@ -444,8 +443,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestRepeatedHeaders sends headers twice that a request has once, in both orders: the same
-// value twice is refused too.
+// TestRepeatedHeaders repeats headers that a request may have only once, in both orders. The
+// server must refuse a repeated header even if its values are equal.
 func TestRepeatedHeaders(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, tt := range []struct {
@@ -481,7 +480,7 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 }
 
-// hung is a graph whose snapshots panic, or wait until the context ends.
+// hung is a graph whose snapshots panic or block until the context ends.
 type hung struct {
 	engine.Graph
 	panics  bool

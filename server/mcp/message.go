@@ -10,29 +10,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// message is one JSON-RPC message. Its raw parts are slices of the body that it was
-// read from.
+// message is one JSON-RPC message. Its raw parts are slices of the body that it was read from.
 type message struct {
-	raw      []byte // the whole of it
-	id       []byte // a JSON string or number as it was sent; nil for a notification
+	raw      []byte // the whole message
+	id       []byte // a JSON string or number as sent; nil for a notification
 	method   string
-	response bool   // an answer to a question of the server's, of which there are none
+	response bool   // an answer to the server, which never asks anything
 	params   []byte // nil when absent or null
 
-	// Members of params, when that is an object.
+	// Members of params, if params is an object.
 	name, uri, args, meta []byte
 }
 
-// isCall reports whether the message wants an answer.
+// isCall reports whether the message needs an answer.
 func (m *message) isCall() bool { return m.id != nil }
 
 // maxDepth is how deep the values of a message may nest.
 const maxDepth = 1000
 
-// maxID is how many bytes an id may have: every answer repeats it.
+// maxID is how many bytes an id may have. It is bounded because every answer repeats the id.
 const maxID = 1 << 10
 
-// badMessage is a body, or a part of one, that is no message.
+// badMessage is the error for a body that is not a message, or that contains a part that is not
+// one.
 type badMessage struct {
 	code   int64
 	detail string
@@ -41,11 +41,10 @@ type badMessage struct {
 
 func (e *badMessage) Error() string { return e.detail }
 
-// decoders are kept because each has a buffer and stacks of its own.
+// decoders is a pool because each decoder has its own buffer and stacks.
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
-// readMessages reads a body, one message or a batch of them. The error is a
-// *badMessage.
+// readMessages reads a body, which is one message or a batch. The error is a *badMessage.
 func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	if tooDeep(body) {
 		return nil, false, &badMessage{code: codeInvalidRequest, detail: fmt.Sprintf("the message nests deeper than %d levels", maxDepth)}
@@ -67,7 +66,7 @@ func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	return msgs, batch, nil
 }
 
-// plain is a decoder's error without the prefix that names the package.
+// plain returns the text of a decoder's error without the prefix that names the package.
 func plain(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends too early"
@@ -79,7 +78,7 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// reader cuts messages out of a body.
+// reader splits a body into messages.
 type reader struct {
 	d    *jsontext.Decoder
 	body []byte
@@ -120,7 +119,7 @@ func (r reader) all() (msgs []message, batch bool, err error) {
 	return msgs, true, r.end()
 }
 
-// rest counts the elements of a batch, n of which were read.
+// rest returns the number of elements of a batch. n of them have been read already.
 func (r reader) rest(n int) (int, error) {
 	for r.d.PeekKind() != ']' {
 		if err := r.d.SkipValue(); err != nil {
@@ -131,7 +130,7 @@ func (r reader) rest(n int) (int, error) {
 	return n, nil
 }
 
-// end makes sure that nothing follows.
+// end checks that nothing follows.
 func (r reader) end() error {
 	if _, err := r.d.ReadToken(); err != io.EOF {
 		return &badMessage{code: codeParse, detail: "the message is no JSON: something follows its end"}
@@ -196,7 +195,7 @@ func (r reader) message() (m message, err error) {
 	return m, nil
 }
 
-// params reads the parameters and cuts out the members that transports need.
+// params reads the parameters and records the members that the transports need.
 func (r reader) params(m *message) error {
 	switch r.d.PeekKind() {
 	case 'n':
@@ -233,8 +232,8 @@ func (r reader) params(m *message) error {
 	return nil
 }
 
-// members reads an object and calls f after each name, for it to read the value.
-// opened is told where the object begins.
+// members reads an object. It calls opened with the offset at which the object begins, and then
+// f after each name; f must read the value.
 func (r reader) members(f func(key string) error, opened func(from int64)) error {
 	if _, err := r.d.ReadToken(); err != nil {
 		return err
@@ -253,7 +252,7 @@ func (r reader) members(f func(key string) error, opened func(from int64)) error
 	return err
 }
 
-// value reads a value as a part of the body.
+// value reads a value and returns it as a slice of the body.
 func (r reader) value() ([]byte, error) {
 	v, err := r.d.ReadValue()
 	if err != nil {
@@ -263,8 +262,8 @@ func (r reader) value() ([]byte, error) {
 	return r.body[end-int64(len(v)) : end : end], nil
 }
 
-// known returns a member's name, which for the names that are looked for takes no
-// memory.
+// known returns the name of a member. It does not allocate for the names that this package
+// uses.
 func known(v []byte) string {
 	switch string(v) {
 	case `"jsonrpc"`:
@@ -287,7 +286,7 @@ func known(v []byte) string {
 	return unquoted(v)
 }
 
-// unquoted returns the string that a JSON string stands for, and "" for anything else.
+// unquoted returns the value of a JSON string, or "" for any other input.
 func unquoted(v []byte) string {
 	if len(v) < 2 || v[0] != '"' {
 		return ""
@@ -299,7 +298,7 @@ func unquoted(v []byte) string {
 	return string(b)
 }
 
-// tooDeep reports whether a text nests deeper than maxDepth, if it is JSON at all.
+// tooDeep reports whether text nests deeper than maxDepth. It assumes that text is valid JSON.
 func tooDeep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

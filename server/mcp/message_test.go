@@ -74,8 +74,8 @@ func TestReadMessages(t *testing.T) {
 	}
 }
 
-// FuzzReadMessages holds the reader against encoding/json: what it takes means the same
-// there.
+// FuzzReadMessages compares the reader with encoding/json: a text that the reader accepts must
+// have the same meaning for both.
 func FuzzReadMessages(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":[1,{}]},"_meta":{"k":"v"}}}`,

@@ -11,12 +11,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// naming finds the names of tools in texts for clients, so that a caller reads of no tool
-// that it may not see. The unit that is left out is the sentence.
+// naming finds the names of tools in texts for clients, so that texts do not name a tool that
+// the caller may not see. The unit of redaction is the sentence.
 type naming struct {
-	ordinary map[string]bool     // by each name, whether it could be a word of a text
+	ordinary map[string]bool     // by name: whether the name could be an ordinary word
 	longest  int                 // bytes of the longest name
-	mentions map[string][]string // other tools that a tool's texts name, by the tool's name
+	mentions map[string][]string // by tool: the other tools that its texts name
 }
 
 func newNaming(tools []*tool.Descriptor) *naming {
@@ -35,7 +35,8 @@ func newNaming(tools []*tool.Descriptor) *naming {
 	return n
 }
 
-// in lists the tools that a text names. A text that quotes JSON has its quotes escaped.
+// in returns the tools that a text names, sorted. In a text that quotes JSON, the quotes are
+// escaped.
 func (n *naming) in(text string) []string {
 	text = strings.ReplaceAll(text, `\"`, `"`)
 	var found []string
@@ -53,8 +54,8 @@ func (n *naming) in(text string) []string {
 	return slices.Compact(found)
 }
 
-// run adds the names in text[start:end], which are letters, digits, _ and -. A name starts
-// and ends where a word does: get_user is named in get_user-by-id, and not in get_users.
+// run appends the names in text[start:end], which consists of letters, digits, _ and -. A name
+// must start and end at a word boundary: get_user-by-id contains get_user, get_users does not.
 func (n *naming) run(found []string, text string, start, end int) []string {
 	for i := start; i < end; i++ {
 		if !boundary(text, i) {
@@ -69,7 +70,7 @@ func (n *naming) run(found []string, text string, start, end int) []string {
 			if !ok {
 				continue
 			}
-			// An ordinary word, such as callers, is a name where it stands in quotes.
+			// A name that could be an ordinary word, such as callers, counts only in quotes.
 			if !ordinary || quoted(text, i-1) && quoted(text, j) {
 				found = append(found, name)
 			}
@@ -91,7 +92,7 @@ func quoted(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] == '`' || text[i] == '"')
 }
 
-// nameSet is the names of the tools that a caller sees.
+// nameSet holds the names of the tools that a caller may see.
 type nameSet map[string]bool
 
 func namesOf(seen []*tool.Descriptor) nameSet {
@@ -102,12 +103,12 @@ func namesOf(seen []*tool.Descriptor) nameSet {
 	return set
 }
 
-// hides reports whether one of the names is not among the tools that are seen.
+// hides reports whether any of the names is missing from the tools that the caller may see.
 func hides(names []string, seen nameSet) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !seen[name] })
 }
 
-// tool returns a tool for a caller who sees the given tools.
+// tool returns a copy of t whose texts name only tools in seen, or t itself if they already do.
 func (n *naming) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
 	if !hides(n.mentions[t.Name], seen) {
 		return t
@@ -133,8 +134,8 @@ func (n *naming) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
 // described matches the descriptions in a JSON Schema.
 var described = regexp.MustCompile(`"description":"(?:[^"\\]|\\.)*"`)
 
-// text leaves out the sentences that name a tool which is not among those seen. Of a
-// text that would be left empty it keeps the clauses that name none.
+// text removes the sentences that name a tool outside seen. If that removes everything, text
+// keeps the clauses that name no such tool.
 func (n *naming) text(s string, seen nameSet) string {
 	if !hides(n.in(s), seen) {
 		return s
@@ -154,8 +155,8 @@ var (
 	clauseEnd   = regexp.MustCompile(`[.!?;]\s+|\n+`)
 )
 
-// without leaves out the parts of a text, each up to an end with its blanks, that name
-// a tool which is not among those seen.
+// without splits a text after each match of end and removes the parts that name a tool outside
+// seen.
 func (n *naming) without(s string, end *regexp.Regexp, seen nameSet) string {
 	var kept strings.Builder
 	for s != "" {

@@ -72,7 +72,7 @@ func TestNamesInText(t *testing.T) {
 	}
 }
 
-// BenchmarkNaming reads the texts of a thousand tools, as the start of a server does.
+// BenchmarkNaming reads the texts of a thousand tools, as a server does at its start.
 func BenchmarkNaming(b *testing.B) {
 	var tools []*tool.Descriptor
 	for i := range 1000 {

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestPairThroughAClient lists, finds, runs and pages with the Go SDK's client where
-// stored queries are run by a pair of tools, as callers who may run different ones.
+// TestPairThroughAClient lists, finds, runs and pages stored queries through the meta tools,
+// with the Go SDK's client and as actors who may run different queries.
 func TestPairThroughAClient(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold, c.Limits.MaxRows = 1, 2
@@ -84,8 +84,8 @@ func TestPairThroughAClient(t *testing.T) {
 	}
 }
 
-// TestPairMasking holds that for one who may run no query the pair does not exist, to
-// the byte, and that a query that one may not run is as one that does not exist.
+// TestPairMasking checks two answers byte for byte. For an actor who may run no query, the meta
+// tools do not exist. A query that an actor may not run answers like an unknown one.
 func TestPairMasking(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold = 1
@@ -116,8 +116,8 @@ func TestPairMasking(t *testing.T) {
 	}
 }
 
-// TestVersions holds that the schema's version in the metadata changes with the schema
-// of main alone, and that the catalog's does not.
+// TestVersions checks that the schema version in the metadata changes only with the schema of
+// main, and that the catalog version then stays the same.
 func TestVersions(t *testing.T) {
 	c := config(t)
 	url := serve(t, c, mcp.Options{})

@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// graphPrompts are the prompts of every graph. Who may read main may get them.
+// graphPrompts returns the prompts of every graph. A caller needs the right to read main.
 func (s *surface) graphPrompts() []Prompt {
 	return []Prompt{
 		{Gates: readMain(), Get: s.writeQuery, Info: &mcp.Prompt{
@@ -39,7 +39,7 @@ func (s *surface) graphPrompts() []Prompt {
 }
 
 const (
-	// Of a large schema a prompt shows the first types and stored queries only.
+	// The limits of a prompt for a large schema, which shows only the first types and queries.
 	maxPromptTypes   = 60
 	maxPromptQueries = 30
 	maxPromptPaths   = 3
@@ -63,8 +63,8 @@ func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*m
 	return res, err
 }
 
-// queryGuide guides to a query about the types that are listed with commas, all of them
-// if none is.
+// queryGuide returns a guide to a query about the types in listed, which commas separate. If
+// listed names none, the guide covers all types.
 func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.GetPromptResult, error) {
 	schema, queries, err := s.known(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*
 	return res, err
 }
 
-// filterGuide guides to conditions on the node type called name.
+// filterGuide returns a guide to conditions on the node type called name.
 func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.GetPromptResult, error) {
 	schema, _, err := s.known(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	return w.result("A guide to conditions on "+n.Name, s.graph.ForModel().MaxBytes)
 }
 
-// known returns the schema of main and the stored queries that the caller may know of.
+// known returns the schema of main and the stored queries that the caller may see.
 func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuery, error) {
 	actor := service.ActorFrom(ctx)
 	schema, err := s.graph.Schema(ctx, actor, "")
@@ -185,7 +185,7 @@ func noType(argument, name string, s *catalog.Schema) error {
 	return badPrompt(message)
 }
 
-// prompt is the text of a prompt in the making.
+// prompt collects the text of a prompt.
 type prompt struct{ b strings.Builder }
 
 func (w *prompt) line(s string) {
@@ -195,8 +195,7 @@ func (w *prompt) line(s string) {
 
 func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n") }
 
-// types lists the node types of the names, all when there are none, and the edges at
-// them.
+// types lists the named node types, or all if names is empty, and the edges at them.
 func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	of := func(name string) bool { return len(names) == 0 || names[name] }
 	w.section("Node types")
@@ -244,7 +243,7 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 	return nil
 }
 
-// queries lists the stored queries that use one of the types, all when there are none.
+// queries lists the stored queries that use one of the types, or all if types is empty.
 func (w *prompt) queries(queries []tool.StoredQuery, types map[string]bool) {
 	shown := 0
 	for _, q := range queries {
@@ -272,7 +271,8 @@ func uses(q *plan.Query, types map[string]bool) bool {
 	return false
 }
 
-// result is the prompt. The error is a *service.Oversize when it has more than most bytes.
+// result returns the prompt. The error is a *service.Oversize if the text is longer than the
+// limit most, in bytes.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
 		return nil, &service.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}

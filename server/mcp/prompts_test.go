@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// half lets everybody read main, and invoke find_person alone.
+// half allows everyone to read main and to invoke only find_person.
 type half struct{ servicetest.Policy }
 
 func (half) Allowed(_ *service.Actor, g tool.Grant) bool {
@@ -60,15 +60,15 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%s %v: %v, want %s", tt.name, tt.args, err, tt.want)
 		}
 	}
-	// Without a types argument all types are shown.
+	// Without a types argument the prompt shows all types.
 	res, err := reader.GetPrompt(ctx, &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": "x"}})
 	if err != nil || !strings.Contains(res.Messages[0].Content.(*sdk.TextContent).Text, "- $person knows $person2: Knows: Person -> Person") {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
 
-// TestPromptsMasked holds that a prompt that may not be got answers as one that does not
-// exist.
+// TestPromptsMasked checks that a prompt that the actor may not get answers like an unknown
+// one.
 func TestPromptsMasked(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, actor := range []*service.Actor{servicetest.Bot, servicetest.Nobody, servicetest.Drafter} {
@@ -85,8 +85,8 @@ func TestPromptsMasked(t *testing.T) {
 	}
 }
 
-// TestNamedQueries holds that catalog and prompts name the stored queries that tools/list
-// lists, and no other.
+// TestNamedQueries checks that the catalog and the prompts name exactly the stored queries that
+// tools/list lists.
 func TestNamedQueries(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)
@@ -145,7 +145,7 @@ func TestCatalogResource(t *testing.T) {
 	}
 }
 
-// TestReferenceResource holds that the reference is in the graph's names.
+// TestReferenceResource checks that the reference uses the names of the graph.
 func TestReferenceResource(t *testing.T) {
 	s := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Reader)
 	res, err := s.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "omnigraph://gq-reference"})
@@ -158,8 +158,9 @@ func TestReferenceResource(t *testing.T) {
 	}
 }
 
-// TestLargestPrompts: prompts and resources keep to max_bytes, and so do their arguments
-// to the bound of texts. Lists are cut and say so; the rest is refused with what to ask for.
+// TestLargestPrompts checks that prompts and resources stay within max_bytes, and that their
+// arguments stay within the limit of texts. Lists are cut and say so; all else is refused with
+// an error that names a smaller request.
 func TestLargestPrompts(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)

@@ -16,13 +16,13 @@ import (
 // Remote is the MCP endpoint of a graph on a server.
 type Remote struct {
 	URL    string
-	Token  string       // the bearer token; empty sends none
-	Client *http.Client // nil for the default
+	Token  string       // the bearer token; if empty, none is sent
+	Client *http.Client // nil means http.DefaultClient
 }
 
-// ProxyLines forwards the messages of one client, a line each as with [ServeLines], to
-// a server, and its answers back. What keeps the server from answering is answered
-// with an error that says so; the session goes on.
+// ProxyLines forwards the messages of one client, one per line as with [ServeLines], to a
+// server, and forwards the answers to the client. If the server does not answer, ProxyLines
+// answers the call with an error that gives the reason, and the session goes on.
 func ProxyLines(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
 	if remote.Client == nil {
 		remote.Client = http.DefaultClient
@@ -87,7 +87,7 @@ func (r *Remote) send(ctx context.Context, version string, m *message) ([]byte, 
 	return nil, refusal(resp, body)
 }
 
-// refusal says what a server answered instead of a JSON-RPC message.
+// refusal returns an error that describes an answer that is not a JSON-RPC message.
 func refusal(resp *http.Response, body []byte) error {
 	var envelope struct {
 		Error json.RawMessage `json:"error"`

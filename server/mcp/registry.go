@@ -11,32 +11,33 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// What a surface offers beside the tools of its graph. Each thing is listed for the
-// callers that hold all of its gates, on the gate's branch or main, and is for all
-// others as if it did not exist. No gates means everyone.
+// The kinds of things that a surface offers in addition to the tools of its graph. A caller
+// sees a thing only if it has all of its gates, each on the gate's branch or, if the gate names
+// none, on main. For all other callers the thing does not exist. A thing without gates is for
+// everyone.
 type (
-	// Tool is a tool whose results are not the JSON of a graph's answer.
+	// Tool is a tool with a handler of its own; its results need not be the JSON of a graph.
 	Tool struct {
 		Info  *mcp.Tool
 		Gates []tool.Grant
 		Call  mcp.ToolHandler
 	}
 
-	// Resource is a resource with a URI of its own.
+	// Resource is a resource with a fixed URI.
 	Resource struct {
 		Info  *mcp.Resource
 		Gates []tool.Grant
 		Read  mcp.ResourceHandler
 	}
 
-	// Template is the resources whose URIs fit a template.
+	// Template is a template of URIs with one handler for all resources that match it.
 	Template struct {
 		Info  *mcp.ResourceTemplate
 		Gates []tool.Grant
 		Read  mcp.ResourceHandler
 	}
 
-	// Prompt is a prompt.
+	// Prompt is a prompt with its handler.
 	Prompt struct {
 		Info  *mcp.Prompt
 		Gates []tool.Grant
@@ -44,8 +45,8 @@ type (
 	}
 )
 
-// register adds what the options offer, and the graph's own resources and prompts, to
-// the server, each behind its gates.
+// register adds the things from the options and the graph's own resources and prompts to the
+// server, each behind its gates.
 func (s *surface) register(opts Options) {
 	for i := range opts.Tools {
 		t := &opts.Tools[i]
@@ -72,7 +73,7 @@ func (s *surface) register(opts Options) {
 		s.prompts[p.Info.Name] = &p
 		s.server.AddPrompt(p.Info, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if !s.granted(ctx, p.Gates) {
-				// As the SDK says it of a prompt that does not exist.
+				// The SDK's own error for a prompt that does not exist.
 				return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("unknown prompt %q", p.Info.Name)}
 			}
 			return p.Get(ctx, req)
@@ -80,8 +81,7 @@ func (s *surface) register(opts Options) {
 	}
 }
 
-// gatedRead answers for a resource that the caller may not read as for one that does
-// not exist.
+// gatedRead wraps read. It answers a caller without the gates as if the resource did not exist.
 func (s *surface) gatedRead(gates []tool.Grant, read mcp.ResourceHandler) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		if !s.granted(ctx, gates) {
@@ -91,7 +91,7 @@ func (s *surface) gatedRead(gates []tool.Grant, read mcp.ResourceHandler) mcp.Re
 	}
 }
 
-// granted reports whether the caller holds all of the gates.
+// granted reports whether the caller has all of the gates.
 func (s *surface) granted(ctx context.Context, gates []tool.Grant) bool {
 	actor := service.ActorFrom(ctx)
 	for _, g := range gates {

@@ -18,10 +18,10 @@ const (
 	catalogURI   = "omnigraph://catalog"
 )
 
-// readMain are the gates of what tells of the schema or the data of main.
+// readMain returns the gates of everything that shows the schema or the data of main.
 func readMain() []tool.Grant { return []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}} }
 
-// graphResources are the resources of every graph. Who may read main may read them.
+// graphResources returns the resources of every graph. A caller needs the right to read main.
 func (s *surface) graphResources() []Resource {
 	gates := readMain()
 	return []Resource{
@@ -113,8 +113,8 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 	return list(s, "queries", entries)
 }
 
-// text is a resource that is whole or not there. The error is a *service.Oversize, which
-// says what to ask for instead, when it has more bytes than an answer may have.
+// text returns a resource, always whole. If it has more bytes than an answer may have, the
+// error is a *service.Oversize, and less names a smaller request.
 func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	if most := s.graph.ForModel().MaxBytes; len(text) > most {
 		return nil, &service.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
@@ -122,8 +122,8 @@ func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }
 
-// list is a resource that is an object with a list under a name, as much of the list as
-// an answer has room for. An object whose list is cut says so.
+// list returns a resource that is an object with the list in the member name. It includes as
+// many entries as an answer has room for; the object says so if some are missing.
 func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult, error) {
 	const cut = `],"truncated":true,"truncated_by":"bytes"}`
 	most := s.graph.ForModel().MaxBytes - len(cut)
@@ -144,8 +144,7 @@ func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult,
 	return s.text(string(b)+"]}", "")
 }
 
-// masked answers for a resource that the caller may not read as for one that does not
-// exist.
+// masked replaces a Forbidden error with the error for a resource that does not exist.
 func masked(uri string, err error) error {
 	var forbidden *service.Forbidden
 	if errors.As(err, &forbidden) {

@@ -9,10 +9,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// session returns a session of the server's for a protocol version. The SDK's methods
+// session returns a session of the server for a protocol version. The SDK's methods
 // want one for what they look up in it, the server and the client's version above
-// all. Nothing is sent over it: it is closed already, and what a handler asked the
-// client for would fail, as is right where no client can be asked.
+// all. The session is closed already, so nothing can be sent over it. A handler that asks the
+// client something gets an error, which is correct for a stateless server.
 func (s *surface) session(version string, initialized bool) (*mcp.ServerSession, error) {
 	state := &mcp.ServerSessionState{}
 	if initialized {
@@ -26,7 +26,7 @@ func (s *surface) session(version string, initialized bool) (*mcp.ServerSession,
 	return session, session.Close()
 }
 
-// closed is a transport that nothing comes in by.
+// closed is a transport that never receives a message and cannot send one.
 type closed struct{}
 
 var errNoClient = errors.New("nothing can be sent to the client of a stateless server")

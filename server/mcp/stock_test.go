@@ -14,9 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// TestLikeStock holds the answers of the own handler to be those of the SDK's over the
-// same server, wherever the SDK's follow the rules of this surface. They do not where
-// it answers plain text: there the statuses are the same, and the own answer is JSON.
+// TestLikeStock compares the answers of this package's handler with those of the SDK's handler
+// over the same server, except where the two intentionally differ. Where the SDK's handler
+// answers plain text, the statuses must be equal and our answer must be JSON.
 func TestLikeStock(t *testing.T) {
 	own, stock := mcp.Both(servicetest.Graph(t, config(t)), mcp.Options{Prompts: []mcp.Prompt{greeting}})
 	calls := []string{
@@ -55,7 +55,7 @@ func TestLikeStock(t *testing.T) {
 				}
 				compared++
 				if method == "server/discover" && version == newest {
-					// The one difference: a version that initialize alone knows.
+					// The only difference: a version that is supported for initialize alone.
 					versions := wantValue.(map[string]any)["result"].(map[string]any)
 					versions["supportedVersions"] = versions["supportedVersions"].([]any)[:4]
 				}
@@ -70,7 +70,7 @@ func TestLikeStock(t *testing.T) {
 	}
 }
 
-// TestRefusedLikeStock compares what is refused before any method is called.
+// TestRefusedLikeStock compares refusals that happen before any method is called.
 func TestRefusedLikeStock(t *testing.T) {
 	own, stock := mcp.Both(servicetest.Graph(t, config(t)), mcp.Options{})
 	for _, tt := range []struct{ version, body string }{
@@ -119,7 +119,7 @@ func serveOne(h http.Handler, version string, actor *service.Actor, body string)
 	return w
 }
 
-// parsed returns the body as a value, nil when it is none or plain text.
+// parsed returns the decoded body, or nil if it is empty or plain text.
 func parsed(t *testing.T, w *httptest.ResponseRecorder) any {
 	t.Helper()
 	if w.Body.Len() == 0 || w.Header().Get("Content-Type") != "application/json" {

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// instructions tell a model how to begin; %s says how stored queries are run.
+// instructions tell a model how to begin. %s stands for the way to run stored queries.
 const instructions = `This server is one typed property graph with branches and commits. ` +
 	`Start with type_describe: it lists the node and edge types, and says of one what a query needs of it. ` +
 	`Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names. ` +
@@ -29,7 +29,7 @@ const instructions = `This server is one typed property graph with branches and 
 	`A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token. ` +
 	`An error names what was found and what was wanted.`
 
-// How stored queries are run in the two modes.
+// How a model runs stored queries in the two modes.
 const (
 	queriesAsTools = `which is a tool of its own with typed parameters inside "params"`
 	queriesByPair  = `which ` + service.ListQueries + ` finds and ` + service.RunQuery + ` runs`
@@ -42,8 +42,8 @@ func instructionsFor(g *service.Graph) string {
 	return fmt.Sprintf(instructions, queriesAsTools)
 }
 
-// methods are the ones that are served. What the SDK would answer beyond them has
-// nothing behind it here.
+// methods are the methods that the surface serves. The SDK would accept others too, but the
+// surface does not implement them.
 var methods = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true,
 	"tools/list": true, "tools/call": true,
@@ -53,8 +53,8 @@ var methods = map[string]bool{
 	"notifications/roots/list_changed": true,
 }
 
-// surface is a graph as an MCP server. The server is shared by all callers; what each
-// sees of it is filtered on the way out.
+// surface is the MCP server of a graph. All callers share it; the results are filtered for each
+// caller.
 type surface struct {
 	graph  *service.Graph
 	server *mcp.Server
@@ -63,20 +63,20 @@ type surface struct {
 
 	tools     map[*tool.Descriptor]*mcp.Tool
 	names     map[string]bool
-	encoded   map[*mcp.Tool][]byte // the tools as JSON, which does not change
-	own       map[string]bool      // the names of the tools that are not the graph's
+	encoded   map[*mcp.Tool][]byte // the JSON of the tools, which does not change
+	own       map[string]bool      // the names of the tools from the options
 	resources map[string]*Resource // by URI
 	templates map[string]*Template // by URI template
 	prompts   map[string]*Prompt   // by name
 
-	// The whole of the server's methods with the middleware in front, and the sessions
-	// in which they are called: one of the protocol versions that say the client's
-	// once, and one of those that say it in each request.
+	// chain calls the methods of the server through the middleware. The sessions are those in which
+	// it is called: stateful for the protocol versions in which initialize sends the client's data
+	// once, and stateless for those in which every request carries it.
 	chain               mcp.MethodHandler
 	stateful, stateless *mcp.ServerSession
 
 	implementation *mcp.Implementation
-	serverInfo     []byte // implementation as JSON
+	serverInfo     []byte // the JSON of implementation
 }
 
 func newSurface(g *service.Graph, opts Options) *surface {
@@ -117,7 +117,7 @@ func newSurface(g *service.Graph, opts Options) *surface {
 		panic(err)
 	}
 	if s.serverInfo, err = service.JSON(s.implementation); err != nil {
-		panic(err) // strings
+		panic(err) // strings always encode
 	}
 	return s
 }
@@ -136,7 +136,7 @@ func encodeTool(t *mcp.Tool) []byte {
 	return b
 }
 
-// describe returns a tool as clients read it.
+// describe returns the description of a tool that clients receive.
 func describe(d *tool.Descriptor) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
 	t := &mcp.Tool{
@@ -152,7 +152,7 @@ func describe(d *tool.Descriptor) *mcp.Tool {
 	return t
 }
 
-// cacheable makes everything private, because lists are filtered per caller.
+// cacheable marks every answer private, because lists are filtered per caller.
 func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 	c.CacheScope, c.TTLMs = "private", int(listTTL.Milliseconds())
 	if _, ok := req.(*mcp.ReadResourceRequest); ok {
@@ -160,7 +160,7 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 	}
 }
 
-// receive stands around every method.
+// receive is the middleware around every method.
 func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -189,7 +189,7 @@ func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// call runs a tool.
+// call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	answer, err := s.graph.Call(ctx, service.ActorFrom(ctx), req.Params.Name, req.Params.Arguments, s.graph.ForModel())
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		if err != nil {
 			return nil, err
 		}
-		// No structuredContent: clients hold it against the output schema even then.
+		// No structuredContent: clients check it against the output schema even for errors.
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
 	}
 	res := &mcp.CallToolResult{
@@ -218,8 +218,8 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	return res, nil
 }
 
-// filter takes out of a result what the caller may not see or read of, and puts tools
-// into the catalog's order.
+// filter removes from a result what the caller may not see, and sorts tools in the order of the
+// catalog.
 func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 	switch list := res.(type) {
 	case *mcp.ListToolsResult:
@@ -259,14 +259,14 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 	return nil
 }
 
-// The members of _meta.
+// The members of _meta that Omnigraph adds.
 const (
 	metaSchema  = "omnigraph/schemaVersion"
 	metaCatalog = "omnigraph/catalogVersion"
 	metaCommit  = "omnigraph/commit"
 )
 
-// stamp adds the versions by which clients know that what they cached is out of date.
+// stamp adds the versions that tell clients when their cached data is out of date.
 func (s *surface) stamp(ctx context.Context, method string, res mcp.Result) error {
 	if res == nil || method == "ping" || strings.HasPrefix(method, "notifications/") {
 		return nil // these results carry no metadata
@@ -284,8 +284,8 @@ func (s *surface) stamp(ctx context.Context, method string, res mcp.Result) erro
 	return nil
 }
 
-// mapped makes sure that an error of the SDK's reaches the client with a code: other
-// errors would be sent with code 0 and their text.
+// mapped makes sure that an error from the SDK has a code. Without a code, the SDK would send
+// the error with code 0 and its own text.
 func (s *surface) mapped(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {
@@ -294,7 +294,7 @@ func (s *surface) mapped(ctx context.Context, err error) error {
 	return s.fail(ctx, err)
 }
 
-// fail reports an error that has no place in a tool's result.
+// fail reports an error that cannot be part of a tool's result.
 func (s *surface) fail(ctx context.Context, err error) error {
 	fault := s.graph.Report(ctx, err)
 	code := int64(codeInternal)
@@ -304,8 +304,8 @@ func (s *surface) fail(ctx context.Context, err error) error {
 	return &jsonrpc.Error{Code: code, Message: fault.Body.Error}
 }
 
-// unknown is the one answer for tools that do not exist and for those that the caller
-// may not know of.
+// unknown returns the error for a tool that does not exist. It also serves for a tool that the
+// caller may not see, so that the two cases look the same.
 func unknown(name string) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: (&service.UnknownTool{Name: name}).Error()}
 }

@@ -15,7 +15,7 @@ type cleanupBody struct {
 
 type verifyBody struct{}
 
-// verify reads everything that is stored, and lists what is wrong with it.
+// verify reads all stored data and lists the faults that it finds.
 func (x *exchange) verify() error {
 	o, err := x.body(&verifyBody{})
 	if err != nil {
@@ -27,7 +27,7 @@ func (x *exchange) verify() error {
 	return x.answer(&service.Verify{}, service.Encoding{})
 }
 
-// cleanup makes commits of the past unreadable.
+// cleanup deletes old commits, which can then no longer be read.
 func (x *exchange) cleanup() error {
 	var b cleanupBody
 	o, err := x.body(&b)

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// stored is a graph that is kept somewhere, where err is found.
+// stored is a graph whose Verify returns err.
 type stored struct {
 	engine.Graph
 	err error

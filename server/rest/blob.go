@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// blob answers with the bytes of a Blob, or a part of them.
+// blob answers with the bytes of a Blob, or with a range of them.
 func (x *exchange) blob() error {
 	p := service.BlobPlace{
 		Entity: plan.Node, Type: x.query.Get("type"), ID: x.query.Get("id"), Property: x.query.Get("property"),
@@ -34,8 +34,8 @@ func (x *exchange) blob() error {
 	h := x.w.Header()
 	h.Set("ETag", entityTag(answer.Commit))
 	h.Set("Cache-Control", cacheable)
-	// Whoever stored the bytes is not to run scripts in the browser of whoever looks at
-	// them: they are never shown, whatever they are.
+	// Browsers must never display the bytes: otherwise a user who stores a blob could run scripts
+	// in the browser of another user who opens it.
 	h.Set("Content-Type", mediaBytes)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -44,7 +44,7 @@ func (x *exchange) blob() error {
 	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
 	if w.refused != 0 {
 		if w.refused == http.StatusRequestedRangeNotSatisfiable {
-			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also of a range that is malformed
+			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also for a malformed range
 		}
 		h.Del("Content-Disposition")
 		h.Del("Content-Security-Policy")
@@ -59,10 +59,11 @@ func (x *exchange) blob() error {
 	return nil
 }
 
-// ranged takes from http.ServeContent the faults that it answers in a form of its own.
+// ranged catches the errors of http.ServeContent, so that blob can answer them with the error
+// envelope.
 type ranged struct {
 	http.ResponseWriter
-	refused int // the status of the fault
+	refused int // the status of the error; 0 for none
 }
 
 func (w *ranged) WriteHeader(status int) {

@@ -31,7 +31,7 @@ edge Cites: Doc -> Doc {
 }
 `
 
-// served starts a server over a graph, whose every request is the actor's.
+// served starts a server for a graph. All of its requests come from the actor.
 func served(t *testing.T, g engine.Graph, actor *service.Actor) *httptest.Server {
 	t.Helper()
 	c := service.Config{ID: "people", Graph: g, Authorizer: servicetest.Policy{}}
@@ -104,7 +104,7 @@ func testBlob(t *testing.T, g engine.Graph) {
 	if resp.StatusCode != 200 || !bytes.Equal(b, page) || resp.Header.Get("ETag") != tag || resp.Header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("whole: %s %v", resp.Status, resp.Header)
 	}
-	// A browser that is led there neither shows the bytes nor runs them.
+	// A browser that opens the URL must neither display the bytes nor run them.
 	for name, want := range map[string]string{
 		"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 		"Content-Disposition": "attachment; filename=photo", "Cache-Control": "private, no-cache",

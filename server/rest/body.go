@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// object reads the body, of at most so many bytes, as a JSON object. No body at all is
-// an empty object.
+// object reads the body as a JSON object. The body may have no more bytes than most. An empty
+// body counts as an empty object.
 func (x *exchange) object(most int64) (*tool.Object, error) {
 	if x.r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -41,11 +41,11 @@ func (x *exchange) object(most int64) (*tool.Object, error) {
 	return o, err
 }
 
-// body reads the members of a request's body into a struct, which is therefore all that
-// documents need to know of it. Faults are noted in the object, which the caller closes.
+// body reads the members of the request body into a struct. The OpenAPI document describes the
+// body from the same struct. body records faults in the object; the caller must call Done.
 func (x *exchange) body(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
 
-// textBody is body for a request that carries a text in GQ or a schema.
+// textBody is body with the size limit for a request that contains GQ text or a schema.
 func (x *exchange) textBody(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxText, into) }
 
 func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
@@ -60,8 +60,8 @@ func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
 // readMembers reads the members of an object into the struct that into points to.
 func readMembers(o *tool.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
 
-// members reads the fields of a struct: those that are no pointers are required. A field
-// of the type map is one that the caller reads as it is written.
+// members reads the fields of a struct. A field that is not a pointer is required. members
+// skips fields of type map; the caller reads those unparsed.
 func members(o *tool.Object, into reflect.Value) {
 	for field, v := range into.Fields() {
 		if field.Anonymous {
@@ -96,7 +96,7 @@ func members(o *tool.Object, into reflect.Value) {
 	}
 }
 
-// rules are what the schema of a member says beside its type.
+// rules are the constraints that the schema of a member adds to its type.
 type rules struct {
 	enum  []string
 	least int32
@@ -119,13 +119,13 @@ func rulesOf(tag string) rules {
 	return r
 }
 
-// wantContent holds a request to the media type of its body, which comes as it is.
+// wantContent checks the media type of the body, and that the body is not compressed.
 func wantContent(r *http.Request, want string) error {
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
-	// Several lines are no media type, also when each of them would be one.
+	// Joined, several header lines never parse as a media type, even if each line alone would.
 	got := strings.Join(r.Header.Values("Content-Type"), ", ")
 	media, _, err := mime.ParseMediaType(got)
 	if err == nil && media == want {
@@ -135,7 +135,7 @@ func wantContent(r *http.Request, want string) error {
 		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
 }
 
-// unreadable is the fault of a body that could not be read to its end.
+// unreadable returns the error for a body that could not be read to its end.
 func unreadable(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
@@ -149,11 +149,11 @@ func tooLarge(limit int64) error {
 		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
 }
 
-// limited reads a body up to its limit and remembers that the limit was passed, also
-// when whoever reads it reports that in words of its own.
+// limited reads a body up to its limit and records the read error. The caller can then tell
+// that the body was too large even if the reading code replaced that error with its own.
 type limited struct {
 	r   io.Reader
-	err error // the first that is not io.EOF
+	err error // the first error other than io.EOF
 }
 
 func (l *limited) Read(p []byte) (int, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// BranchList is the branches of a graph.
+// BranchList is a page of the branches of a graph.
 type BranchList struct {
 	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
 	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
@@ -30,7 +30,7 @@ type branchBody struct {
 	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
 }
 
-// BranchCreated is the answer of a branch that was made.
+// BranchCreated is the answer to the creation of a branch.
 type BranchCreated struct {
 	URI     string  `json:"uri"`
 	From    string  `json:"from"`
@@ -39,7 +39,7 @@ type BranchCreated struct {
 	ActorID *string `json:"actor_id"`
 }
 
-// BranchDeleted is the answer of a branch that was deleted.
+// BranchDeleted is the answer to the deletion of a branch.
 type BranchDeleted struct {
 	URI     string  `json:"uri"`
 	Name    string  `json:"name"`
@@ -53,7 +53,7 @@ type mergeBody struct {
 	DryRun       *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
 }
 
-// MergeAnswer is the answer of a merge.
+// MergeAnswer is the answer to a merge.
 type MergeAnswer struct {
 	Source            string  `json:"source"`
 	Target            string  `json:"target"`
@@ -111,8 +111,8 @@ func (x *exchange) deleteBranch() error {
 	}), service.Encoding{})
 }
 
-// mergeBranches merges, and then deletes the source if that is asked for: a merge that is
-// done is not undone when its branch cannot be deleted.
+// mergeBranches merges a branch and then, if requested, deletes the source. If the deletion
+// fails, the merge stays; the answer reports the failure.
 func (x *exchange) mergeBranches() error {
 	var b mergeBody
 	o, err := x.body(&b)
@@ -142,7 +142,7 @@ func (x *exchange) mergeBranches() error {
 		return m.Outcome(r, a), nil
 	}}
 	if isTrue(b.DeleteBranch) {
-		// Whoever may not delete the branch is told so before it is merged.
+		// Check the right to delete before the merge, so that a caller without it merges nothing.
 		call.grants = append(call.grants, gone.Grants()...)
 	}
 	if _, err := x.do(call, service.Encoding{}); err != nil {
@@ -159,31 +159,31 @@ func (x *exchange) mergeBranches() error {
 	return x.reply(a)
 }
 
-// wantName notes that a member that must name a branch is empty: a grant without a
-// branch would be asked for main.
+// wantName records a fault if the member that names a branch is empty. Otherwise the grant
+// would have no branch, and the policy would be asked about main.
 func wantName(o *tool.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, wanted the name of a branch", "")
 	}
 }
 
-// operation is a call of this interface's own.
+// operation is a call with an implementation specific to the REST API.
 type operation struct {
-	of     tool.Call // what it does another way; nil for none
+	of     tool.Call // the call that it wraps; nil for none
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
 func (c *operation) Grants() []tool.Grant { return c.grants }
 
-// Unwrap is for the log.
+// Unwrap returns the wrapped call, for the log.
 func (c *operation) Unwrap() tool.Call { return c.of }
 
 func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return c.run(ctx, env)
 }
 
-// reshaped is a call whose answer is put into the form of this interface.
+// reshaped wraps a call and converts its answer to the form of the REST API.
 func reshaped(call tool.Call, shape func(v any) any) tool.Call {
 	return &operation{of: call, grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		out, err := call.Run(ctx, env)

@@ -16,13 +16,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// steps are requests to one graph, in order.
+// steps sends requests to one graph, in order. It stops at the first that fails.
 func steps(t *testing.T, c service.Config, opts rest.Options, all []request) {
 	t.Helper()
 	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, opts))
 	for _, q := range all {
 		if !t.Run(q.name, func(t *testing.T) { q.run(t, c, h) }) {
-			return // what follows builds on it
+			return // later requests depend on it
 		}
 	}
 }
@@ -80,14 +80,14 @@ func TestBranches(t *testing.T) {
 	})
 }
 
-// allow decides by a function.
+// allow is an authorizer that calls a function.
 type allow func(a *service.Actor, g tool.Grant) bool
 
 func (f allow) Allowed(a *service.Actor, g tool.Grant) bool { return f(a, g) }
 func (allow) Branches() []string                            { return nil }
 func (allow) BranchClass(name string) string                { return name }
 
-// TestMergeWithoutDelete holds that whoever may not delete the source is told so before
+// TestMergeWithoutDelete checks that a caller who may not delete the source gets 403 before
 // anything is merged.
 func TestMergeWithoutDelete(t *testing.T) {
 	c := servicetest.Config(t)
@@ -101,16 +101,15 @@ func TestMergeWithoutDelete(t *testing.T) {
 	})
 }
 
-// undeletable is a graph whose branches cannot be deleted, for a reason that is the
-// server's.
+// undeletable is a graph whose branches cannot be deleted because of a fault of the server.
 type undeletable struct{ engine.Graph }
 
 func (undeletable) DeleteBranchAt(context.Context, string, string) error {
 	return errors.New("disk on fire")
 }
 
-// TestMergeThenFail holds that a merge is answered as done also when its branch cannot
-// be deleted, and that the reason tells nothing of the server's inside.
+// TestMergeThenFail checks that a merge succeeds even if its source cannot be deleted, and that
+// the reason in the answer reveals no internals of the server.
 func TestMergeThenFail(t *testing.T) {
 	c := servicetest.Config(t)
 	c.Graph = undeletable{c.Graph}
@@ -122,8 +121,8 @@ func TestMergeThenFail(t *testing.T) {
 	})
 }
 
-// contended is a graph where somebody writes to the source of every merge as soon as it is
-// merged.
+// contended is a graph in which someone writes to the source of every merge right after the
+// merge.
 type contended struct {
 	engine.Graph
 	write func()
@@ -135,8 +134,8 @@ func (c contended) Merge(ctx context.Context, source, target string, opts engine
 	return r, err
 }
 
-// TestMergeKeepsWhatFollowed holds that a source goes with its merge only as it was
-// merged: what others wrote to it since, they were told is in the graph.
+// TestMergeKeepsWhatFollowed checks that a merge deletes its source only if the head is still
+// the merged one. Later writes to the source were acknowledged, so they must not be lost.
 func TestMergeKeepsWhatFollowed(t *testing.T) {
 	c := servicetest.Config(t)
 	inner, names := c.Graph, 0
@@ -163,8 +162,8 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 	})
 }
 
-// TestRepeatedMerge holds that a merge that is sent again, since its answer was lost, is
-// answered as before, and deletes no other branch of the name.
+// TestRepeatedMerge checks that a merge with the same idempotency key, sent again because its
+// answer was lost, gets the same answer and does not delete a newer branch of the same name.
 func TestRepeatedMerge(t *testing.T) {
 	c := servicetest.Config(t)
 	writer := servicetest.Writer
@@ -182,8 +181,8 @@ func TestRepeatedMerge(t *testing.T) {
 	})
 }
 
-// TestRepeatedEmptyMerge holds that a merge that had nothing to commit, and is sent again,
-// deletes no other branch of the name with what it has besides.
+// TestRepeatedEmptyMerge checks that a repeated merge without anything to commit does not
+// delete a newer branch of the same name, which may have other commits.
 func TestRepeatedEmptyMerge(t *testing.T) {
 	c := servicetest.Config(t)
 	writer := servicetest.Writer
@@ -200,8 +199,8 @@ func TestRepeatedEmptyMerge(t *testing.T) {
 	})
 }
 
-// TestCommitsStayHidden holds that nobody learns of a commit by its id who may read no
-// branch that it is of: it is answered like one that does not exist.
+// TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the
+// right to read a branch that contains it. It is answered like an unknown commit.
 func TestCommitsStayHidden(t *testing.T) {
 	c := servicetest.Config(t)
 	outsider := &service.Actor{ID: "act-outsider"}
@@ -249,8 +248,8 @@ func TestCommitsStayHidden(t *testing.T) {
 	for p, b := range bodies {
 		check(p, b)
 	}
-	// The writer has made a branch that starts at the commit. Whoever may read that one may
-	// know of all that leads to its head.
+	// The writer has made a branch that starts at the commit. Actors who may read that branch may
+	// see all commits that lead to its head.
 	for _, p := range []string{"/commits/COMMIT", "/commits/COMMIT/changes"} {
 		if status, got := answer(outsider, p+"?branch=mine", "", hidden); status != 200 {
 			t.Errorf("%s of the line of another branch: %d %s", p, status, got)

@@ -46,12 +46,12 @@ type paramEntry struct {
 	Description string `json:"description,omitempty"`
 }
 
-// health says that the server answers, and no more: it asks for no actor.
+// health answers that the server is alive. It needs no actor.
 func (x *exchange) health() error {
 	return x.reply(health{Status: "ok", Graphs: len(x.graphs)})
 }
 
-// listGraphs lists all graphs, also those on which the caller may do nothing.
+// listGraphs lists all graphs, including those on which the caller has no rights.
 func (x *exchange) listGraphs() error {
 	actor := x.actor()
 	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
@@ -100,7 +100,8 @@ func param(p plan.Param) paramEntry {
 	return e
 }
 
-// kindName is the name of a kind on the wire, which does not tell widths below 64 bits.
+// kindName returns the name of a kind on the wire, which does not distinguish widths below 64
+// bits.
 func kindName(k value.Kind) string {
 	switch k {
 	case value.String:

@@ -2,7 +2,7 @@ package rest
 
 import "net/http"
 
-// ResourceMetadata tells a client without a token whose tokens a resource takes (RFC 9728).
+// ResourceMetadata tells a client without a token which issuers a resource accepts (RFC 9728).
 type ResourceMetadata struct {
 	Resource string   `json:"resource" jsonschema_description:"The URL of the resource."`
 	Servers  []string `json:"authorization_servers" jsonschema_description:"The issuer of the tokens."`
@@ -10,14 +10,14 @@ type ResourceMetadata struct {
 	Name     string   `json:"resource_name"`
 }
 
-// metadataOf is the route of the metadata of the resource at a path.
+// metadataOf returns the route of the metadata of the resource at a path.
 func metadataOf(path, operation, what string) Route {
 	return Route{
 		Method: http.MethodGet, Path: "/.well-known/oauth-protected-resource" + path, Operation: operation, Tag: tagServer,
 		Summary:     "Say whose tokens " + what + " takes (RFC 9728).",
 		Description: "A server that takes no tokens of an issuer has no such path. The answer does not depend on which graphs there are.",
 		Answer:      ResourceMetadata{}, Open: true, Elsewhere: true,
-		// Where there is no such path it is answered as any other that is not there.
+		// If the server does not have the path, it answers as for any other unknown path.
 		Statuses: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// varying is what differs from run to run: ids, instants, digests.
+// varying are the parts that differ from run to run: ids, times and digests.
 var varying = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -32,7 +32,7 @@ var varying = []struct {
 	{regexp.MustCompile(`"next_page_token":"[^"]+"`), `"next_page_token":"TOKEN"`},
 }
 
-// failing is a graph with a fault of its own for each branch that is named after one.
+// failing is a graph with a different fault for each branch that is named after a fault.
 type failing struct{ engine.Graph }
 
 func (g failing) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
@@ -59,8 +59,8 @@ func (g failing) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions)
 	return g.Graph.Load(ctx, r, opts)
 }
 
-// TestEnvelopes compares the answers of every route, and faults of every status, with
-// what they were.
+// TestEnvelopes compares the answers of every route, and errors of every status, with a golden
+// file.
 func TestEnvelopes(t *testing.T) {
 	c := servicetest.Config(t)
 	c.Graph = failing{c.Graph}
@@ -173,11 +173,11 @@ func TestEnvelopes(t *testing.T) {
 			fmt.Fprintf(&got, "%s\n", strings.Join(strings.Fields(x.body), " "))
 		}
 		fmt.Fprintf(&got, "%d\n", w.Code)
-		_ = w.Result().Header.Write(&got) // in the order of names; a Builder takes everything
+		_ = w.Result().Header.Write(&got) // sorted by name; a Builder accepts everything
 		fmt.Fprintf(&got, "%s\n\n", strings.TrimSpace(w.Body.String()))
 	}
 	for _, r := range own() {
-		if !seen[r.Operation] && r.Operation != "get_blob" && r.Operation != "verify" && r.Operation != "get_openapi" { // these have tests of their own
+		if !seen[r.Operation] && r.Operation != "get_blob" && r.Operation != "verify" && r.Operation != "get_openapi" { // other tests cover these
 			t.Errorf("no success of %s is shown", r.Operation)
 		}
 	}

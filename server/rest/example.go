@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// exampleGraph is the graph of examples. It has the schema and the stored queries of
-	// queries/code in this module, over the Go module example.com/shop, and besides a node
-	// type Attachment with a Blob.
+	// exampleGraph is the graph of the examples. It has the schema and the stored queries of
+	// queries/code in this module, the data of the Go module example.com/shop, and in addition a
+	// node type Attachment with a Blob property.
 	exampleGraph = "code"
 
-	// ExampleCommit stands in examples for the id of a commit that is the last one of main.
+	// ExampleCommit is the id that examples use for the head of main.
 	ExampleCommit = "01K9ZQ6Y3E5V8T1N4K7M2P9RSX"
 )
 
-// Example returns a request that shows what the route is for: its path with the query
-// part, its header and its body.
+// Example returns a typical request for the route: its path with the query string, its header
+// and its body.
 func (r *Route) Example() (path string, header http.Header, body string) {
 	path, header = r.Path, http.Header{}
 	query := url.Values{}
@@ -46,7 +46,7 @@ func (r *Route) Example() (path string, header http.Header, body string) {
 	return path, header, body
 }
 
-// exampleOf is what a parameter is in the example, or "".
+// exampleOf returns the value of a parameter in the example, or "".
 func (r *Route) exampleOf(p *Param) string {
 	if p.In == Path && p.Name == "id" {
 		return exampleGraph
@@ -55,11 +55,11 @@ func (r *Route) exampleOf(p *Param) string {
 }
 
 type example struct {
-	params map[string]string // by name
+	params map[string]string // by parameter name
 	body   string
 }
 
-// examples are by operation. A route that needs none but the graph has no row.
+// examples are keyed by operation. A route that needs only the graph has no row.
 var examples = map[string]example{
 	"get_snapshot": {params: map[string]string{"branch": "main"}},
 	"query": {

@@ -17,25 +17,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// exchange is a request on its way to an answer.
+// exchange is one request and the state that its handler needs to answer it.
 type exchange struct {
 	*server
 	route *Route
-	g     *service.Graph // nil outside of graphs
+	g     *service.Graph // nil for routes that are not on a graph
 	w     http.ResponseWriter
 	r     *http.Request
-	query url.Values // checked against the route's parameters
+	query url.Values // valid once check has returned nil
 }
 
 func (x *exchange) ctx() context.Context  { return x.r.Context() }
 func (x *exchange) actor() *service.Actor { return service.ActorFrom(x.r.Context()) }
 
-// do runs a call under the route's name.
+// do runs a call under the name of the route's operation.
 func (x *exchange) do(call tool.Call, enc service.Encoding) (*service.Answer, error) {
 	return x.g.Do(x.ctx(), x.actor(), x.route.Operation, call, enc)
 }
 
-// answer runs a call and sends what it answers.
+// answer runs a call and sends its answer.
 func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
 	a, err := x.do(call, enc)
 	if err != nil {
@@ -45,8 +45,7 @@ func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
 	return nil
 }
 
-// send sends an answer, and is done with it; that of a read has the commit that was read
-// as its entity tag.
+// send sends an answer and releases it. The entity tag of a read is the commit that was read.
 func (x *exchange) send(a *service.Answer) {
 	defer a.Release()
 	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
@@ -65,15 +64,16 @@ func (x *exchange) reply(v any) error {
 	return nil
 }
 
-// uri is the name of the graph in answers.
+// uri returns the URI of the graph in answers.
 func (x *exchange) uri() string { return "omnigraph://" + x.g.ID() }
 
-// target is what the query part of the URL says is to be read.
+// target returns the branch or commit to read, from the query string of the URL.
 func (x *exchange) target() engine.Target {
 	return engine.Target{Branch: x.query.Get("branch"), Commit: x.query.Get("snapshot")}
 }
 
-// number is a Number of the query part, which is checked already.
+// number returns a parameter of kind Number from the query string, or otherwise if it is
+// absent. check has validated it.
 func (x *exchange) number(name string, otherwise int) int {
 	n, err := strconv.Atoi(x.query.Get(name))
 	if err != nil {
@@ -82,17 +82,17 @@ func (x *exchange) number(name string, otherwise int) int {
 	return n
 }
 
-// knobs are what the header says of a write.
+// knobs returns the options of a write that the header gives.
 func (x *exchange) knobs() tool.Knobs {
 	return tool.Knobs{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
 }
 
-// ifCommit is the commit that the branch written to has to be at, or "".
+// ifCommit returns the commit that must be the head of the branch to write to, or "".
 func (x *exchange) ifCommit() string {
 	return strings.Trim(x.r.Header.Get(headerIfCommit), `"`)
 }
 
-// held reports whether the client says that it has the answer of a commit already.
+// held reports whether If-None-Match says that the client has the answer for a commit already.
 func (x *exchange) held(commit string) bool {
 	for _, line := range x.r.Header.Values(headerIfNone) {
 		for tag := range strings.SplitSeq(line, ",") {
@@ -106,8 +106,9 @@ func (x *exchange) held(commit string) bool {
 
 func entityTag(commit string) string { return `"` + commit + `"` }
 
-// check holds the request to the parameters that its route has. What it has besides
-// would be dropped, and a branch, or a condition, that was dropped would have been meant.
+// check validates the request against the parameters of its route. It refuses unknown
+// parameters: if the server ignored one, it could ignore a branch or a condition that the
+// client meant.
 func (x *exchange) check() error {
 	var err error
 	if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
@@ -132,7 +133,7 @@ func (x *exchange) check() error {
 		}
 	}
 	if x.route.Action == "" {
-		return nil // of a probe, which may add what it likes
+		return nil // a probe, which may add any parameters
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.query)) {
 		if !slices.Contains(known, name) {
@@ -149,7 +150,7 @@ func (x *exchange) check() error {
 	return nil
 }
 
-// check holds the values of a parameter to what it may be.
+// check validates the values of a parameter.
 func (p *Param) check(values []string) error {
 	place := p.Name
 	if p.In == Header {
@@ -158,7 +159,7 @@ func (p *Param) check(values []string) error {
 	fault := func(format string, args ...any) error {
 		return &tool.ArgumentError{Path: place, Detail: fmt.Sprintf(format, args...)}
 	}
-	if p.Name == headerIfNone { // a list, which may come as several lines
+	if p.Name == headerIfNone { // a list, which may come in several header lines
 		return nil
 	}
 	switch {
@@ -173,7 +174,7 @@ func (p *Param) check(values []string) error {
 	case p.Max > 0 && len(values[0]) > p.Max:
 		return fault("found a text of %d bytes, wanted at most %d", len(values[0]), p.Max)
 	case p.In == Header && strings.Trim(values[0], `"`) == "":
-		// A condition that is empty would be none at all.
+		// An empty condition would count as none.
 		return fault("found an empty text, wanted %s, or none at all", p.wanted())
 	case p.Kind == Number:
 		if n, err := strconv.ParseInt(values[0], 10, 32); err != nil || n < p.Min {
@@ -193,7 +194,7 @@ func (p *Param) wanted() string {
 	return "a text"
 }
 
-// short is the beginning of what a client sent.
+// short returns the first 60 bytes of a text that a client sent.
 func short(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -202,15 +203,15 @@ func short(s string) string {
 	return s
 }
 
-// bad is a fault of the request as HTTP.
+// bad returns an error for a request that is malformed as HTTP.
 func (x *exchange) bad(message string) error {
 	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, message)}
 }
 
-// limit gives the request the time that its header allows it.
+// limit sets the deadline that the timeout header of the request gives.
 func (x *exchange) limit() context.CancelFunc {
 	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
-	if err != nil { // there is none: check has seen to the others
+	if err != nil { // the header is absent; check has refused malformed ones
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(ms)*time.Millisecond)

@@ -17,7 +17,7 @@ type exportBody struct {
 	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; all when it is left out."`
 }
 
-// export writes a graph as NDJSON while it is read.
+// export streams a graph as NDJSON while it reads the graph.
 func (x *exchange) export() error {
 	var b exportBody
 	o, err := x.body(&b)
@@ -43,27 +43,27 @@ func (x *exchange) export() error {
 	}}, service.Encoding{})
 	switch {
 	case err == nil:
-		out.start() // of a graph without entities nothing was written
+		out.start() // nothing was written for a graph without entities
 		return nil
 	case !out.started:
 		return err
 	}
-	// The status is out, so that only a connection that breaks off can tell of the fault.
+	// The status is sent already, so only a broken connection can report the fault to the client.
 	f := x.report(err)
 	x.g.Logger().WarnContext(x.ctx(), "an export broke off", "reason", f.Body.Error)
 	panic(http.ErrAbortHandler)
 }
 
-// exporting is a call that may take as long as its client takes to read it.
+// exporting is a call that may take as long as its client takes to read the answer.
 type exporting struct{ service.Look }
 
-// Unhurried says so.
+// Unhurried exempts the call from the time limit of requests.
 func (*exporting) Unhurried() {}
 
-// stalled is how long a client may take to read a piece of a stream.
+// stalled is how long a client may take to read one piece of a stream.
 const stalled = 2 * time.Minute
 
-// stream is the body of an answer that is written while it is made.
+// stream is the body of an answer that is written while it is produced.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -84,7 +84,7 @@ func (s *stream) start() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// Write gives the client time for each piece, however many there are.
+// Write sets a new write deadline for each piece, so that the number of pieces has no limit.
 func (s *stream) Write(p []byte) (int, error) {
 	s.start()
 	if err := s.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil && !errors.Is(err, http.ErrNotSupported) {

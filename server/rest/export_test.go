@@ -46,7 +46,7 @@ func TestExport(t *testing.T) {
 	})
 }
 
-// TestExportAgain holds an export to load into an equal graph.
+// TestExportAgain checks that an export, loaded into another graph, makes the graphs equal.
 func TestExportAgain(t *testing.T) {
 	from, to := servicetest.Config(t), servicetest.Config(t)
 	if _, err := to.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"gone"}}`), engine.LoadOptions{}); err != nil {
@@ -66,8 +66,8 @@ func TestExportAgain(t *testing.T) {
 	}
 }
 
-// TestExportStreams holds that what is exported goes out while the rest is still being
-// read, and that none of it is kept.
+// TestExportStreams checks that an export sends data while it still reads the rest, and that it
+// does not keep sent data in memory.
 func TestExportStreams(t *testing.T) {
 	seen := make(chan struct{})
 	piece := []byte(strings.Repeat("x", 1<<16-1) + "\n")
@@ -117,8 +117,8 @@ func TestExportStreams(t *testing.T) {
 	}
 }
 
-// TestExportBreaksOff holds that a client sees of a fault that the answer is not whole,
-// and before the first byte is told it in the envelope.
+// TestExportBreaksOff checks that a client can tell from the connection that a failed export is
+// incomplete. A fault before the first byte is answered with the error envelope.
 func TestExportBreaksOff(t *testing.T) {
 	for name, size := range map[string]int{"early": 0, "late": 100, "very late": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestExportBreaksOff(t *testing.T) {
 				return
 			}
 			if err != nil {
-				return // not even the header had gone out
+				return // the header was not sent either
 			}
 			defer resp.Body.Close()
 			if b, err := io.ReadAll(resp.Body); err == nil {
@@ -152,7 +152,7 @@ func TestExportBreaksOff(t *testing.T) {
 	}
 }
 
-// TestExportStops holds that an export ends when its client is gone, or its time is over.
+// TestExportStops checks that an export ends when its client is gone or its time is over.
 func TestExportStops(t *testing.T) {
 	ended := make(chan error, 1)
 	srv := served(t, exporter{servicetest.Config(t).Graph, func(ctx context.Context, w io.Writer) error {
@@ -195,7 +195,8 @@ func TestExportStops(t *testing.T) {
 	}
 }
 
-// TestExportOutlivesWriteTimeout holds that a client that reads has as long as it takes.
+// TestExportOutlivesWriteTimeout checks that an export may take any time while its client
+// reads.
 func TestExportOutlivesWriteTimeout(t *testing.T) {
 	c := servicetest.Config(t)
 	c.Graph = exporter{c.Graph, func(ctx context.Context, w io.Writer) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// FuzzRequest sends anything to every route. Nothing is the server's fault, and every
-// answer is one that the table declares.
+// FuzzRequest sends arbitrary requests to every route. The server must not fail, and must
+// answer only as the table declares.
 func FuzzRequest(f *testing.F) {
 	routes := own()
 	headers := []string{"", "If-None-Match", "Omnigraph-If-Graph-Commit", "Idempotency-Key", "X-Timeout-Ms", "Range", "If-Range", "Content-Type", "Content-Encoding"}
@@ -57,7 +57,7 @@ func FuzzRequest(f *testing.F) {
 		if w.Code >= 500 && !(w.Code == http.StatusServiceUnavailable && name == "X-Timeout-Ms") {
 			t.Errorf("%s: %d %s", route.Operation, w.Code, w.Body)
 		}
-		if part == "" { // the path is another one
+		if part == "" { // then the path is that of another route
 			return
 		}
 		if err := asDeclared(r, w.Result()); err != nil {

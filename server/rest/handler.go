@@ -18,29 +18,30 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Options say how graphs are served. The zero value takes the defaults.
+// Options configures how graphs are served. The zero value takes the defaults.
 type Options struct {
-	MaxBody int64 // bytes of a request, 1 MiB by default
-	MaxLoad int64 // bytes of a load, 32 MiB by default
+	MaxBody int64 // limit of a request body in bytes; 0 means 1 MiB
+	MaxLoad int64 // limit of the body of a load in bytes; 0 means 32 MiB
 
-	// MaxText is the bytes of a request that carries a text in GQ or a schema. It is
-	// MaxBody where that is set, and else 8 MiB: JSON may need six bytes for one of a text,
-	// and parameters come with it. The text itself is bounded by [service.MaxText].
+	// MaxText is the limit in bytes of a request body with GQ text or a schema. 0 means
+	// MaxBody if that is set, and otherwise 8 MiB: JSON may take six bytes for one byte of
+	// text, and the body also contains parameters. [service.MaxText] limits the text itself.
 	MaxText int64
 
-	// Server decides about graph_list. Nil denies it to everybody.
+	// Server decides about graph_list. Nil denies it to everyone.
 	Server service.Authorizer
 
-	// SchemasFixed says why no schema can be applied, and what to do instead, as a
-	// cluster has it whose schemas follow its configuration. Empty permits it.
+	// SchemasFixed says why the server refuses to apply schemas, and what to do instead. A
+	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
 	SchemasFixed string
 
-	Logger *slog.Logger // for faults outside of a graph; nil for none
+	Logger *slog.Logger // for faults outside of a graph; nil discards them
 }
 
-// Handler serves the graphs under their ids, by those of [Routes] that are not Elsewhere. The requests' contexts carry
-// the actor, see [service.WithActor]; without one everything but /healthz is denied.
-// Answers are JSON, but for exports and blobs, and every fault is the error envelope.
+// Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The
+// contexts of its requests carry the actor, see [service.WithActor]; without an actor
+// everything but /healthz is denied. Answers are JSON, except for exports and blobs. Every
+// error is answered with the error envelope.
 func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	if opts.MaxText == 0 {
 		opts.MaxText = cmp.Or(opts.MaxBody, 8<<20)
@@ -62,7 +63,7 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 	nowhere := s.serve(nil)
 	mux.Handle("/", nowhere)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux would answer these itself, with a redirect or a page of text.
+		// The ServeMux would answer these itself, with a redirect or a text page.
 		if p := r.URL.EscapedPath(); r.Method == http.MethodConnect || !strings.HasPrefix(p, "/") || path.Clean(p) != p {
 			nowhere.ServeHTTP(w, r)
 			return
@@ -74,21 +75,21 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 type server struct {
 	graphs   map[string]*service.Graph
 	opts     Options
-	document func() ([]byte, error) // [Document], which is made when it is first asked for
+	document func() ([]byte, error) // [Document], computed on first use
 }
 
-// methods are the routes of a path by method.
+// methods are the routes of one path, keyed by method.
 type methods map[string]*endpoint
 
-// endpoint is a route on a path that is its own, or one that its own stands for as well.
+// endpoint is a route at a path: its own path, or a fixed path that its pattern also matches.
 type endpoint struct {
 	Route
-	fixed map[string]string // of the other path, what stands for the parameters of the route's
+	fixed map[string]string // at a fixed path, the values of the route's path parameters
 }
 
-// byPath returns the routes by path and method. A path without parameters, such as that
-// of merges, has the methods of a path that stands for it too, such as that of a branch:
-// one may be called merge.
+// byPath returns the routes by path and method. A fixed path, such as that of merges, also gets
+// the methods of each pattern that matches it, such as that of a branch: a branch may be called
+// merge.
 func byPath(routes []Route) map[string]methods {
 	paths := map[string]methods{}
 	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
@@ -108,8 +109,8 @@ func byPath(routes []Route) map[string]methods {
 	return paths
 }
 
-// standsFor reports whether a pattern matches all that another one does, and what its
-// parameters then are that the other has fixed.
+// standsFor reports whether pattern matches every path that other matches. If so, it returns
+// the values of the parameters of pattern that are fixed in other.
 func standsFor(pattern, other string) (map[string]string, bool) {
 	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
 	if pattern == other || len(a) != len(b) {
@@ -129,7 +130,7 @@ func standsFor(pattern, other string) (map[string]string, bool) {
 	return fixed, true
 }
 
-// allow lists the methods of a path.
+// allow returns the value of the Allow header of a path.
 func (m methods) allow() string {
 	var names []string
 	for name := range m {
@@ -142,8 +143,8 @@ func (m methods) allow() string {
 	return strings.Join(names, ", ")
 }
 
-// serve answers with the path's route for the method: 404 for a path without any, 405
-// for one without this one. A panic is an operational fault.
+// serve calls the route of the path for the request's method. It answers 404 if the path has no
+// routes, and 405 if it has none for the method. A panic becomes an operational fault.
 func (s *server) serve(m methods) http.Handler {
 	allow := m.allow()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +196,7 @@ func (x *exchange) run() error {
 	return x.route.handle(x)
 }
 
-// deprecated names the successor of a route that has one.
+// deprecated sets the headers that name the successor of a deprecated route.
 func (x *exchange) deprecated() {
 	if x.route.Successor == "" {
 		return
@@ -232,7 +233,7 @@ func (x *exchange) report(err error) *service.Fault {
 	return service.Report(x.ctx(), x.opts.Logger, err)
 }
 
-// httpError is a fault of the request as HTTP, before anything was asked of a graph.
+// httpError is a fault of the HTTP request itself, found before any call to a graph.
 type httpError struct{ fault *service.Fault }
 
 func (e *httpError) Error() string { return e.fault.Body.Error }
@@ -241,8 +242,8 @@ func notFound(what, name string) *service.Fault {
 	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+short(name)+"\" not found")
 }
 
-// cacheable lets the client alone keep an answer, since answers differ per caller, and
-// ask each time whether it is still good.
+// cacheable lets only the client cache an answer, because answers differ per caller. The client
+// must revalidate the answer before each use.
 const cacheable = "private, no-cache"
 
 func send(w http.ResponseWriter, status int, body ...[]byte) {
@@ -258,7 +259,7 @@ func send(w http.ResponseWriter, status int, body ...[]byte) {
 	w.WriteHeader(status)
 	for _, part := range body {
 		if _, err := w.Write(part); err != nil {
-			return // the client is gone
+			return // the client has gone away
 		}
 	}
 }

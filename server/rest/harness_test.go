@@ -18,23 +18,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// request is one exchange with the handler. Paths are under /graphs/people unless
-// they start with two slashes, of which the first is dropped. In the path, the header
-// and the body COMMIT stands for the head of main; in the answer, for the head
-// afterwards.
+// request is one exchange with the handler. Its path is relative to /graphs/people. If it
+// starts with two slashes it is absolute, without the first of them. COMMIT stands for the head
+// of main: in the path, the header and the body the head before the request, and in the
+// expected answer the head after it.
 type request struct {
 	name     string
 	actor    *service.Actor
 	method   string
 	path     string
-	media    string // application/json when empty
-	encoding string // of the content
-	send     string // "Name: value" that the request has
+	media    string // empty means application/json
+	encoding string // the Content-Encoding
+	send     string // a header line "Name: value" of the request
 	body     string
 	status   int
-	want     string // part of the answer
-	lacks    string // no part of the answer
-	header   string // "Name: value" that the answer has
+	want     string // a part of the answer
+	lacks    string // a text that the answer must not contain
+	header   string // a header line "Name: value" of the answer
 }
 
 func (q request) run(t *testing.T, c service.Config, h http.Handler) {
@@ -104,8 +104,8 @@ func routeOf(r *http.Request) (rest.Route, bool) {
 	return route.Route, known
 }
 
-// asDeclared says what is wrong with an answer: every fault is an envelope, and every
-// success is what the table says of the route.
+// asDeclared returns an error unless an answer is as declared: every error is an envelope, and
+// every success is as the table declares it for the route.
 func asDeclared(r *http.Request, resp *http.Response) error {
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -154,8 +154,8 @@ func asDeclared(r *http.Request, resp *http.Response) error {
 	return fmt.Errorf("%s: %w", route.Operation, err)
 }
 
-// isA says why an answer is not of a type: it has a member that the type lacks, or lacks
-// one that the type always has.
+// isA returns an error if an answer does not fit a type: if it has a member that the type
+// lacks, or lacks a member that the type always has.
 func isA(b []byte, typ reflect.Type) error {
 	v := reflect.New(typ)
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -174,7 +174,7 @@ func isA(b []byte, typ reflect.Type) error {
 	return holds(got, want, "answer")
 }
 
-// holds checks that every member of want is in got.
+// holds checks that got contains every member of want.
 func holds(got, want any, at string) error {
 	switch want := want.(type) {
 	case map[string]any:
@@ -205,7 +205,7 @@ func holds(got, want any, at string) error {
 	return nil
 }
 
-// do sends a request of an actor.
+// do sends a request as an actor.
 func do(h http.Handler, actor *service.Actor, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SnapshotAnswer is the state of a branch, or of a commit.
+// SnapshotAnswer is the state of a branch or of a commit.
 type SnapshotAnswer struct {
 	GraphBranch           string    `json:"graph_branch"`
 	GraphManifestVersion  uint64    `json:"graph_manifest_version" jsonschema_description:"The sequence number of the commit."`
@@ -21,7 +21,7 @@ type SnapshotAnswer struct {
 	Datasets              []Dataset `json:"datasets" jsonschema_description:"The nodes and edges by type, in schema order."`
 }
 
-// Dataset is the entities of a type.
+// Dataset describes the entities of one type.
 type Dataset struct {
 	TypeName                string  `json:"type_name"`
 	EntityKind              string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
@@ -31,8 +31,8 @@ type Dataset struct {
 	NativeDatasetBranch     *string `json:"native_dataset_branch" jsonschema_description:"Null: branches share what they hold."`
 }
 
-// internalSchemaVersion is what clients are told of the layout of a graph's own records.
-// There has been one, which the engine brings up to date by itself.
+// internalSchemaVersion is the version of the layout of a graph's own records that clients see.
+// It is constant: there is one version, and the engine upgrades its files itself.
 const internalSchemaVersion = 1
 
 // CommitList is a page of the commits of a branch.
@@ -52,7 +52,7 @@ type CommitAnswer struct {
 	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
 }
 
-// ChangesAnswer is what a commit changed against its first parent.
+// ChangesAnswer is the difference between a commit and its first parent.
 type ChangesAnswer struct {
 	GraphCommitID string         `json:"graph_commit_id"`
 	Nodes         ChangeCounts   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
@@ -61,14 +61,14 @@ type ChangesAnswer struct {
 	More          bool           `json:"more" jsonschema_description:"There are changes behind the last; send that as after to see them."`
 }
 
-// ChangeCounts counts what a commit did to the nodes, or the edges.
+// ChangeCounts counts the nodes, or the edges, that a commit changed.
 type ChangeCounts struct {
 	Inserted int64 `json:"inserted"`
 	Updated  int64 `json:"updated"`
 	Deleted  int64 `json:"deleted"`
 }
 
-// EntityChange is what a commit did to an entity.
+// EntityChange is the change that a commit made to an entity.
 type EntityChange struct {
 	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
 	EntityKind string           `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
@@ -79,25 +79,26 @@ type EntityChange struct {
 	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
 }
 
-// PropertyChange is a property with another value than before.
+// PropertyChange is a property whose value a commit changed.
 type PropertyChange struct {
 	Name string          `json:"name"`
 	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
 	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
 }
 
-// The bounds of pages.
+// The limits of pages.
 const (
-	maxCommits     = 10_000 // also when no limit is asked for
+	maxCommits     = 10_000 // applies even without a limit in the request
 	defaultChanges = 1000
 	maxChanges     = 10_000
 
-	// maxChangeBytes bounds the values of a page of changes, which has one change at least.
+	// maxChangeBytes limits the bytes of the values in a page of changes. A page always has at
+	// least one change.
 	maxChangeBytes = 8 << 20
 )
 
-// look reads the target that the URL names, once it is known which commit that is: a
-// client that has that commit's answer already is told so, and nothing is read.
+// look resolves the target of the URL to a commit and then reads it. If the client already has
+// the answer for that commit, look answers 304 and reads nothing.
 func (x *exchange) look(read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)) error {
 	return x.lookAt(x.target(), read)
 }
@@ -106,7 +107,7 @@ func (x *exchange) lookAt(at engine.Target, read func(ctx context.Context, env *
 	return x.answer(&service.Look{At: at, Unless: x.held, Read: read}, service.Encoding{})
 }
 
-// snapshot answers with how many entities there are.
+// snapshot answers with the number of entities per type.
 func (x *exchange) snapshot() error {
 	branch := x.query.Get("branch")
 	named := branch != "" || !x.query.Has("snapshot")
@@ -120,7 +121,7 @@ func (x *exchange) snapshot() error {
 			GraphCommitID: c.ID, SchemaDigest: c.Schema, Datasets: []Dataset{},
 		}
 		if named {
-			a.GraphBranch = orMain(branch) // the head of a fresh branch was made on another one
+			a.GraphBranch = orMain(branch) // the head of a new branch was made on another branch
 		}
 		add := func(kind string, counts []engine.TypeCount) {
 			for _, t := range counts {
@@ -137,7 +138,7 @@ func (x *exchange) snapshot() error {
 func (x *exchange) commits() error {
 	before, limit := uint64(x.number("before", 0)), min(x.number("limit", maxCommits), maxCommits)
 	return x.look(func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
-		// The list is that of the head in its entity tag, also when the branch has moved on.
+		// The list must belong to the head in the entity tag, even if the branch has moved on.
 		if before == 0 || before > head.Seq {
 			before = head.Seq + 1
 		}
@@ -156,7 +157,7 @@ func (x *exchange) commits() error {
 	})
 }
 
-// commit answers with what is known of a commit.
+// commit answers with the metadata of a commit.
 func (x *exchange) commit() error {
 	return x.lookAt(x.commitTarget(), func(_ context.Context, _ *tool.Env, c engine.Commit) (any, error) {
 		a := commitAnswer(c)
@@ -164,7 +165,7 @@ func (x *exchange) commit() error {
 	})
 }
 
-// commitTarget is the commit of the path, on the branch of the query part if it names
+// commitTarget returns the commit in the path, and the branch of the query string if there is
 // one.
 func (x *exchange) commitTarget() engine.Target {
 	return engine.Target{Branch: x.query.Get("branch"), Commit: x.r.PathValue("commit")}
@@ -181,7 +182,7 @@ func commitAnswer(c engine.Commit) CommitAnswer {
 	return a
 }
 
-// changes lists what a commit changed.
+// changes lists the changes of a commit.
 func (x *exchange) changes() error {
 	r := engine.ChangeRange{Limit: min(x.number("limit", defaultChanges), maxChanges)}
 	if after := x.query.Get("after"); after != "" {

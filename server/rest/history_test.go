@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// TestFreshBranch holds that a branch is called by its own name also while its head is a
+// TestFreshBranch checks that a new branch has its own name in answers even while its head is a
 // commit of the branch that it was made from.
 func TestFreshBranch(t *testing.T) {
 	steps(t, servicetest.Config(t), rest.Options{}, []request{
@@ -72,7 +72,7 @@ func TestFreshBranch(t *testing.T) {
 	})
 }
 
-// TestPages holds the pages of commits and of changes, put together, to be the whole.
+// TestPages checks that the pages of commits and of changes together form the whole list.
 func TestPages(t *testing.T) {
 	c := servicetest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))

@@ -20,16 +20,16 @@ type loadBody struct {
 	DryRun *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
 }
 
-// LoadAnswer is the answer of a load whose data came as JSON.
+// LoadAnswer is the answer to a load whose data was a member of a JSON body.
 type LoadAnswer struct {
 	service.LoadAnswer
 	URI string `json:"uri"`
 }
 
-// modes are the names of load modes, the one that counts when none is given first.
+// modes are the names of the load modes; the first is the default.
 var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
 
-// loadLines loads a body of NDJSON as it comes.
+// loadLines loads a body of NDJSON while it receives the body.
 func (x *exchange) loadLines() error {
 	if err := wantContent(x.r, mediaNDJSON); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (x *exchange) loadLines() error {
 	return nil
 }
 
-// loadText loads NDJSON that is a member of the body.
+// loadText loads NDJSON that is a member of the JSON body.
 func (x *exchange) loadText() error {
 	b, load, err := x.loadBody()
 	if err != nil {
@@ -67,8 +67,8 @@ func (x *exchange) loadText() error {
 	return x.answerLoad(call)
 }
 
-// ingest is loadText, but that a branch that does not exist is made from main when
-// nothing says from which.
+// ingest is loadText with one difference: if the branch does not exist and the body does not
+// say where to start it, ingest creates it from main.
 func (x *exchange) ingest() error {
 	b, load, err := x.loadBody()
 	if err != nil {
@@ -85,9 +85,9 @@ func (x *exchange) ingest() error {
 	return x.answerLoad(call)
 }
 
-// loadBody reads a body that may be as large as a load. For those who may load nothing on
-// any branch that is known, it is not: a policy may allow them branches that nobody has
-// named yet, and which one is meant stands in the body.
+// loadBody reads a body of up to MaxLoad bytes. A caller who may load on none of the known
+// branches gets the smaller limit MaxBody. loadBody must not refuse that caller at once: a
+// policy may allow branches that do not exist yet, and only the body names the branch.
 func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
 	if err != nil {
@@ -101,7 +101,7 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	var refused *httpError
 	switch {
 	case !ok && errors.As(err, &refused) && refused.fault.Status == http.StatusRequestEntityTooLarge:
-		return nil, nil, &service.Forbidden{Action: tool.Change} // which branch it is about was not read
+		return nil, nil, &service.Forbidden{Action: tool.Change} // the branch is in the unread body
 	case err != nil:
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	return &b, x.load(strings.NewReader(b.Data), orEmpty(b.Branch), orEmpty(b.Mode), isTrue(b.DryRun)), nil
 }
 
-// load is the call that loads, by the name of its mode, which is known or empty.
+// load returns the call that loads the data. mode is the name of a load mode, or empty.
 func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *service.Load {
 	m, _ := engine.ParseLoadMode(mode)
 	load := &service.Load{Data: data, Mode: m, Branch: branch, Knobs: x.knobs()}
@@ -121,7 +121,8 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *service.
 	return load
 }
 
-// into is a load into a branch that is made for it, unless from is empty.
+// into returns a call that loads into a branch, and first creates that branch from another one
+// if it does not exist. If from is empty, into returns load itself.
 func into(load *service.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":
@@ -132,7 +133,7 @@ func into(load *service.Load, from string) (tool.Call, error) {
 	return &service.LoadFrom{Load: load, From: from}, nil
 }
 
-// answerLoad answers with the envelope of a load and the name of the graph.
+// answerLoad answers with the result of a load and the URI of the graph.
 func (x *exchange) answerLoad(load tool.Call) error {
 	answer, err := x.do(load, service.Encoding{})
 	if err != nil {

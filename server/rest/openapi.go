@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// contractVersion is that of the wire contract, which is not the server's.
+	// contractVersion is the version of the wire contract, which differs from the server's.
 	contractVersion = "0.10.0"
 
 	bearerScheme = "bearer"
 )
 
-// mediaRanges is what several ranges of bytes are sent as.
+// mediaRanges is the media type of an answer with several byte ranges.
 const mediaRanges = "multipart/byteranges"
 
 const documentSummary = "Graphs over HTTP and JSON."
@@ -33,8 +33,8 @@ The members of an answer are always there, null when empty, unless the schema ma
 
 HEAD is answered wherever GET is, with the header that GET would have.`
 
-// Document returns the OpenAPI 3.1 document of [Routes] as indented JSON. It is the same
-// on every server: it tells nothing of graphs, queries or policies.
+// Document returns the OpenAPI 3.1 document of [Routes] as indented JSON. It is the same on
+// every server: it contains nothing about graphs, queries or policies.
 func Document() ([]byte, error) {
 	d := &document{paths: map[string]openapi31.PathItem{}, schemas: newSchemas()}
 	var tags []openapi31.Tag
@@ -76,7 +76,7 @@ func (x *exchange) openapi() error {
 	return nil
 }
 
-// document is the OpenAPI document while it is made.
+// document is the OpenAPI document while it is built.
 type document struct {
 	paths   map[string]openapi31.PathItem
 	schemas *schemas
@@ -115,8 +115,8 @@ func (d *document) add(r *Route) error {
 	return nil
 }
 
-// described is the description of an operation: what the table says of it, and what the
-// caller needs.
+// described returns the description of an operation: that of the route, followed by the rights
+// that a caller needs.
 func described(r *Route) string {
 	text := r.Description
 	if r.Action != "" {
@@ -165,7 +165,7 @@ func parameter(p *Param, example string) openapi31.ParameterOrReference {
 	return openapi31.ParameterOrReference{Parameter: &out}
 }
 
-// body is what a route takes as its body, nil for none.
+// body returns the request body of a route, or nil if the route takes none.
 func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
 	if r.BodyMedia == "" {
 		return nil
@@ -192,7 +192,7 @@ func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
 	return &openapi31.RequestBodyOrReference{RequestBody: body}
 }
 
-// response is what a route answers with a status.
+// response returns the answer of a route for a status.
 func (d *document) response(r *Route, status int) openapi31.ResponseOrReference {
 	if other, ok := r.Refusals[status]; ok {
 		fault := d.fault(status)
@@ -211,12 +211,12 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
 	if status == http.StatusPartialContent {
-		out.Content[mediaRanges] = openapi31.MediaType{} // of several ranges
+		out.Content[mediaRanges] = openapi31.MediaType{} // for several ranges
 	}
 	return openapi31.ResponseOrReference{Response: out}
 }
 
-// answer is the schema of a success.
+// answer returns the schema of a successful answer.
 func (d *document) answer(r *Route) map[string]any {
 	switch a := r.Answer.(type) {
 	case nil:
@@ -234,7 +234,7 @@ func (d *document) answer(r *Route) map[string]any {
 	}
 }
 
-// textOf is the schema of what is no single JSON value.
+// textOf returns the schema of a body that is not a single JSON value.
 func textOf(media string) map[string]any {
 	switch media {
 	case mediaNDJSON:
@@ -245,7 +245,7 @@ func textOf(media string) map[string]any {
 	return map[string]any{} // any bytes
 }
 
-// fault is the answer of a status that is no success.
+// fault returns the answer for an error status.
 func (d *document) fault(status int) *openapi31.Response {
 	f := faults[status]
 	response := &openapi31.Response{
@@ -258,7 +258,7 @@ func (d *document) fault(status int) *openapi31.Response {
 	return response
 }
 
-// components are the parts that operations share.
+// components returns the parts that operations share.
 func (d *document) components() *openapi31.Components {
 	responses := map[string]openapi31.ResponseOrReference{}
 	for status := range faults {

@@ -21,12 +21,12 @@ import (
 const (
 	schemaPrefix = "#/components/schemas/"
 
-	// Integers are taken as strings, too: as numbers those of 64 bits lose precision past 2^53
-	// in many clients.
+	// Bodies may write integers as strings, because many clients lose precision on 64-bit numbers
+	// beyond 2^53.
 	integerPattern = `^-?[0-9]+$`
 )
 
-// side says which way the values of a schema go.
+// side says whether a schema describes bodies or answers.
 type side uint8
 
 const (
@@ -34,13 +34,13 @@ const (
 	outgoing             // answers
 )
 
-// schemas are the component schemas of the document, reflected from the structs of
-// bodies and answers:
+// schemas are the component schemas of the document, reflected from the structs of bodies and
+// answers:
 //
-//   - a member of a body is optional when it is a pointer or omitempty; null counts as
-//     absent; an integer may be a string; other members are refused;
-//   - a member of an answer is there unless it is omitempty; a pointer is null when empty;
-//     what is not listed is never there.
+//   - A member of a body is optional if it is a pointer or has omitempty; null counts as
+//     absent; an integer may be a string; other members are refused.
+//   - A member of an answer is always present unless it has omitempty; a nil pointer becomes
+//     null; other members never occur.
 type schemas struct {
 	made  map[string]map[string]any // by component name
 	types map[string]typeOf
@@ -55,14 +55,14 @@ func newSchemas() *schemas {
 	return &schemas{made: map[string]map[string]any{}, types: map[string]typeOf{}}
 }
 
-// of returns a reference to the schema of the struct v. It panics when two types, or two
-// sides of one, would have one name: the types are those of this package.
+// of returns a reference to the schema of the struct v. It panics if two types, or the two
+// sides of one type, would have the same component name; all types come from this package.
 func (s *schemas) of(v any, side side) map[string]any {
 	return map[string]any{"$ref": s.refer(elem(reflect.TypeOf(v)), side)}
 }
 
-// refer returns the reference to a struct's schema, and makes the schema when it is the
-// first to ask for it.
+// refer returns the reference to the schema of a struct. The first call for a struct creates
+// the schema.
 func (s *schemas) refer(t reflect.Type, side side) string {
 	name := componentName(t)
 	switch had, ok := s.types[name]; {
@@ -75,13 +75,13 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 	return schemaPrefix + name
 }
 
-// componentNames are those of structs whose own names others have as well.
+// componentNames gives a component name to structs whose own name is not unique.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[LoadAnswer](): "TextLoadAnswer",
 }
 
-// componentName is the name of a struct, exported, without what sets wire types apart
-// inside of their package.
+// componentName returns the exported name of a struct, without the prefix Wire, which only
+// distinguishes types within their package.
 func componentName(t reflect.Type) string {
 	if name, ok := componentNames[t]; ok {
 		return name
@@ -105,8 +105,8 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 	return asMap(schema)
 }
 
-// leaf maps the types that are written as texts of their own. It returns nil for every
-// other type, which the reflection then takes apart.
+// leaf returns the schema of a type that is encoded as a single value, or nil for every other
+// type, whose fields the reflector then walks.
 func leaf(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case t == reflect.TypeFor[service.Code]():
@@ -129,8 +129,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// members says of the properties of a schema, which come from the fields of t and of
-// what it embeds, whether they are required and what they may be.
+// members marks the properties of a schema as required or not, and adjusts their types. The
+// properties come from the fields of t and of the structs that it embeds.
 func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 	t = elem(t)
 	for f := range t.Fields() {
@@ -171,7 +171,7 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// nullable allows a schema of the types to be null. One without a type allows it anyway.
+// nullable allows a schema of the given types to be null. Without types it already does.
 func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []string) {
 	switch {
 	case p.Ref != "":
@@ -201,11 +201,12 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// asMap is a schema as the document holds it. Properties keep the order of their fields.
+// asMap converts a schema to the form that the document holds. Properties keep the order of
+// their fields.
 func asMap(s *jsonschema.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("rest: encode a schema: %v", err)) // it is strings, numbers and maps of them
+		panic(fmt.Sprintf("rest: encode a schema: %v", err)) // strings, numbers and maps only
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {

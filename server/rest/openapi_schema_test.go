@@ -105,7 +105,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemaOfBothSides holds that one name never stands for two schemas.
+// TestSchemaOfBothSides checks that two schemas cannot have the same name.
 func TestSchemaOfBothSides(t *testing.T) {
 	s := newSchemas()
 	s.of(inner{}, incoming)

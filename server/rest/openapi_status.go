@@ -8,21 +8,21 @@ import (
 	"github.com/swaggest/openapi-go/openapi31"
 )
 
-// header is one of an answer.
+// header describes a header of an answer.
 type header struct {
 	name, description string
 	kind              Kind
-	always            bool // on every answer of the status
+	always            bool // whether every answer with the status has it
 }
 
-// successes say what a status that is no fault means.
+// successes describe the statuses that are not errors.
 var successes = map[int]string{
 	http.StatusOK:             "Done.",
 	http.StatusPartialContent: "The range that was asked for.",
 	http.StatusNotModified:    "The answer that the client has is still the answer.",
 }
 
-// faults say what a status that is a fault means, and which headers come with it.
+// faults describe the error statuses and the headers that come with them.
 var faults = map[int]struct {
 	description string
 	headers     []header
@@ -51,8 +51,8 @@ var faults = map[int]struct {
 	}},
 }
 
-// componentOf is the name of the component of a status that is a fault. It panics for one
-// that has no description: the statuses are those of the table.
+// componentOf returns the component name of an error status. It panics if the status has no row
+// in faults.
 func componentOf(status int) string {
 	if _, ok := faults[status]; !ok {
 		panic(fmt.Sprintf("rest: status %d has no row in faults", status))
@@ -60,12 +60,12 @@ func componentOf(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")
 }
 
-// headers are those of a success.
+// headers returns the headers of a successful answer.
 func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrReference {
 	all := map[string]openapi31.HeaderOrReference{}
 	add := func(h header) { all[h.name] = h.or() }
 	if r.Tagged {
-		_, several := r.Answer.(OneOf) // what writes has no tag
+		_, several := r.Answer.(OneOf) // answers of writes have no tag
 		add(header{name: "ETag", description: "The commit that was read, in quotes.", kind: Text, always: !several})
 	}
 	if status == http.StatusPartialContent {

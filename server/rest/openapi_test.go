@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
 )
 
-// TestDocument keeps the OpenAPI document as the routes have it, and valid.
+// TestDocument compares the OpenAPI document with its golden file and validates it.
 func TestDocument(t *testing.T) {
 	doc, err := rest.Document()
 	if err != nil {
@@ -38,7 +38,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentIsChecked holds that the validation would see a fault.
+// TestDocumentIsChecked checks that the validation detects faults.
 func TestDocumentIsChecked(t *testing.T) {
 	b, err := os.ReadFile("../../docs/reference/openapi.json")
 	if err != nil {

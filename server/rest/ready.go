@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Readiness is the answer of /readyz: whether the server serves everything that it is
-// to serve.
+// Readiness is the answer of /readyz: whether the server serves everything in its
+// configuration.
 type Readiness struct {
 	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and once the server is told to stop."`
 	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
@@ -19,7 +19,7 @@ type Readiness struct {
 	Detail *ReadinessDetail `json:"detail,omitempty" jsonschema_description:"Only for an actor with graph_list."`
 }
 
-// ReadinessDetail says which graphs and queries a Readiness counts, and why.
+// ReadinessDetail names the graphs and queries that a Readiness counts, with reasons.
 type ReadinessDetail struct {
 	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
 	Pending  []string         `json:"pending" jsonschema_description:"What cluster.yaml says and nobody has applied."`
@@ -41,17 +41,17 @@ type LeftOutQuery struct {
 	Reason string `json:"reason"`
 }
 
-// The values of the Status of a Readiness, and of a GraphReadiness.
+// The values of Readiness.Status and GraphReadiness.Status.
 const (
 	StatusReady       = "ready"
 	StatusNotReady    = "not_ready"
 	StatusServing     = "serving"
-	StatusFailing     = "failing" // writes are refused; the server mends it by itself
+	StatusFailing     = "failing" // refuses writes; the server recovers by itself
 	StatusQuarantined = "quarantined"
 )
 
-// Ready serves the readiness that now returns: with 200 when it is ready, with 503 when
-// not. Only an actor to whom server grants graph_list sees its detail.
+// Ready serves the readiness that now returns, with status 200 if it is ready and 503 if not.
+// Only actors to whom server grants graph_list see its detail.
 func Ready(now func() Readiness, server service.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
@@ -68,13 +68,13 @@ func Ready(now func() Readiness, server service.Authorizer) http.Handler {
 		}
 		b, err := service.JSON(answer)
 		if err != nil {
-			panic(err) // it is strings and numbers
+			panic(err) // strings and numbers always encode
 		}
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_, _ = w.Write(b) // fails only when the client is gone
+		_, _ = w.Write(b) // fails only if the client has gone away
 	})
 }

@@ -41,7 +41,8 @@ take the server and the token from the environment:
 - A / in the name of a branch is written %2F in a path.
 `
 
-// TestReference keeps the reference page of the routes as the table has them.
+// TestReference compares the reference page that the table of routes gives with its golden
+// file.
 func TestReference(t *testing.T) {
 	p := &page{doc: resttest.Document(t)}
 	p.WriteString(referenceIntro)
@@ -71,7 +72,7 @@ type page struct {
 	doc *openapi3.T
 }
 
-// faults prints what the statuses mean, and the envelope.
+// faults prints the meaning of the error statuses, and the envelope.
 func (p *page) faults() {
 	p.WriteString("\n## Faults\n\nEvery fault is an [Error](#error): a text for people, a code for programs, and the part that goes with the\ncode.\n\n| Status | | Header |\n|---|---|---|\n")
 	for status := 400; status < 600; status++ {
@@ -126,7 +127,7 @@ func (p *page) route(r *rest.Route) {
 	p.WriteString("\n```sh\n" + curl(r, path, header, text) + "\n```\n")
 }
 
-// answers prints what the route answers with each status.
+// answers prints what the route answers for each status.
 func (p *page) answers(r *rest.Route, op *openapi3.Operation) {
 	var faults []string
 	p.WriteString("\nAnswers ")
@@ -165,8 +166,8 @@ func (p *page) answer(schema *openapi3.SchemaRef, media string) string {
 	return "`" + media + "`"
 }
 
-// members prints the members of an object as a table, the required ones first. Of a body it
-// does not say that they may be null, which is as good as leaving them out.
+// members prints the members of an object as a table, the required ones first. For a body it
+// does not print that members may be null, because null has the same meaning as absence.
 func (p *page) members(s *openapi3.Schema, body bool) {
 	if len(s.Properties) == 0 {
 		p.WriteString("\nIt has no members.\n")
@@ -204,7 +205,7 @@ func (p *page) members(s *openapi3.Schema, body bool) {
 	}
 }
 
-// typeOf names a type.
+// typeOf returns the name of a type, and whether it is optional.
 func typeOf(ref *openapi3.SchemaRef, required bool) string {
 	name := typeName(ref)
 	if !required {
@@ -249,7 +250,7 @@ func typeName(ref *openapi3.SchemaRef) string {
 	return strings.Join(types, " or ")
 }
 
-// structures prints what answers are made of.
+// structures prints the schemas that answers use.
 func (p *page) structures(routes []rest.Route) {
 	bodies := map[string]bool{}
 	for _, r := range routes {
@@ -278,7 +279,7 @@ func link(ref string) string {
 	return "[" + name + "](#" + strings.ToLower(name) + ")"
 }
 
-// curl is the command that sends a request.
+// curl returns the curl command that sends a request.
 func curl(r *rest.Route, path string, header http.Header, body string) string {
 	lines := []string{"curl"}
 	if r.Method != http.MethodGet && (r.Method != http.MethodPost || body == "") {
@@ -301,5 +302,5 @@ func curl(r *rest.Route, path string, header http.Header, body string) string {
 	return strings.Join(append(lines, `"$SERVER`+path+`"`), " \\\n  ")
 }
 
-// quoted is a word of a shell.
+// quoted returns s as one quoted word of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -94,7 +94,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestTwoContentTypes sends the media type in two lines: no line is taken for the other.
+// TestTwoContentTypes sends two Content-Type lines. The server must not pick either of them.
 func TestTwoContentTypes(t *testing.T) {
 	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, servicetest.Config(t))}, rest.Options{}))
 	for _, types := range [][]string{{"application/json", "text/plain"}, {"application/json", "application/json"}} {
@@ -109,7 +109,7 @@ func TestTwoContentTypes(t *testing.T) {
 	}
 }
 
-// slow is a graph whose schema takes until the context ends.
+// slow is a graph whose Schema blocks until the context ends.
 type slow struct{ engine.Graph }
 
 func (slow) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {
@@ -132,8 +132,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestMasking holds a query that the caller may not invoke to be the same to the byte
-// as one that does not exist, whatever the body.
+// TestMasking checks that a query that the caller may not invoke answers byte for byte like an
+// unknown one, for every body.
 func TestMasking(t *testing.T) {
 	c := servicetest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))

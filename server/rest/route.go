@@ -10,58 +10,58 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Route is one route of the interface. What serves requests, what documents them and
-// what tests them all read the same table.
+// Route is one route of the REST API. The server, its documentation and its tests all use the
+// same table of routes.
 type Route struct {
-	Method string // GET stands for HEAD too
+	Method string // GET includes HEAD
 	Path   string // the pattern, such as /graphs/{id}/query; a part in braces is one escaped segment
 
-	Operation   string // its name in the log and in documents, in snake_case
-	Tag         string // what it is listed under
+	Operation   string // the name in logs and documents, in snake_case
+	Tag         string // the group in documents
 	Summary     string
-	Description string // empty when Summary says all
+	Description string // empty if Summary says everything
 
-	// Successor is the path of the route that takes the place of a deprecated one; empty
-	// for routes that are not deprecated. Answers then carry Deprecation and Link.
+	// Successor is the path of the route that replaces a deprecated one; it is empty for routes
+	// that are not deprecated. Answers of a deprecated route have the headers Deprecation and Link.
 	Successor string
 
-	Params []Param // of the path, the query part and the header, in this order
+	Params []Param // of the path, the query string and the header, in this order
 
-	Body         any    // the zero value of the struct that is sent as JSON; nil for none
+	Body         any    // the zero value of the struct that clients send as JSON; nil for none
 	BodyMedia    string // the media type of the body; empty for none
-	BodyRequired bool   // otherwise no body at all stands for an empty object
+	BodyRequired bool   // if false, an empty body counts as an empty object
 
-	Answer      any    // the zero value of the struct that is answered as JSON, a [OneOf], or nil
-	AnswerMedia string // the media type of a success
+	Answer      any    // the zero value of the struct in the answer, a [OneOf], or nil
+	AnswerMedia string // the media type of a successful answer
 
-	// Statuses are those that the route can answer with besides those of
-	// [Route.AllStatuses] that every route has.
+	// Statuses are the statuses of this route that [Route.AllStatuses] cannot derive from its
+	// other fields.
 	Statuses []int
 
-	// Action is what the caller needs; empty for a route that asks nobody.
+	// Action is the right that the caller needs; empty for a route that needs no actor.
 	Action tool.Action
-	// Also are what some requests need besides; Description says which.
+	// Also lists the rights that some requests need in addition; Description says which.
 	Also []tool.Action
 
-	Writes bool // it may change something
-	Tagged bool // a success carries as ETag the commit that was read
+	Writes bool // whether it may change something
+	Tagged bool // whether the ETag of a success is the commit that was read
 
-	// Elsewhere says that it is not [Handler] that serves the route, but what a server has
-	// in front of it: before anybody is asked who they are, or past the admission.
+	// Elsewhere says that [Handler] does not serve the route. The server serves it in front of
+	// Handler: before authentication, or without admission.
 	Elsewhere bool
 
-	// Open says that the route may be asked without a token, and how it then answers is
-	// in Description. A route that does not look at tokens at all has no 401.
+	// Open says that clients may use the route without a token; Description says how the answer
+	// then differs. A route that ignores tokens altogether has no status 401.
 	Open bool
 
-	// Refusals are the bodies, besides the envelope, of statuses that are no success.
+	// Refusals gives, by error status, a body that the route may send instead of the envelope.
 	Refusals map[int]any
 
 	handle func(*exchange) error
 }
 
-// OneOf is the Answer of a route whose requests have answers of several kinds: the zero
-// values of their structs.
+// OneOf is the Answer of a route with several kinds of answers: the zero values of their
+// structs.
 type OneOf []any
 
 // Param is a parameter of a route outside of its body.
@@ -69,14 +69,14 @@ type Param struct {
 	Name        string
 	In          In
 	Kind        Kind
-	Enum        []string // the texts that it may have; nil for any
-	Min         int64    // of a Number
-	Max         int      // bytes of a Text; zero for no bound of its own
+	Enum        []string // the allowed texts; nil allows any
+	Min         int64    // the minimum of a Number
+	Max         int      // the limit of a Text in bytes; 0 for no limit of its own
 	Required    bool
 	Description string
 }
 
-// In is where a parameter stands.
+// In is the place of a parameter in a request.
 type In string
 
 // The places of parameters.
@@ -86,7 +86,7 @@ const (
 	Header In = "header"
 )
 
-// Kind is what a parameter is.
+// Kind is the type of a parameter.
 type Kind string
 
 // The kinds of parameters.
@@ -95,7 +95,7 @@ const (
 	Number Kind = "integer"
 )
 
-// The headers that requests may have.
+// The headers that routes read from requests.
 const (
 	headerTimeout     = "X-Timeout-Ms"
 	headerIdempotency = "Idempotency-Key"
@@ -103,7 +103,7 @@ const (
 	headerIfNone      = "If-None-Match"
 )
 
-// Routes returns the routes in the order of the reference. The slice is the caller's.
+// Routes returns the routes in the order of the reference. The caller owns the slice.
 func Routes() []Route {
 	all := slices.Clone(routes)
 	for i := range all {
@@ -112,17 +112,17 @@ func Routes() []Route {
 	return all
 }
 
-// OnGraph reports whether the route is one of a graph.
+// OnGraph reports whether the route belongs to a graph.
 func (r *Route) OnGraph() bool { return strings.HasPrefix(r.Path, "/graphs/{id}/") }
 
-// AllStatuses lists every status that the route itself can answer with, ascending.
+// AllStatuses lists every status that the route itself can answer with, in ascending order.
 func (r *Route) AllStatuses() []int {
 	if r.Elsewhere {
 		all := append([]int{http.StatusOK, http.StatusForbidden, http.StatusInternalServerError}, r.Statuses...)
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	// Forbidden is also a host or an origin that the server does not serve.
+	// 403 also answers requests for a host, or from an origin, that the server does not serve.
 	all := append([]int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
 	if r.Action != "" {
 		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
@@ -146,14 +146,14 @@ func (r *Route) AllStatuses() []int {
 	return slices.Compact(all)
 }
 
-// takes reports whether requests may have a header.
+// takes reports whether the route has a header parameter with the given name.
 func (r *Route) takes(header string) bool {
 	return slices.ContainsFunc(r.Params, func(p Param) bool { return p.In == Header && p.Name == header })
 }
 
 var segment = regexp.MustCompile(`\{(\w+)\}`)
 
-// complete adds the parameters that follow from the path and those of every route.
+// complete adds the parameters in the path and the parameters that every route has.
 func (r *Route) complete() {
 	var path []Param
 	for _, m := range segment.FindAllStringSubmatch(r.Path, -1) {

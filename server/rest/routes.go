@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The tags that routes are listed under.
+// The tags that group the routes in documents.
 const (
 	tagServer   = "Server"
 	tagQueries  = "Queries"
@@ -38,10 +38,10 @@ var (
 	}()
 )
 
-// selecting says when a mutation that is given as text needs read besides change.
+// selecting says when a mutation given as text needs the right read in addition to the right change.
 const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: its answer depends on stored data."
 
-// routes is the one table of routes.
+// routes is the table of all routes.
 var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/healthz", Operation: "health", Tag: tagServer,

@@ -16,10 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
 )
 
-// segments stand for the parts of paths in braces.
+// segments gives values to the path parameters.
 var segments = strings.NewReplacer("{id}", "people", "{name}", "everyone", "{branch}", "draft", "{commit}", "01J00000000000000000000000")
 
-// ask sends a request of the writer.
+// ask sends a request as the writer.
 func ask(h http.Handler, method, path, body string, header ...string) *http.Response {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -47,14 +47,13 @@ func newHandler(t testing.TB) http.Handler {
 	return resttest.Wrap(t, rest.Handler(graphs, rest.Options{Server: servicetest.Policy{}}))
 }
 
-// own are the routes that this package serves.
+// own returns the routes that this package serves itself.
 func own() []rest.Route {
 	return slices.DeleteFunc(rest.Routes(), func(r rest.Route) bool { return r.Elsewhere })
 }
 
-// TestTable holds the table to be whole: each row names what documents need, and each
-// path and method is served. That a server serves what is served elsewhere, its matrix
-// holds.
+// TestTable checks that the table is complete: each row has what documents need, and each path
+// and method is served. The matrix of package server checks the routes with Elsewhere.
 func TestTable(t *testing.T) {
 	h := newHandler(t)
 	unchecked := rest.Handler(nil, rest.Options{})
@@ -106,7 +105,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// sample returns some value of a member's type.
+// sample returns a value of a member's type.
 func sample(t *testing.T, typ reflect.Type) any {
 	switch reflect.Zero(typ).Interface().(type) {
 	case string, *string:
@@ -126,7 +125,7 @@ func sample(t *testing.T, typ reflect.Type) any {
 	return nil
 }
 
-// conditions are the header lines that a route may require.
+// conditions returns the header lines that a route may require.
 func conditions(r *rest.Route) []string {
 	const name = "Omnigraph-If-Graph-Commit"
 	if !slices.ContainsFunc(r.Params, func(p rest.Param) bool { return p.Name == name }) {
@@ -150,7 +149,7 @@ func membersOf(t *testing.T, typ reflect.Type) map[string]any {
 	return all
 }
 
-// TestBodies holds each body to take the members that the table declares, and no other.
+// TestBodies checks that each body accepts exactly the members that the table declares.
 func TestBodies(t *testing.T) {
 	h := newHandler(t)
 	for _, r := range own() {
@@ -179,8 +178,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestParams holds each route to take the parameters that the table declares, and no
-// other.
+// TestParams checks that each route accepts exactly the parameters that the table declares.
 func TestParams(t *testing.T) {
 	h := newHandler(t)
 	for _, r := range own() {
@@ -200,7 +198,7 @@ func TestParams(t *testing.T) {
 			}
 		}
 		if r.Action == "" {
-			continue // a probe may add what it likes
+			continue // a probe may add any parameters
 		}
 		resp := ask(h, r.Method, path+"zzz=1", "{}", conditions(&r)...)
 		if m := message(t, resp); resp.StatusCode != 400 || !strings.Contains(m, "zzz: unknown query parameter") {

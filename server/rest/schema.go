@@ -20,7 +20,7 @@ type schemaBody struct {
 	Hard          *bool   `json:"hard,omitempty" jsonschema_description:"Make drops of properties hard ones: what is stored of the head soon holds their values no longer."`
 }
 
-// SchemaApplied is the answer of an applied schema.
+// SchemaApplied is the answer to the application of a schema.
 type SchemaApplied struct {
 	URI                  string       `json:"uri"`
 	Supported            bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
@@ -43,7 +43,7 @@ type SchemaStep struct {
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
 }
 
-// schema answers with the text of the schema.
+// schema answers with the source of the schema.
 func (x *exchange) schema() error {
 	return x.look(func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		s, err := env.Graph.Schema(ctx, engine.Target{Commit: c.ID})
@@ -54,7 +54,7 @@ func (x *exchange) schema() error {
 	})
 }
 
-// applySchema makes a schema the one in force, unless schemas are fixed here.
+// applySchema applies a new schema, unless schemas are fixed on this server.
 func (x *exchange) applySchema() error {
 	var b schemaBody
 	o, err := x.textBody(&b)
@@ -74,13 +74,13 @@ func (x *exchange) applySchema() error {
 	}}, service.Encoding{})
 }
 
-// applySchema is the call with the answer of this interface.
+// applySchema is the call with an answer in the form of the REST API.
 type applySchema struct {
 	*service.ApplySchema
 	uri string
 }
 
-// Unwrap says what it is.
+// Unwrap returns the wrapped call, for the log.
 func (c *applySchema) Unwrap() tool.Call { return c.ApplySchema }
 
 func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {

@@ -39,7 +39,7 @@ func TestSchemaApply(t *testing.T) {
 		{name: "denied", actor: drafter, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, ""), status: 403, want: `schema_apply on branch main`},
 		{name: "to no branch", actor: writer, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, `,"branch":"nope"`), status: 404, want: `branch \"nope\"`},
 	})
-	// Whoever may not apply one is denied, and not told how the server is run.
+	// An actor without the right to apply schemas gets 403, which reveals no configuration.
 	steps(t, servicetest.Config(t), rest.Options{SchemasFixed: service.FixedByCluster}, []request{
 		{name: "fixed", actor: writer, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, ""), status: 409, want: `run omnigraph cluster apply","code":"conflict"}`},
 		{name: "fixed and denied", actor: drafter, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, ""), status: 403, want: `schema_apply on branch main`},

@@ -11,7 +11,7 @@ type queryBody struct {
 	readOptions
 }
 
-// readOptions are what a read takes beside its text.
+// readOptions are the members of a read's body in addition to its text.
 type readOptions struct {
 	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
@@ -20,8 +20,8 @@ type readOptions struct {
 	PageToken *string        `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
-// readBody is queryBody under the names of its predecessor, which had one member for the
-// text and one for the name.
+// readBody is queryBody with the member names of the deprecated route, which has other names
+// for the text and for the choice of the query.
 type readBody struct {
 	statementNames
 	readOptions
@@ -34,7 +34,7 @@ type mutateBody struct {
 	DryRun *bool          `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
 }
 
-// statementNames are the two names that the text and the choice of a query have.
+// statementNames holds the text and the choice of a query, each under its two names.
 type statementNames struct {
 	Query       *string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
 	QuerySource *string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
@@ -52,13 +52,13 @@ type invokeBody struct {
 	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
 }
 
-// ReadAnswer is the envelope of a read.
+// ReadAnswer is the answer to a read.
 type ReadAnswer struct {
 	deprecatedReadAnswer
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`
 }
 
-// deprecatedReadAnswer is that of the route that does not tell the commit.
+// deprecatedReadAnswer is the answer of the deprecated route, which does not give the commit.
 type deprecatedReadAnswer struct {
 	QueryName     string           `json:"query_name"`
 	Target        ReadTarget       `json:"target" jsonschema_description:"What was asked for."`
@@ -70,13 +70,13 @@ type deprecatedReadAnswer struct {
 	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
 }
 
-// ReadTarget is what a read was asked of: a branch or a commit.
+// ReadTarget is the branch or the commit that a read asked for.
 type ReadTarget struct {
 	Branch   *string `json:"branch"`
 	Snapshot *string `json:"snapshot"`
 }
 
-// MutationAnswer is the envelope of a mutation.
+// MutationAnswer is the answer to a mutation.
 type MutationAnswer struct {
 	Branch        string  `json:"branch"`
 	QueryName     string  `json:"query_name"`
@@ -105,7 +105,7 @@ func (x *exchange) runQuery() error {
 	return x.answer(call, rowsAtMost(b.MaxRows))
 }
 
-// runRead is runQuery under its deprecated names.
+// runRead is runQuery for the deprecated route.
 func (x *exchange) runRead() error {
 	var b readBody
 	o, err := x.textBody(&b)
@@ -149,8 +149,8 @@ func (x *exchange) runStored() error {
 	}
 	in := service.Invocation{Params: o.Raw("params"), Branch: orEmpty(b.Branch), ExpectMutation: b.ExpectMutation, Knobs: x.knobs()}
 	in.Knobs.Snapshot, in.Knobs.PageToken, in.Knobs.DryRun = orEmpty(b.Snapshot), orEmpty(b.PageToken), isTrue(b.DryRun)
-	// Whether the caller may know of the query comes before what is wrong with the
-	// body: a fault that only known queries have would tell of them.
+	// Check first whether the caller may know of the query, and only then report faults in the
+	// body: a fault that only existing queries cause would reveal that the query exists.
 	name := x.r.PathValue("name")
 	if err := x.g.Invocable(x.actor(), name); err != nil {
 		return err
@@ -166,11 +166,11 @@ func (x *exchange) runStored() error {
 	return nil
 }
 
-// adHoc is the call of a text that is there under one of its names.
+// adHoc returns the call for a text that is given under either of its names.
 func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
 	source, name := one(o, "query", b.Query, "query_source", b.QuerySource), one(o, "name", b.Name, "query_name", b.QueryName)
 	if source == nil {
-		o.String("query") // notes that it is missing
+		o.String("query") // records that it is missing
 	}
 	call := &service.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
 	if b.Query == nil {
@@ -179,8 +179,8 @@ func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
 	return call
 }
 
-// one returns a member that has two names. Under both it is a fault: one of the values
-// would be dropped.
+// one returns a member that has two names. It records a fault if both are present, because the
+// server would have to ignore one of the values.
 func one(o *tool.Object, name string, a *string, other string, b *string) *string {
 	switch {
 	case a != nil && b != nil:
@@ -191,14 +191,15 @@ func one(o *tool.Object, name string, a *string, other string, b *string) *strin
 	return a
 }
 
-// oneTarget notes a fault when a read names a branch and a commit.
+// oneTarget records a fault if a read names both a branch and a commit.
 func oneTarget(o *tool.Object, branch, snapshot *string) {
 	if branch != nil && snapshot != nil {
 		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
 	}
 }
 
-// rowsAtMost is the one limit that a caller may ask for.
+// rowsAtMost returns the encoding for the row limit, which is the only limit that a caller may
+// set.
 func rowsAtMost(n *int32) service.Encoding {
 	if n == nil {
 		return service.Encoding{Parts: true}

@@ -92,8 +92,8 @@ func TestLoads(t *testing.T) {
 	})
 }
 
-// TestLoadByPattern holds that whoever may load into branches of some names, of which none
-// is there or known, may load into one: which branch it is stands in the body.
+// TestLoadByPattern checks that an actor who may load only into branches that match a pattern
+// may load into a new one, although no such branch exists yet. Only the body names the branch.
 func TestLoadByPattern(t *testing.T) {
 	c := servicetest.Config(t)
 	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool {

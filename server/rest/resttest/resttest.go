@@ -1,4 +1,5 @@
-// Package resttest holds exchanges of tests to the OpenAPI document of package rest.
+// Package resttest checks the requests and answers of tests against the OpenAPI document of
+// package rest.
 package resttest
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
-// document is read once, by another library than the one that writes it.
+// document is parsed once, with a different library from the one that writes it.
 var document = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, media := range []string{"application/x-ndjson", "*/*"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
@@ -32,7 +33,7 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(b)
 })
 
-// Document returns the OpenAPI document.
+// Document returns the parsed OpenAPI document.
 func Document(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := document()
@@ -42,19 +43,19 @@ func Document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// Wrap returns h with a check of every exchange, which fails the test when the answer is
-// not one that the document tells of the route, and when a request that was served is not
-// one that it allows. Of bodies past 1 MiB only the header is checked.
+// Wrap returns h with a check of every exchange. The test fails if the document does not allow
+// the answer, or if it does not allow a request that the server accepted. If a body is larger
+// than 1 MiB, the check skips that body.
 func Wrap(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, true) }
 
-// Answers is Wrap for requests that may be served though the document does not allow them:
-// scalars that are spelled as strings, and members that are null.
+// Answers is Wrap for requests that the server accepts although the document does not allow
+// them: scalars written as strings, and null members.
 func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, false) }
 
 func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/mcp") { // is none of the routes
+		if strings.HasSuffix(r.URL.Path, "/mcp") { // not part of the REST API
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -73,10 +74,10 @@ func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	})
 }
 
-// mostKept is how much of a body is kept, in bytes.
+// mostKept is the limit of a recorded body, in bytes.
 const mostKept = 1 << 20
 
-// kept is a body, unless it is too long.
+// kept records a body of up to mostKept bytes.
 type kept struct {
 	bytes   bytes.Buffer
 	tooLong bool
@@ -91,7 +92,7 @@ func (k *kept) Write(b []byte) (int, error) {
 
 func (k *kept) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
 
-// tee keeps what is written to a response.
+// tee records the response while it writes it.
 type tee struct {
 	http.ResponseWriter
 	status int
@@ -104,16 +105,16 @@ func (w *tee) WriteHeader(status int) {
 }
 
 func (w *tee) Write(b []byte) (int, error) {
-	_, _ = w.body.Write(b) // takes everything
+	_, _ = w.body.Write(b) // never fails
 	return w.ResponseWriter.Write(b)
 }
 
 func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// exchange is a request and what answered it.
+// exchange is a request and its answer.
 type exchange struct {
 	doc      *openapi3.T
-	requests bool // are checked, too
+	requests bool // whether to check requests too
 	r        *http.Request
 	sent     *kept
 	status   int
@@ -124,7 +125,7 @@ type exchange struct {
 func (x *exchange) check() error {
 	f := find(x.r)
 	if f.op == nil {
-		// What has no operation has no schema of its own, but it is a fault in any case.
+		// The document has no schema for such a request; the answer must be an error in any case.
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
 			return errors.New("the document has no such operation")
 		}
@@ -156,7 +157,7 @@ func (x *exchange) check() error {
 	return nil
 }
 
-// isFault holds an answer to the schema of faults.
+// isFault checks an answer against the schema of errors.
 func (x *exchange) isFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
@@ -168,7 +169,7 @@ func (x *exchange) isFault() error {
 	return nil
 }
 
-// found is the operation that serves a request, and the values of its path.
+// found is the operation that serves a request, and the values of its path parameters.
 type found struct {
 	pattern string
 	op      *openapi3.Operation
@@ -177,9 +178,9 @@ type found struct {
 
 type foundKey struct{}
 
-// operations finds operations as the server finds routes.
+// operations finds the operation of a request, in the same way as the server finds the route.
 var operations = sync.OnceValue(func() *http.ServeMux {
-	doc, _ := document() // whoever asks has it
+	doc, _ := document() // the caller has checked the error already
 	mux := http.NewServeMux()
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
@@ -198,13 +199,13 @@ var operations = sync.OnceValue(func() *http.ServeMux {
 	return mux
 })
 
-// find returns what serves a request, or a zero value.
+// find returns the operation that serves a request, or the zero value.
 func find(r *http.Request) (f found) {
 	operations().ServeHTTP(discard{}, r.WithContext(context.WithValue(r.Context(), foundKey{}, &f)))
 	return f
 }
 
-// discard is a response that nobody reads.
+// discard is a response writer that drops everything.
 type discard struct{}
 
 func (discard) Header() http.Header         { return http.Header{} }

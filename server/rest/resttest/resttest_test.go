@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheck holds that an exchange that the document does not have is found.
+// TestCheck checks that the check detects exchanges that the document does not allow.
 func TestCheck(t *testing.T) {
 	const read = `{"query_name":"q","target":{"branch":"main","snapshot":null},"columns":["a"],"rows":[{"a":{"b":[1]}}],"row_count":1,"graph_commit_id":"c"}`
 	tagged := http.Header{"Content-Type": {"application/json"}, "Etag": {`"c"`}}

@@ -71,7 +71,7 @@ type ManifestBranch struct {
 	Name        string
 	Head        *Snapshot
 	Receipts    iter.Seq[Receipted]
-	NumReceipts int // length of Receipts; if it is 0, Append does not use Receipts, which may be nil
+	NumReceipts int // length of Receipts, which may be nil if this is 0
 }
 
 // Append appends the payload of the manifest. The states must be flushed. encoded returns

@@ -50,7 +50,7 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 type baseFinder struct {
 	v       commits
 	queue   commitQueue
-	reached map[int][][]int32 // by queued commit: for each visited child, its tokens in ascending order
+	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
 	paths   []int32           // by token: the number of these lists that have it
 	// covered holds the pairs of tokens for which a common ancestor was visited, in both
 	// orders. It has no pair of tokens that share all their further ancestors: collapse

@@ -168,7 +168,8 @@ type storedView struct {
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the
 // rows below covered. The first Update of the view reads them, and throws their faults;
-// until then only Update and Unread may be called on the view.
+// until then
+// the view must not be queried.
 func OpenTextView(next uint32, rows Rows, covered uint32, parts []TextPart) *TextView {
 	v := &TextView{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()

@@ -292,7 +292,7 @@ func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 // *engine.Corrupt if an edge joins an ordinal that is not a node's; see package damage.
 func (t *Table) rebuild(from, to *Table) {
 	for _, s := range t.Segs {
-		t.ids(s).Load() // a corrupt count of ids must not make reindex allocate for it
+		t.ids(s).Load() // checks the number of rows before reindex allocates for it
 	}
 	if from != nil {
 		for ord := range t.next {

@@ -15,7 +15,7 @@ import (
 type Part struct {
 	Type    *Type
 	Segment *Segment // no id occurs twice
-	// Replace first removes every entity whose id is not in the segment.
+	// Replace removes every entity whose id is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
 	// the commit refers to an entity of the type.

@@ -26,7 +26,7 @@ import (
 //	  sorted      1 byte: 1 when ids ascend with ordinals
 //	  last        text: the greatest id, while sorted
 //	  segments    uvarint count; for each its name (text), rows (uvarint) and origin:
-//	              0 when its columns are named as in the type, else 1, the name of its type
+//	              0 when names and kinds are those of the type, else 1, the name of its type
 //	              (text), and for each property of the table's type the stored name (text,
 //	              empty for none) and kind (1 byte, value.Kind)
 //	  pages       uvarint count; for each its first ordinal (uvarint) and 256 rows
@@ -51,7 +51,7 @@ import (
 //
 // In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
 // every two branches their names (texts) and the state at their lowest common ancestor
-// (uvarint). Format 2 has no ancestors, origins, indexes, texts, archive and anchors.
+// (uvarint). Format 2 has no ancestors, origins, indexes, texts, archive or anchors.
 // Format 1 also has only one branch, and a different layout after the format: uvarint 1,
 // the header of the branch's head, the schema, the number of its tables and their contents.
 

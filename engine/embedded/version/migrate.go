@@ -28,7 +28,7 @@ func (tx *Txn) Change() *Change { return tx.change }
 // keep their places. The error is a *engine.Corrupt if the carry does not fit the two
 // schemas.
 func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
-	if ch.Carry == nil { // it has the schema
+	if ch.Carry == nil { // the state has the schema already
 		return s, nil
 	}
 	if err := ch.Carry.fits(s.Schema, ch.Schema); err != nil {

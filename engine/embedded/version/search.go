@@ -30,7 +30,7 @@ type searches struct {
 
 // search is the text index of one property.
 type search struct {
-	turn chan struct{} // a mutex of capacity 1, held during the build
+	turn chan struct{} // a mutex (capacity 1), held during the build
 	view atomic.Pointer[index.TextView]
 }
 

@@ -23,7 +23,7 @@ type orders struct {
 
 // order is the sorted index of one property.
 type order struct {
-	turn chan struct{} // a mutex of capacity 1, held by the goroutine that builds view
+	turn chan struct{} // a mutex (capacity 1), held by the goroutine that builds view
 	view *index.Sorted // guarded by turn until set is closed
 	set  chan struct{} // closed when view is ready
 }

@@ -21,8 +21,8 @@ import (
 // thrown is the value that Throw panics with.
 type thrown struct{ err error }
 
-// Throw panics with err, the error about stored data. Catch recovers it and returns err
-// from the method that deferred Catch.
+// Throw panics with err, an error in stored data. Catch recovers it and returns err from
+// the method that deferred Catch.
 func Throw(err error) { panic(thrown{err}) }
 
 // Corrupt throws an *engine.Corrupt.

@@ -92,8 +92,8 @@ func (b *adjacencyBase) read() {
 	}
 }
 
-// starts counts keys, and returns the position at which each key starts when they are
-// sorted.
+// starts counts the keys of 0 up to n. It returns, for each key, the position at which its
+// entries start in sorted order.
 func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {

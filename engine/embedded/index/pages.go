@@ -34,7 +34,7 @@ type leaf[T any] struct {
 	places [leafSize]T
 }
 
-// Empty reports whether there are no pages.
+// Empty reports whether the array has no pages.
 func (p *Pages[T]) Empty() bool { return len(p.root) == 0 }
 
 // Get returns a pointer to place i, or nil if its page does not exist.

@@ -32,7 +32,8 @@ func (x *Text) Name() string { return x.name }
 // may call it.
 func (x *Text) Named(name string) { x.name = name }
 
-// Documents returns the number of texts in the index, dead ones included.
+// Documents returns the number of texts in the index, including those that a view counts as
+// dead.
 func (x *Text) Documents() uint32 { return uint32(len(x.ords)) }
 
 // Cold reports whether a block should be compressed. All but the smallest are, because the

@@ -289,7 +289,7 @@ func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 }
 
 // rebuild builds the indexes of a table that was read from storage. It throws an
-// *engine.Corrupt if an edge joins an ordinal that is not a node's; see package damage.
+// *engine.Corrupt if an end of an edge is not the ordinal of a node; see package damage.
 func (t *Table) rebuild(from, to *Table) {
 	for _, s := range t.Segs {
 		t.ids(s).Load() // checks the number of rows before reindex allocates for it

@@ -208,7 +208,8 @@ func (t *Table) reindex() {
 	parallel.Do(tasks...)
 }
 
-// parallelFrom is the number of entities from which on reindex builds indexes concurrently.
+// parallelFrom is the least number of entities for which reindex builds indexes
+// concurrently.
 const parallelFrom = 1 << 12
 
 func (t *Table) endsAt(row uint32) (src, dst uint32) {

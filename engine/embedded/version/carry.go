@@ -37,8 +37,8 @@ type Change struct {
 	Carry  *Carry
 }
 
-// NewCarry returns the carry between two schemas. It takes renames from steps, the steps
-// between them. anew reports whether a type starts without entities.
+// NewCarry returns the carry between two schemas. steps, the steps of the schema change,
+// give the renames. anew reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
 		e         plan.Entity
@@ -187,8 +187,8 @@ func convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
 
-// Descend sets the schema's ancestors: from, and from's own ancestors. c is the carry from
-// from.
+// Descend sets the schema's ancestors: from, and from's own ancestors. c must be the carry
+// from it.
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {

@@ -167,7 +167,7 @@ func TestOriginRoundTrip(t *testing.T) {
 			t.Errorf("%s: ancestors (-want +got):\n%s", m.Branches[i].Name, diff)
 		}
 	}
-	// The stored rows did not change, so only entities that changed later may differ.
+	// The read table shares the stored rows, so changedIDs must find no candidates.
 	if ids := changedIDs(state.nodes[0], read.Branches[0].Head.nodes[0]); len(ids) > 0 {
 		t.Errorf("entities %v may differ from what was stored", ids)
 	}

@@ -237,8 +237,8 @@ func (e *entityState) named(t *Type, name string) value.Value {
 	return value.Null
 }
 
-// entityOf reads the entity of type t with the given id. The result says that there is none
-// if t is nil.
+// entityOf reads the entity of type t with the given id. In the result, there is false if
+// the entity does not exist or t is nil.
 func entityOf(s *Snapshot, t *Type, id string) entityState {
 	if t == nil {
 		return entityState{}

@@ -37,7 +37,7 @@ func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 	}
 	for of := range c.flushes {
 		// Tables of one lineage have tails with a common prefix. Tables without a lineage,
-		// such as those carried to another schema, need not.
+		// such as tables carried to another schema, need not.
 		if t.line != nil && of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
 			then, n := c.table(of), *t
 			n.Segs, n.base, n.tail = then.Segs, then.base, nil

@@ -3,5 +3,6 @@
 package version
 
 // dropTombstones makes a merge ignore the deletions of the source. The build tag
-// fault_tombstone turns on this deliberate fault, which the random comparison must find.
+// fault_tombstone turns on this deliberate fault, which the random comparison test must
+// find.
 const dropTombstones = false

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Flush is a segment that replaces the last rows of a table: those that no stored segment
-// holds, and those of the smaller segments directly before them.
+// Flush is a segment that replaces the last rows of a table: the rows that no stored
+// segment holds, and the rows of the smaller segments directly before them.
 type Flush struct {
 	Table   *Table
 	Segment *Segment

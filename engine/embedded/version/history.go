@@ -69,7 +69,7 @@ func (h *History) now() commits {
 	return h.view()
 }
 
-// Slice yields the commits from number from up to, but not including, number to.
+// Slice yields each number n with from <= n < to, and the commit that has it.
 func (h *History) Slice(from, to int) iter.Seq2[int, engine.Commit] {
 	return func(yield func(int, engine.Commit) bool) {
 		v := h.now()
@@ -114,8 +114,8 @@ func (h *History) find(id string) (v commits, n int, ok bool) {
 	return h.view(), n, ok
 }
 
-// Ancestors calls yield once with the number of each of the commits and each of their
-// ancestors, in no particular order. It skips those with an id less than least, and their
+// Ancestors calls yield once for each of the commits and each of their ancestors, with its
+// number, in no particular order. It skips those with an id less than least, and their
 // ancestors. It allocates one bit for each commit of the history.
 func (h *History) Ancestors(commits []string, least string, yield func(n int) bool) {
 	var stack []int
@@ -246,8 +246,8 @@ func (q *newestFirst) Pop() any {
 	return last
 }
 
-// AppendHistory appends the block "commits" of a history segment with the commits from
-// number from up to, but not including, number to.
+// AppendHistory appends the block "commits" of a history segment that holds each commit
+// whose number n satisfies from <= n < to.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	var digests []string
 	at := map[string]uint64{}

@@ -425,8 +425,8 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 }
 
 // indexTable opens or builds the indexes of a table that was read. It throws an
-// *engine.Corrupt if an edge that it reads joins an ordinal that is not a node's. It reads
-// the edges that are newer than the index bases, or all edges if there are no bases.
+// *engine.Corrupt if an end of an edge that it reads is not the ordinal of a node. It reads
+// the edges that are newer than the index bases, or all edges without bases.
 func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if t.based != nil {
 		return nil
@@ -469,7 +469,7 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	return nil
 }
 
-// sharedFrom is the number of rows after the bases from which on takeShared builds their
+// sharedFrom is the least number of rows after the bases for which takeShared builds
 // overlays once for all tables that begin with the same segments.
 const sharedFrom = 64
 
@@ -504,7 +504,7 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 }
 
 // basesKey identifies index bases that tables share: those stored in the index segment
-// name, or with rows those built over the row segments that name lists.
+// name, or, if rows is set, those built over the row segments that name lists.
 type basesKey struct {
 	typ  *Type
 	name string

@@ -113,8 +113,8 @@ func (m *merge) decide(t *Type) {
 	}
 }
 
-// diverging merges, property by property, an entity that both sides have. For a divergent
-// insert there is no base state, so any difference is a conflict.
+// diverging merges, property by property, an entity that both sides have. A divergent
+// insert has no base state, so any difference is a conflict.
 func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
@@ -183,7 +183,7 @@ func (m *merge) apply() {
 	for _, o := range orphans {
 		edges := m.tx.Table(o.t)
 		if !edges.Alive(o.ord) {
-			continue // an orphan by both ends, and removed already
+			continue // it lost both ends and is removed already
 		}
 		src, _ := edges.Ends(o.ord)
 		m.lost[o.t] = append(m.lost[o.t], src)
@@ -303,7 +303,7 @@ func (m *merge) carried(typ *Type, e *edit, rules strict) {
 	}
 }
 
-// suspects lists the entities that may violate a unique rule: those that were put or
+// suspects lists the entities that may violate a unique rule: the entities that were put or
 // deleted, or all entities if the schema they come from lacked the rule.
 func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
 	switch {

@@ -51,10 +51,10 @@ type baseFinder struct {
 	v       commits
 	queue   commitQueue
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
-	paths   []int32           // by token: the number of these lists that have it
+	paths   []int32           // by token: the number of lists in reached that have it
 	// covered holds the pairs of tokens for which a common ancestor was visited, in both
 	// orders. It has no pair of tokens that share all their further ancestors: collapse
-	// makes one token of these.
+	// replaces such tokens by one.
 	covered    map[int32]map[int32]bool
 	pairs      int
 	maxCovered int
@@ -184,7 +184,7 @@ func (f *baseFinder) cover(a, b, but []int32) {
 
 // collapse replaces the tokens that reach no other queued commit by one token, since all
 // their further ancestors are the same. The new token has met the tokens that all the
-// replaced ones have met, and those that meet at this commit.
+// replaced ones have met, and the tokens that meet at this commit.
 func (f *baseFinder) collapse(tokens []int32) []int32 {
 	var one []int32
 	left := make([]int32, 0, len(tokens))
@@ -269,7 +269,7 @@ func (h *History) LowestWith(id string, heads []string) []string {
 	})
 	slices.SortFunc(others, v.compare)
 	// A common ancestor of a head and the commit is the head itself, or a common ancestor
-	// of a parent of the head and the commit. The greatest of these is the lowest.
+	// of a parent of the head and the commit. The greatest of them is the lowest.
 	lowest := make(map[int]int, len(others))
 	at := func(n int) (int, bool) {
 		if n < v.n && of.Get(n) {

@@ -165,7 +165,7 @@ func TestRewriteKeepsNumbers(t *testing.T) {
 	}
 }
 
-// TestRoom sets the counters of tables to their limit.
+// TestRoom sets the counters of tables to their limit. Room must then refuse a new entity.
 func TestRoom(t *testing.T) {
 	s := testSchema(t)
 	for name, use := range map[string]func(*Table){

@@ -113,7 +113,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	return s, nil
 }
 
-// Type returns the type with a name, or nil. The names of edge types match in any case.
+// Type returns the type called name, or nil. The names of edge types are case-insensitive.
 func (s *Schema) Type(e plan.Entity, name string) *Type {
 	if e == plan.Edge {
 		if t := s.edges[name]; t != nil {
@@ -124,7 +124,7 @@ func (s *Schema) Type(e plan.Entity, name string) *Type {
 	return s.nodes[name]
 }
 
-// Prop returns the position of the property with a name.
+// Prop returns the position of the property called name.
 func (t *Type) Prop(name string) (int, bool) {
 	i, ok := t.byName[name]
 	return i, ok

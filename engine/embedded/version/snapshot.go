@@ -9,7 +9,7 @@ import (
 )
 
 // Snapshot is an immutable state of a graph, the result of one commit. Any number of
-// goroutines may read it concurrently.
+// goroutines may read it concurrently, for as long as they hold it.
 type Snapshot struct {
 	Commit engine.Commit
 	Schema *Schema

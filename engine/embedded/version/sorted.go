@@ -32,8 +32,8 @@ type order struct {
 // and the length of a text.
 const sortBytes = 24
 
-// Sortable reports whether property p has a sorted index: its kind has an order, and it is
-// by itself a key, unique or indexed.
+// Sortable reports whether property p has a sorted index: its kind has an order, and the
+// property alone forms a key, a unique tuple or an index.
 func (t *Type) Sortable(p int) bool {
 	switch typ := t.Props[p].Type; typ.Kind {
 	case value.Invalid, value.Blob, value.Vector:

@@ -15,9 +15,10 @@ type Block struct {
 	live    [column.KernelRows / 64]uint64
 }
 
-// Sweep passes every live entity once. It passes entities whose row number equals their
-// ordinal to block, in blocks of rows, and all others to rest, in lists of ordinals. It
-// reuses b and scratch for each call, so neither function may keep its argument.
+// Sweep passes every live entity exactly once, to block or to rest. It passes entities
+// whose row number equals their ordinal to block, in blocks of rows, and all others to
+// rest, in lists of ordinals. It reuses b and scratch for each call, so neither function
+// may keep its argument.
 func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s

@@ -38,7 +38,8 @@ type Table struct {
 	origin *origin
 }
 
-// origin differs between tables that continue the same rows and tables that started anew.
+// origin identifies the tables that continue one another's rows. A table that starts anew
+// gets a new origin.
 type origin struct{ _ byte }
 
 // Row is one state of an entity, as a commit wrote it.
@@ -250,8 +251,8 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 	return s.Props[p].Value(row - s.Start)
 }
 
-// late returns a row of the tail. It throws if there is no such row: a stored index, or the
-// stored end of an edge, may hold a wrong number.
+// late returns a row of the tail. It throws if the row does not exist: a stored index, or
+// the stored end of an edge, may hold a wrong number.
 func (t *Table) late(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		damage.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))

@@ -1,12 +1,13 @@
-// Package damage carries faults of stored data from where no error can be returned to
-// the calls of a graph.
+// Package damage carries corruption errors from code that cannot return an error up to the
+// exported methods of a graph.
 //
-// What is stored is read on its first use, in the middle of an operator, so its faults
-// are thrown as panics. A call that may meet one begins with
+// Stored data is read on first use, in the middle of an operator. A fault in it is
+// therefore thrown as a panic. A method that may reach such a fault begins with
 //
 //	defer damage.Catch(damage.Watch(), &err)
 //
-// and so returns an *engine.Corrupt. Every other panic goes on.
+// The deferred call turns the panic into the method's error, which is an *engine.Corrupt.
+// Every other panic continues.
 package damage
 
 import (
@@ -17,10 +18,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// thrown is the panic of a fault.
+// thrown is the value that Throw panics with.
 type thrown struct{ err error }
 
-// Throw ends the call under way with an error, of something that is stored.
+// Throw panics with err, an error in stored data. Catch recovers it and returns err from
+// the method that deferred Catch.
 func Throw(err error) { panic(thrown{err}) }
 
 // Corrupt throws an *engine.Corrupt.
@@ -28,11 +30,13 @@ func Corrupt(object, format string, args ...any) {
 	Throw(&engine.Corrupt{Object: object, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Watch makes faults of memory panics in this goroutine, and returns what was before.
+// Watch makes memory faults in this goroutine panic instead of crashing the process. It
+// returns the previous setting, which the caller passes to Catch.
 func Watch() bool { return debug.SetPanicOnFault(true) }
 
-// Catch must be deferred. It turns a thrown fault, or a fault of a mapped file, into the error
-// of the call, and ends what Watch began.
+// Catch must be deferred. It sets *err to a thrown error, or to an *engine.Corrupt if the
+// panic is a fault in the memory of a mapped file. It restores the setting of memory faults
+// from before Watch. Other panics continue.
 func Catch(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	switch p := recover().(type) {

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestCatch throws, and looks at what comes out.
+// TestCatch checks that Catch returns thrown errors and lets other panics continue.
 func TestCatch(t *testing.T) {
 	call := func(f func()) (err error) {
 		defer Catch(Watch(), &err)
@@ -40,7 +40,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// TestMappedFileIsCut reads a mapping whose file has become shorter.
+// TestMappedFileIsCut reads a mapping after the file was truncated.
 func TestMappedFileIsCut(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not mapped here")

@@ -1,6 +1,6 @@
 package index
 
-// Others returns the other ends of a node's edges in the base, sorted.
+// Others returns the other ends of a node's edges in the base, in ascending order.
 func (a *Adjacency) Others(node uint32) []uint32 {
 	b := a.base
 	if b == nil {
@@ -13,11 +13,11 @@ func (a *Adjacency) Others(node uint32) []uint32 {
 	return b.other[b.off[node]:b.off[node+1]]
 }
 
-// Distinct reports whether no two edges of the base join the same pair.
+// Distinct reports whether the edges of the base join distinct pairs of nodes.
 func (a *Adjacency) Distinct() bool { return a.base == nil || !a.base.multi }
 
-// ReadAhead brings a node's edges to the processor's caches. What it returns means
-// nothing: it is there for the compiler not to leave the reading out.
+// ReadAhead loads a node's edges into the processor's caches. The result has no meaning: it
+// only keeps the compiler from removing the reads.
 func (a *Adjacency) ReadAhead(node uint32) uint32 {
 	if others := a.Others(node); len(others) > 0 {
 		return others[0]

@@ -2,8 +2,8 @@ package index
 
 import "github.com/omnigraph-go/omnigraph/engine/embedded/column"
 
-// Adjacency lists the edges of one type at the nodes of one end: compressed rows over
-// node ordinals, and a copy-on-write overlay for edges that came after.
+// Adjacency lists the edges of one type by the node at one end. It is a compressed sparse
+// row matrix over node ordinals, with a copy-on-write overlay for later edges.
 type Adjacency struct {
 	base  *adjacencyBase // nil for none
 	over  heads[Hop]
@@ -12,29 +12,29 @@ type Adjacency struct {
 
 // adjacencyBase is a compressed sparse row matrix.
 type adjacencyBase struct {
-	off   []uint32 // by node; a node past the end has no edge in the base
+	off   []uint32 // by node; a node beyond its end has no edges in the base
 	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
 	other []uint32 // node ordinals of the other end
-	multi bool     // two edges join the same pair
+	multi bool     // some edges join the same pair of nodes
 
-	edges, others uint32 // the greatest in edge and other, plus one
+	edges, others uint32 // the greatest elements of edge and other, plus one
 
 	pending     column.Pending
 	stored      place
-	nOff, nEdge int // of a stored base
+	nOff, nEdge int // only of a stored base
 }
 
-// Hop is an edge of the overlay, in a list per node, the latest first.
+// Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
 type Hop struct {
 	Edge, Other uint32
 	Next        *Hop
 }
 
-// BuildAdjacency lists the edges from 0 up to n. ends returns an edge's node at this
-// end and at the other, and whether it is to be listed.
+// BuildAdjacency lists the edges from 0 up to, but not including, n. ends returns an edge's
+// node at this end and at the other end, and whether to list the edge.
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
-	// Each end is asked for some times over: it is quick, and lists of them are as large
-	// as the result.
+	// It calls ends several times per edge instead of keeping the results: ends is fast,
+	// and lists of the results would be as large as the index.
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
 		if h, o, ok := ends(e); ok {
@@ -77,8 +77,8 @@ func (b *adjacencyBase) ready() {
 //go:noinline
 func (b *adjacencyBase) fetch() { b.pending.Resolve(b.read) }
 
-// read reads a stored base. Whoever walks it uses the ordinals as places in arrays, so
-// they are checked.
+// read reads a stored base. It checks the ordinals, because callers use them as array
+// indexes.
 func (b *adjacencyBase) read() {
 	src, name := b.stored.source, b.stored.name
 	b.off = column.Read[uint32](src, name+".f", b.nOff)
@@ -92,7 +92,8 @@ func (b *adjacencyBase) read() {
 	}
 }
 
-// starts counts keys, and returns where those of each begin when they are sorted.
+// starts counts the keys of 0 up to n. It returns, for each key, the position at which its
+// entries start in sorted order.
 func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {
@@ -106,15 +107,15 @@ func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	return off
 }
 
-// Add enters an edge.
+// Add adds an edge to the overlay.
 func (a *Adjacency) Add(owner *Owner, here, other, edge uint32) {
 	p := a.over.edit(owner, here)
 	*p = &Hop{edge, other, *p}
 	a.count++
 }
 
-// Remove takes an edge out of the overlay again, if it is among the latest at its node;
-// see [Hash.Remove].
+// Remove removes an edge from the overlay if it is among the removeWithin latest of its
+// node; see [Hash.Remove].
 func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
 	if a.count == 0 {
 		return
@@ -143,7 +144,8 @@ func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
 	a.count--
 }
 
-// Base returns the edges and other ends of a node in the base, sorted by other end.
+// Base returns a node's edges in the base and their other ends, in ascending order of the
+// other end.
 func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
 	b := a.base
 	if b == nil {
@@ -157,7 +159,7 @@ func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
 	return b.edge[i:j], b.other[i:j]
 }
 
-// BaseDegree returns how many edges a node has in the base.
+// BaseDegree returns the number of a node's edges in the base.
 func (a *Adjacency) BaseDegree(node uint32) uint32 {
 	b := a.base
 	if b == nil {
@@ -170,7 +172,7 @@ func (a *Adjacency) BaseDegree(node uint32) uint32 {
 	return b.off[node+1] - b.off[node]
 }
 
-// Over returns the edges of a node in the overlay.
+// Over returns the list of a node's edges in the overlay.
 func (a *Adjacency) Over(node uint32) *Hop {
 	if a.count == 0 {
 		return nil
@@ -178,8 +180,9 @@ func (a *Adjacency) Over(node uint32) *Hop {
 	return a.over.get(node)
 }
 
-// Overlay returns the number of edges that came after the base was built.
+// Overlay returns the number of edges in the overlay.
 func (a *Adjacency) Overlay() int { return a.count }
 
-// Simple reports whether no two listed edges can join the same pair.
+// Simple reports whether it is certain that no two listed edges join the same pair of
+// nodes.
 func (a *Adjacency) Simple() bool { return a.count == 0 && (a.base == nil || !a.base.multi) }

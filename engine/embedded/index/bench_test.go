@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkTextView builds the index of 20,000 texts of 8 to 40 words from a vocabulary
-// of 5,000.
+// BenchmarkTextView builds the index of 20,000 texts of 8 to 40 words from a vocabulary of
+// 5,000.
 func BenchmarkTextView(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 4, 4999)

@@ -13,20 +13,22 @@ const (
 	lengthShare = 0.75
 )
 
-// A window is a run of 64 document numbers, over which a term has a peak: the greatest
-// share of its weight that it gives to a document, when the index was built.
+// A window is a run of 64 document numbers. The peak of a term in a window is the greatest
+// contribution, without the idf, of the term to the score of a document in the window, as
+// of the build of the index.
 const (
 	windowBits = 6
 	windowSize = 1 << windowBits
 )
 
-// peakUnit is the share of saturation + 1 that a peak counts in.
+// peakUnit is the unit of a stored peak, which is one byte: 255 units are saturation + 1,
+// the upper limit of a contribution without the idf.
 const peakUnit = (saturation + 1) / 255
 
-// slack makes up for the rounding of bounds.
+// slack compensates for rounding in the bounds.
 const slack = 1 + 1e-9
 
-// findPeaks notes the peaks of the terms that most windows hold.
+// findPeaks computes the peaks of the terms that are frequent enough; see peaked.
 func (x *Text) findPeaks() {
 	x.peaks = make([][]uint8, len(x.terms))
 	average := float64(x.sum) / float64(max(1, len(x.ords)))
@@ -47,7 +49,7 @@ func (x *Text) findPeaks() {
 	}
 }
 
-// peaked returns how many windows there are, if a term has peaks.
+// peaked returns the number of windows if term t has peaks, and 0 otherwise.
 func (x *Text) peaked(t int) int {
 	windows := (len(x.ords) + windowSize - 1) / windowSize
 	if windows < 8 || int(x.off[t+1]-x.off[t]) < windows/2 {
@@ -56,22 +58,23 @@ func (x *Text) peaked(t int) int {
 	return windows
 }
 
-// normOf weighs a length against the average. The conversions keep a compiler from
-// fusing a product with a sum: a score is the same on every machine.
+// normOf returns the length normalization of BM25. The conversions to float64 keep the
+// compiler from fusing a multiplication with an addition, so that scores are the same on
+// every machine.
 func normOf(length uint32, average float64) float64 {
 	relative := float64(length) / average
 	return float64(saturation * (1 - lengthShare + float64(lengthShare*relative)))
 }
 
-// Scorer computes BM25 scores for a query in a view. It is used by one goroutine.
+// Scorer computes BM25 scores for a query in a view. It is not safe for concurrent use.
 type Scorer struct {
 	view    *TextView
 	average float64
-	norms   [128]float64 // by length, of the usual ones
+	norms   [128]float64 // by length, for short texts
 	terms   []scoredTerm
-	bounds  []float64 // by window
-	order   []uint32  // windows
-	best    []float64 // a heap, the least on top
+	bounds  []float64 // by window: upper bounds of the scores
+	order   []uint32  // windows, the best bounds first
+	best    []float64 // a min-heap of the best k scores
 	found   []Scored
 }
 
@@ -87,14 +90,14 @@ type scoredTerm struct {
 	in  []termRun // by run of the view
 }
 
-// termRun is where a run holds a term: postings from first up to end.
+// termRun holds the postings of a term in a run: from first up to, but not including, end.
 type termRun struct {
 	first, end uint32
 	peaks      []uint8
-	at         uint32 // a posting near the last one looked for
+	at         uint32 // a posting near the last one found
 }
 
-// Begin prepares the scorer for the tokens of a query, which it sorts.
+// Begin prepares the scorer for the tokens of a query. It sorts tokens in place.
 func (s *Scorer) Begin(v *TextView, tokens []string) {
 	s.view, s.terms = v, s.terms[:0]
 	if v.docs == 0 {
@@ -130,7 +133,7 @@ func (s *Scorer) Begin(v *TextView, tokens []string) {
 	}
 }
 
-// End lets go of the view.
+// End drops the references to the view.
 func (s *Scorer) End() {
 	s.view = nil
 	for i := range s.terms[:cap(s.terms)] {
@@ -138,8 +141,8 @@ func (s *Scorer) End() {
 	}
 }
 
-// Score returns the score of an entity, which is alive: 0 if its text holds no token of
-// the query. Entities asked for in ascending order are found faster.
+// Score returns the score of a live entity: 0 if its text has no token of the query. It is
+// fastest when called with ascending ordinals.
 func (s *Scorer) Score(ord uint32) float64 {
 	if len(s.terms) == 0 {
 		return 0
@@ -188,7 +191,7 @@ func (r *textRun) seek(in *termRun, d uint32) uint32 {
 	return lo
 }
 
-// weight is what a token adds to a score.
+// weight returns the contribution of a token to a score.
 func (s *Scorer) weight(idf float64, freq, length uint32) float64 {
 	var norm float64
 	if length < uint32(len(s.norms)) {
@@ -200,9 +203,9 @@ func (s *Scorer) weight(idf float64, freq, length uint32) float64 {
 	return float64(idf * float64(f*(saturation+1)) / (f + norm))
 }
 
-// Top returns the k entities with the greatest scores, in any order, and all that are
-// as good as the last of them; entities without a token of the query are not among
-// them. The slice is the scorer's.
+// Top returns the k entities with the greatest scores, and all that tie with the last of
+// them, in no particular order. It omits entities without a token of the query. The slice
+// is valid until the next call.
 func (s *Scorer) Top(k int) []Scored {
 	s.best, s.found = s.best[:0], s.found[:0]
 	if len(s.terms) == 0 || k <= 0 {
@@ -217,7 +220,7 @@ func (s *Scorer) Top(k int) []Scored {
 	return s.found
 }
 
-// threshold is the score that an entity must reach to be among the best k.
+// threshold returns the score that an entity must reach to be among the best k.
 func (s *Scorer) threshold(k int) float64 {
 	if len(s.best) < k {
 		return 0
@@ -225,15 +228,16 @@ func (s *Scorer) threshold(k int) float64 {
 	return s.best[0]
 }
 
-// topOf looks for the best in a run. Windows are bounded by the sum of their terms'
-// peaks; the most promising go first, and raise the threshold for the rest.
+// topOf searches one run for the best entities. The sum of its terms' peaks bounds the
+// scores in a window. topOf scans the windows with the greatest bounds first, which raises
+// the threshold for the rest.
 func (s *Scorer) topOf(run, k int) {
 	r := &s.view.runs[run]
 	windows := (len(r.ords) + windowSize - 1) / windowSize
 	s.bounds = slices.Grow(s.bounds[:0], windows)[:windows]
 	clear(s.bounds)
-	// Since the index was built, a change of the average may have raised weights, by no
-	// more than its ratio.
+	// The weights may have grown since the index was built, because the average length
+	// changed, but by no more than the ratio of the averages.
 	built := float64(r.sum) / float64(max(1, len(r.ords)))
 	scale := max(1, s.average/built) * slack
 	for i := range s.terms {
@@ -269,7 +273,7 @@ func (s *Scorer) topOf(run, k int) {
 	}
 }
 
-// promising returns the n windows with the greatest bounds, the best first.
+// promising returns the n windows with the greatest bounds, in descending order of bounds.
 func (s *Scorer) promising(n int) []uint32 {
 	list := s.order[:0]
 	for w, bound := range s.bounds {
@@ -286,7 +290,7 @@ func (s *Scorer) promising(n int) []uint32 {
 	return list
 }
 
-// scan scores the documents of a window.
+// scan scores the documents of one window.
 func (s *Scorer) scan(r *textRun, run int, w uint32, k int) {
 	var scores [windowSize]float64
 	base := w << windowBits
@@ -318,7 +322,7 @@ func (s *Scorer) scan(r *textRun, run int, w uint32, k int) {
 	}
 }
 
-// offer puts a score into the heap of the best k.
+// offer adds a score to the heap of the best k.
 func (s *Scorer) offer(score float64, k int) {
 	h := s.best
 	if len(h) < k {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestBuildInRanges compares indexes that were built of one range and of several.
+// TestBuildInRanges compares indexes that were built from one range and from several.
 func TestBuildInRanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	texts := make([]string, 20_000)
@@ -19,7 +19,7 @@ func TestBuildInRanges(t *testing.T) {
 		switch i % 100 {
 		case 0: // null
 		case 1:
-			texts[i] = strings.Repeat("often ", 300+i%7) // more than a byte counts
+			texts[i] = strings.Repeat("often ", 300+i%7) // more than one byte can count
 		default:
 			for range 1 + rng.IntN(12) {
 				texts[i] += fmt.Sprint(" w", rng.IntN(1+rng.IntN(3000)))

@@ -2,7 +2,7 @@
 
 package index
 
-// staleOverlay makes a place of a hash overlay that has an entry stay as it was when
-// another one comes: a fault to be found by the random comparison, with the build tag
-// fault_overlay.
+// staleOverlay makes Add ignore a new entry of a hash overlay if its bucket is not empty.
+// The build tag fault_overlay turns on this deliberate fault, which the random comparison
+// test must find.
 const staleOverlay = false

@@ -7,23 +7,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 )
 
-// Hash is an index from 64-bit hashes to ordinals. Several ordinals may have one
-// hash, and an ordinal several: candidates are checked against the entity.
+// Hash is an index from 64-bit hashes to ordinals. Several ordinals may share a hash, and
+// an ordinal may have several hashes, so the caller must check the candidates.
 type Hash struct {
 	base  *hashBase // nil for none
 	over  heads[entry]
-	mask  uint32 // buckets of the overlay less one; 0 while it is empty
-	count int    // entries of the overlay
+	mask  uint32 // number of overlay buckets less one; 0 while the overlay is empty
+	count int    // entries in the overlay
 }
 
-// hashBase is a chained hash table. Chains ascend in ordinals.
+// hashBase is a hash table with chaining. The ordinals in a chain ascend.
 type hashBase struct {
 	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
 	next  []uint32 // by ordinal: the next one in its bucket, plus one
 
 	pending       column.Pending
 	stored        place
-	nHeads, nNext int // of a stored base
+	nHeads, nNext int // only of a stored base
 }
 
 type entry struct {
@@ -34,14 +34,15 @@ type entry struct {
 
 const firstBuckets = 256
 
-// BuildHash indexes the ordinals from 0 up to n whose hash is wanted.
+// BuildHash indexes the ordinals from 0 up to, but not including, n for which hash returns
+// true.
 func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	size := uint32(1)
 	for size < n {
 		size *= 2
 	}
 	x := &hashBase{heads: make([]uint32, size), next: make([]uint32, n)}
-	// From the end, so that a chain is in ascending order.
+	// In descending order, so that the ordinals in a chain ascend.
 	for ord := n; ord > 0; ord-- {
 		if h, ok := hash(ord - 1); ok {
 			b := uint32(h) & (size - 1)
@@ -52,10 +53,10 @@ func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	return Hash{base: x}
 }
 
-// Overlay returns the number of entries that came after the base was built.
+// Overlay returns the number of entries in the overlay.
 func (x *Hash) Overlay() int { return x.count }
 
-// Add enters an ordinal under a hash. It may be entered already.
+// Add adds an ordinal under a hash. The index may hold the pair already.
 func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
 	if x.count == 0 || x.count > 4*int(x.mask+1) {
 		x.grow(owner)
@@ -68,9 +69,9 @@ func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
 	x.count++
 }
 
-// Remove takes an ordinal out of the overlay again, if it is among the latest entries
-// with hashes like this one. It may stay, since an index only proposes; but what comes
-// and goes all the time must not pile up.
+// Remove removes an ordinal from the overlay if it is among the removeWithin latest entries
+// of its bucket. A stale entry does no harm, since callers check candidates. But entries
+// that are added and deleted again and again must not accumulate.
 func (x *Hash) Remove(owner *Owner, hash uint64, ord uint32) {
 	if x.count == 0 {
 		return
@@ -100,7 +101,7 @@ func (x *Hash) Remove(owner *Owner, hash uint64, ord uint32) {
 	x.count--
 }
 
-// removeWithin is how many entries of a list are looked through for one to remove.
+// removeWithin is the number of entries of a list that Remove examines.
 const removeWithin = 32
 
 func (x *Hash) grow(owner *Owner) {
@@ -119,8 +120,8 @@ func (x *Hash) grow(owner *Owner) {
 	}
 }
 
-// Cursor walks over the candidates of a hash: those of the overlay, then those of
-// the base. An ordinal may come twice.
+// Cursor iterates over the candidates for a hash: those of the overlay, then those of the
+// base. An ordinal may occur twice.
 type Cursor struct {
 	Ord   uint32
 	hash  uint64
@@ -130,7 +131,7 @@ type Cursor struct {
 	base  *hashBase
 }
 
-// Find returns a cursor before the first candidate of a hash.
+// Find returns a cursor before the first candidate for a hash.
 func (x *Hash) Find(hash uint64) Cursor {
 	c := Cursor{hash: hash, base: x.base}
 	if x.count > 0 {
@@ -160,7 +161,8 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-// after returns what follows a place in its chain. Places come from the disk.
+// after returns the successor of a place in its chain. It checks the places, which may come
+// from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
 	if place > uint32(len(b.next)) {
 		b.stored.fail("place %d of %d", place, len(b.next))
@@ -184,13 +186,13 @@ func (b *hashBase) read() {
 	b.next = column.Read[uint32](src, name+".n", b.nNext)
 }
 
-// Multipliers of the hash: the odd constants of wyhash, version 4.2.
+// Multipliers of the hash: odd constants of wyhash, version 4.2.
 const (
 	k0 = 0xa0761d6478bd642f
 	k1 = 0xe7037ed1a0b428db
 )
 
-// String hashes a text. The function is fixed, so that a base may be stored.
+// String returns the hash of a text. The function never changes, because bases are stored.
 func String(s string) uint64 { return Mix(k0, s) }
 
 // Mix adds a text to a hash.

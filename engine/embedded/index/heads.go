@@ -1,16 +1,16 @@
 package index
 
-// A tree of list heads has leaves of 16 places under two levels of nodes of 32. Its
-// pages are small, since a commit copies one of each level for each place that it
-// changes, and the places that it changes lie far apart.
+// The tree of list heads has leaves of 16 places under two levels of nodes with 32
+// children. Pages are small because a commit copies one page of each level for each place
+// that it changes, and these places are far apart.
 const (
 	headBits   = 4
 	branchBits = 5
 	headsBits  = headBits + 2*branchBits
 )
 
-// heads is a persistent array of the heads of persistent lists: a copy of the struct is
-// a snapshot. A place without a page is an empty list.
+// heads is a persistent array of heads of persistent lists: a copy of the struct is a
+// snapshot. A place without a page holds an empty list.
 type heads[T any] struct {
 	root  []*upper[T]
 	owner *Owner // of root
@@ -48,7 +48,8 @@ func (h *heads[T]) get(i uint32) *T {
 	return l.places[i&(1<<headBits-1)]
 }
 
-// edit returns the place of head i for writing, in a page that belongs to owner.
+// edit returns a pointer to the head of list i for writing, in a page that belongs to
+// owner.
 func (h *heads[T]) edit(owner *Owner, i uint32) **T {
 	n := int(i >> headsBits)
 	if h.owner != owner || n >= len(h.root) {
@@ -81,7 +82,7 @@ func (h *heads[T]) edit(owner *Owner, i uint32) **T {
 	return &(*l).places[i&(1<<headBits-1)]
 }
 
-// all calls yield with the head of each list that is not empty.
+// all yields the head of each list that is not empty.
 func (h *heads[T]) all(yield func(head *T) bool) {
 	for _, up := range h.root {
 		if up == nil {

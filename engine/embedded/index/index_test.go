@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPagesArePersistent edits copies of an array at random and compares every copy
-// with a map.
+// TestPagesArePersistent edits copies of an array at random and compares every copy with a
+// map.
 func TestPagesArePersistent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	type version struct {
@@ -56,7 +56,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestHash compares base and overlay with a map, through several growths.
+// TestHash compares base and overlay with a map while the overlay grows several times.
 func TestHash(t *testing.T) {
 	key := func(i uint32) uint64 { return String(fmt.Sprint("key", i%5000)) } // duplicates
 	const base, all = 4000, 12000
@@ -121,8 +121,8 @@ func TestAdjacency(t *testing.T) {
 	}
 }
 
-// TestRemove compares the overlays with lists while entries come and go, and earlier
-// states with what they were.
+// TestRemove compares the overlays with lists while entries are added and removed. It also
+// checks that earlier states stay the same.
 func TestRemove(t *testing.T) {
 	type entry struct{ key, ord uint32 }
 	key := func(k uint32) uint64 { return String(fmt.Sprint(k)) }
@@ -181,7 +181,7 @@ func TestRemove(t *testing.T) {
 			x.Add(owner, key(e.key), e.ord)
 			a.Add(owner, e.key<<10, e.ord, e.ord)
 		}
-		x.Remove(owner, key(3), 1<<30) // not there
+		x.Remove(owner, key(3), 1<<30) // not in the index
 		a.Remove(owner, 3, 1<<30)
 		s := state{x, a, live}
 		check("now", &s)
@@ -194,8 +194,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestRemoveIsBounded churns one key beneath many others with its hash: the work of a
-// step does not grow with what has gone.
+// TestRemoveIsBounded adds and removes ordinals under one hash. The work of a step must not
+// grow with the number of entries removed before.
 func TestRemoveIsBounded(t *testing.T) {
 	var x Hash
 	for ord := range uint32(100_000) {

@@ -1,6 +1,7 @@
-// Package index finds entities: by a hash of what they hold, and by the edges that
-// join them. An index is a compact base, built at once, and a copy-on-write overlay
-// for what came after; it proposes, and whoever asks checks that the entity is alive.
+// Package index finds entities by hashes of their values, by the edges that join them, by
+// the order of a property, and by the words of their texts. An index has a compact base,
+// built at once, and a copy-on-write overlay for later changes. It returns candidates: the
+// caller checks that they are alive.
 package index
 
 import "slices"
@@ -13,11 +14,11 @@ const (
 	nodeBits = leafBits + 6
 )
 
-// Owner marks the pages that one transaction has copied and may change in place.
+// Owner identifies the pages that one transaction has copied and may change in place.
 type Owner struct{ _ byte }
 
-// Pages is a persistent array: a copy of the struct is a snapshot. The zero Pages
-// has no page; what a place without a page means is the caller's.
+// Pages is a persistent array: a copy of the struct is a snapshot. The zero Pages has no
+// pages. The caller decides the value of a place without a page.
 type Pages[T any] struct {
 	root  []*node[T]
 	owner *Owner // of root
@@ -33,10 +34,10 @@ type leaf[T any] struct {
 	places [leafSize]T
 }
 
-// Empty reports whether there is no page at all.
+// Empty reports whether the array has no pages.
 func (p *Pages[T]) Empty() bool { return len(p.root) == 0 }
 
-// Get returns the place of i, or nil when its page is missing.
+// Get returns a pointer to place i, or nil if its page does not exist.
 func (p *Pages[T]) Get(i uint32) *T {
 	n := i >> nodeBits
 	if int(n) >= len(p.root) || p.root[n] == nil {
@@ -49,7 +50,7 @@ func (p *Pages[T]) Get(i uint32) *T {
 	return &l.places[i%leafSize]
 }
 
-// Page returns the 256 places from i on, a multiple of 256, or nil.
+// Page returns the 256 places from i, a multiple of 256, or nil if the page does not exist.
 func (p *Pages[T]) Page(i uint32) *[256]T {
 	n := i >> nodeBits
 	if int(n) >= len(p.root) || p.root[n] == nil {
@@ -61,9 +62,9 @@ func (p *Pages[T]) Page(i uint32) *[256]T {
 	return nil
 }
 
-// Edit returns the place of i for writing, in a page that belongs to owner. A page
-// that is made is filled with fill, given the index of its first place, unless it
-// is nil.
+// Edit returns a pointer to place i for writing, in a page that belongs to owner. If it
+// creates the page, it calls fill, unless that is nil, with the index of the page's first
+// place.
 func (p *Pages[T]) Edit(owner *Owner, i uint32, fill func(first uint32, places *[256]T)) *T {
 	n := int(i >> nodeBits)
 	if p.owner != owner {
@@ -97,7 +98,7 @@ func (p *Pages[T]) Edit(owner *Owner, i uint32, fill func(first uint32, places *
 	return &l.places[i%leafSize]
 }
 
-// All calls yield with each page and the index of its first place, in order.
+// All yields each page with the index of its first place, in order.
 func (p *Pages[T]) All(yield func(first uint32, places *[256]T) bool) {
 	for n, nd := range p.root {
 		if nd == nil {

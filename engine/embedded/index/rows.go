@@ -3,7 +3,7 @@ package index
 // Dead is the row of an ordinal whose entity is deleted.
 const Dead = ^uint32(0)
 
-// Rows maps ordinals to rows. A missing page is the identity.
+// Rows maps ordinals to rows. In a missing page, each ordinal is its own row.
 type Rows struct{ pages Pages[uint32] }
 
 // Dense reports whether every ordinal is its own row, and none is dead.
@@ -17,10 +17,10 @@ func (r *Rows) Get(ord uint32) uint32 {
 	return ord
 }
 
-// Page returns the rows of the 256 ordinals from first on, or nil for the identity.
+// Page returns the rows of the 256 ordinals from first on, or nil if each is its own row.
 func (r *Rows) Page(first uint32) *[256]uint32 { return r.pages.Page(first) }
 
-// Set gives an ordinal a row, or Dead.
+// Set sets the row of an ordinal, which may be Dead.
 func (r *Rows) Set(owner *Owner, ord, row uint32) {
 	if row == ord && r.pages.Get(ord) == nil {
 		return
@@ -28,7 +28,7 @@ func (r *Rows) Set(owner *Owner, ord, row uint32) {
 	*r.pages.Edit(owner, ord, identity) = row
 }
 
-// All calls yield with each page that is there and its first ordinal, in order.
+// All yields each existing page with its first ordinal, in order.
 func (r *Rows) All(yield func(first uint32, rows *[256]uint32) bool) { r.pages.All(yield) }
 
 func identity(first uint32, places *[256]uint32) {
@@ -37,9 +37,9 @@ func identity(first uint32, places *[256]uint32) {
 	}
 }
 
-// changes calls f, in order, with every ordinal whose row may differ from that in an
-// earlier state; the ordinals from its end up to next are among them. It compares pages
-// by identity.
+// changes calls f, in order, with every ordinal whose row may differ from the row in an
+// earlier state. end and next are the numbers of ordinals then and now, so the ordinals
+// from end up to next are included. It compares pages by identity.
 func (r *Rows) changes(before *Rows, end, next uint32, f func(ord uint32)) {
 	for n, nd := range r.pages.root {
 		var old *node[uint32]

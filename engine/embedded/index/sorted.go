@@ -5,34 +5,35 @@ import (
 	"sort"
 )
 
-// Sorted lists the entities of a table in the order of a property's values: a base, made
-// at once for one state, and those that have come or changed since. A hit of the base
-// counts only if the entity still lies in the row that it lay in then. It is immutable,
-// and shares its base with the states it came from.
+// Sorted lists the entities of a table in the order of a property's values. It has a base,
+// built at once for one state, and a list of the entities that were added or changed since.
+// An entry of the base is valid only if the entity still has the row that it had then. A
+// Sorted is immutable, and shares its base with the states that it derives from.
 //
-// What the values of rows are it is told: compare orders two rows of any state so far.
+// Sorted does not know the values: the caller passes a function compare, which compares any
+// two rows of this or an earlier state.
 type Sorted struct {
 	base  []uint32 // ordinals
-	was   Rows     // of the base
+	was   Rows     // at the build of the base
 	later []uint32 // ordinals, in the same order
 	rows  Rows     // of this state
 	next  uint32
-	dead  int  // an upper bound of the hits of the base that do not count
-	fresh bool // all of them count
+	dead  int  // an upper bound of the invalid entries of the base
+	fresh bool // all entries of the base are valid
 }
 
-// NewSorted takes the ordinals of all entities alive in one state, in order; next is how
-// many ordinals that state has given out.
+// NewSorted returns an index with ords as its base: the ordinals of all live entities of a
+// state, in order. next is the number of ordinals that the state has assigned.
 func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
 	return &Sorted{base: ords, was: rows, rows: rows, next: next, fresh: true}
 }
 
-// Len returns an upper bound of how many entities there are.
+// Len returns an upper bound of the number of entities.
 func (s *Sorted) Len() int { return len(s.base) + len(s.later) }
 
-// Update returns the index of a later state of the same table, whose rows have kept their
-// numbers. It costs what has changed since and what had changed since the base, which is
-// made anew when that becomes much.
+// Update returns the index for a later state of the same table, in which rows have kept
+// their numbers. Its time is proportional to the changes since s and the changes between
+// the base and s. It rebuilds the base when these become many.
 func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *Sorted {
 	u := &Sorted{base: s.base, was: s.was, rows: rows, next: next, dead: s.dead, fresh: s.fresh}
 	var changed []uint32
@@ -75,7 +76,7 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 	return u
 }
 
-// rebase makes one base of the base and what came later.
+// rebase merges the base and the later entities into a new base.
 func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
 	base := make([]uint32, 0, len(s.base)+len(s.later))
 	rest := s.base
@@ -96,7 +97,7 @@ func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
 	return NewSorted(base, s.rows, s.next)
 }
 
-// counts reports whether a hit of the base does.
+// counts reports whether an entry of the base is valid.
 func (s *Sorted) counts(ord uint32) bool {
 	if s.fresh {
 		return true
@@ -108,14 +109,15 @@ func (s *Sorted) counts(ord uint32) bool {
 // Span is a range of an index.
 type Span struct{ from, upto, laterFrom, laterUpto int }
 
-// Len returns an upper bound of how many entities a span holds.
+// Len returns an upper bound of the number of entities in a span.
 func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.laterFrom) }
 
-// All is the span of all entities.
+// All returns the span of all entities.
 func (s *Sorted) All() Span { return Span{0, len(s.base), 0, len(s.later)} }
 
-// Between returns the span of the rows that are neither below nor beyond; of rows in
-// order, first all that are below, and last all that are beyond.
+// Between returns the span of the rows for which below and beyond are both false. In the
+// order of the index, below must be true for a prefix of the rows only, and beyond for a
+// suffix.
 func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 	find := func(ords []uint32, rows *Rows, f func(row uint32) bool) int {
 		return sort.Search(len(ords), func(i int) bool { return f(rows.Get(ords[i])) })
@@ -127,7 +129,7 @@ func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 	return span
 }
 
-// Walk goes through a span in ascending order, or in descending.
+// Walk iterates over a span in ascending or descending order.
 type Walk struct {
 	s       *Sorted
 	left    Span
@@ -135,7 +137,7 @@ type Walk struct {
 	compare func(a, b uint32) int
 }
 
-// Walk returns a walk before its first entity.
+// Walk returns a walk before the first entity of a span.
 func (s *Sorted) Walk(span Span, desc bool, compare func(a, b uint32) int) Walk {
 	return Walk{s, span, desc, compare}
 }

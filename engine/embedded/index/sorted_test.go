@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shelf is a table of numbers in the plainest form.
+// shelf is a minimal table of numbers.
 type shelf struct {
 	values   []int // by row
 	rows     Rows
@@ -20,14 +20,14 @@ func (s *shelf) compare(a, b uint32) int {
 	return cmp.Compare(s.values[a], s.values[b])
 }
 
-// put gives an ordinal a row with a value.
+// put gives an ordinal a new row with a value.
 func (s *shelf) put(owner *Owner, ord uint32, v int) {
 	s.rows.Set(owner, ord, uint32(len(s.values)))
 	s.values = append(s.values, v)
 	s.next = max(s.next, ord+1)
 }
 
-// alive lists the ordinals alive whose values lie between two bounds, by value.
+// alive lists, by value, the live ordinals whose values are from low to high.
 func (s *shelf) alive(low, high int) []uint32 {
 	var out []uint32
 	for ord := range s.next {
@@ -108,8 +108,9 @@ func TestSortedFollowsChanges(t *testing.T) {
 	}
 }
 
-// TestSortedTouchesWhatItReturns counts the comparisons of values that a range takes in an
-// index of 100,000: those of the searches for its ends, and none an entity.
+// TestSortedTouchesWhatItReturns counts the comparisons that a range query takes in an
+// index of 100,000 entities: those of the binary searches for its ends, and none for each
+// entity.
 func TestSortedTouchesWhatItReturns(t *testing.T) {
 	s := &shelf{}
 	for ord := range uint32(100_000) {

@@ -14,16 +14,16 @@ import (
 //	           next     uvarint, ordinals
 //	  name.h   heads
 //	  name.n   next
-//	adjacency  off      uvarint, nodes at this end and one; 0 without a base
+//	adjacency  off      uvarint, nodes at this end, plus one; 0 without a base
 //	           edges    uvarint
-//	           bounds   2 uvarints: all edge ordinals, and all nodes at the other end,
-//	                    are less
+//	           bounds   2 uvarints: exclusive upper bounds of the edge ordinals and of
+//	                    the node ordinals at the other end
 //	           multi    1 byte: 1 when two edges join the same pair
 //	  name.f   off
 //	  name.e   edges
 //	  name.o   other ends
 
-// place is where a base is stored.
+// place says where a base is stored.
 type place struct {
 	source column.Source
 	name   string
@@ -44,7 +44,7 @@ func (x *Hash) AppendDescriptor(dst []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(len(b.next)))
 }
 
-// Blocks hands the blocks of the base to add.
+// Blocks passes the blocks of the base to add, one after another.
 func (x *Hash) Blocks(name string, add func(name string, data []byte) error) error {
 	b := x.base
 	if b == nil {
@@ -57,8 +57,9 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 	return add(name+".n", column.Bytes(b.next))
 }
 
-// OpenHash returns the index of a stored base, and the rest of the descriptor. The blocks
-// are read on the first use, and throw what is wrong with them; see package damage.
+// OpenHash returns the index of a stored base, and the rest of the descriptor; ok is false
+// if the descriptor is malformed. The blocks are read on first use, which throws their
+// faults; see package damage.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
 	if rest, ok = numbers(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
@@ -72,7 +73,7 @@ func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte,
 	return Hash{base: b}, rest, true
 }
 
-// Covered returns the number of ordinals that the base was built over.
+// Covered returns the number of ordinals that the base covers.
 func (x *Hash) Covered() uint32 {
 	switch {
 	case x.base == nil:
@@ -99,7 +100,7 @@ func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
 	return append(dst, 0)
 }
 
-// Blocks hands the blocks of the base to add.
+// Blocks passes the blocks of the base to add, one after another.
 func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error) error {
 	b := a.base
 	if b == nil {
@@ -115,7 +116,7 @@ func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error
 	return add(name+".o", column.Bytes(b.other))
 }
 
-// OpenAdjacency is to an Adjacency what OpenHash is to a Hash.
+// OpenAdjacency returns the index of a stored base, under the same rules as [OpenHash].
 func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, rest []byte, ok bool) {
 	var n [4]uint64
 	if rest, ok = numbers(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
@@ -131,8 +132,8 @@ func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, re
 	return Adjacency{base: b}, rest, true
 }
 
-// Bounds returns what the ordinals in the base are less than: of nodes at this end, of
-// nodes at the other, and of edges.
+// Bounds returns exclusive upper bounds of the ordinals in the base: of the nodes at this
+// end, of the nodes at the other end, and of the edges.
 func (a *Adjacency) Bounds() (here, others, edges uint32) {
 	b := a.base
 	switch {
@@ -144,7 +145,7 @@ func (a *Adjacency) Bounds() (here, others, edges uint32) {
 	return uint32(len(b.off) - 1), b.others, b.edges
 }
 
-// numbers reads uvarints of 32 bits.
+// numbers reads len(out) uvarints, each less than 1<<32.
 func numbers(b []byte, out []uint64) (rest []byte, ok bool) {
 	for i := range out {
 		n, k := binary.Uvarint(b)

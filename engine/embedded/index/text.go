@@ -14,27 +14,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/text"
 )
 
-// Text is an immutable inverted index of texts: a sorted dictionary, and for each term
-// the documents that hold it. A document is the state that one row gave an entity; its
-// number is its place in ordinal order.
+// Text is an immutable inverted index of texts: a sorted dictionary, and for each term the
+// documents that contain it. A document is the text of one row of an entity; its number is
+// its position in ordinal order.
 type Text struct {
 	ords []uint32 // by document, ascending
 	rows []uint32 // by document
-	lens []uint32 // by document: tokens
+	lens []uint32 // by document: number of tokens
 	sum  uint64   // of lens
 
 	terms []string // ascending
-	off   []uint32 // by term: where its postings begin; and the end
+	off   []uint32 // by term: start of its postings; one more element for the end
 	docs  []uint32 // by posting
-	freqs []uint8  // by posting: occurrences, manyTimes for many
+	freqs []uint8  // by posting: occurrences; manyTimes if they are in many
 	many  map[uint32]uint32
-	peaks [][]uint8 // by term: see peak; nil for one in few documents
+	peaks [][]uint8 // by term: see peaked; nil for a rare term
 
-	name   string        // of the segment that holds it; empty while there is none
-	source column.Source // in which the arrays lie, if they were read from one
+	name   string        // of the segment that holds it; empty until it is stored
+	source column.Source // the arrays alias it, if they were read from storage
 }
 
-// manyTimes says that the number of occurrences stands in Text.many.
+// manyTimes in Text.freqs means that Text.many has the number of occurrences.
 const manyTimes = 255
 
 // textDoc is a document to index.
@@ -43,18 +43,18 @@ type textDoc struct {
 	text     string
 }
 
-// Work is what building an index may take.
+// Work limits the construction of an index.
 type Work struct {
 	Ctx context.Context
-	// Spend, if set, is told of memory that is taken, in bytes, and refuses it by an error.
+	// Spend, if set, reserves memory, in bytes. Its error ends the work.
 	Spend func(bytes int) error
 }
 
-// buildText indexes documents that ascend in ordinals: those of n places, which each hands
-// out for a range. Ranges are indexed at the same time. The error is the context's, or
-// Spend's.
+// buildText indexes the documents at n places, in ascending order of ordinals. each yields
+// the documents of a range of places. buildText indexes several ranges concurrently. The
+// error is the context's, or that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
-	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range, of which there are no more
+	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most so many ranges
 	var mu sync.Mutex
 	var failed error
 	spend := func(bytes int) bool {
@@ -79,19 +79,19 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 	return concatTexts(parts), nil
 }
 
-// chunkSize is how many postings a builder makes room for at a time.
+// chunkSize is the number of postings that a builder allocates at a time.
 const chunkSize = 1 << 15
 
 // textBuilder indexes documents one by one.
 type textBuilder struct {
-	spend  func(bytes int) bool // false to give up
+	spend  func(bytes int) bool // returns false to abort
 	x      Text
 	a      *text.Analyzer
 	tokens []uint32
-	count  []uint32   // by token: in the document at hand
+	count  []uint32   // by token: occurrences in the current document
 	df     []uint32   // by token
-	ends   []uint32   // by document: its last posting, plus one
-	terms  [][]uint32 // by posting in document order
+	ends   []uint32   // by document: number of postings up to and including it
+	terms  [][]uint32 // by posting, in document order
 	freqs  [][]uint8
 	n      uint32 // postings
 	many   map[uint32]uint32
@@ -142,19 +142,19 @@ func (b *textBuilder) add(doc textDoc) bool {
 	return true
 }
 
-// finish sorts what was added by term.
+// finish sorts the postings by term and returns the index.
 func (b *textBuilder) finish() *Text {
 	x := &b.x
 	if b.failed || b.a == nil || !b.spend(5*int(b.n)) {
 		return &Text{off: []uint32{0}}
 	}
-	ordered := make([]uint32, len(b.a.Tokens)) // tokens by rank
+	ordered := make([]uint32, len(b.a.Tokens)) // tokens in order of their text
 	for i := range ordered {
 		ordered[i] = uint32(i)
 	}
 	slices.SortFunc(ordered, func(p, q uint32) int { return strings.Compare(b.a.Tokens[p], b.a.Tokens[q]) })
 	x.terms, x.off = make([]string, len(ordered)), make([]uint32, len(ordered)+1)
-	at := make([]uint32, len(ordered)) // by token: where its next posting goes
+	at := make([]uint32, len(ordered)) // by token: index of its next posting
 	for rank, t := range ordered {
 		x.terms[rank] = b.a.Tokens[t]
 		at[t] = x.off[rank]
@@ -176,7 +176,7 @@ func (b *textBuilder) finish() *Text {
 	return x
 }
 
-// textBytes returns about how much memory indexes take together.
+// textBytes returns the approximate memory of several indexes, in bytes.
 func textBytes(parts []*Text) int {
 	n := 0
 	for _, x := range parts {
@@ -185,11 +185,12 @@ func textBytes(parts []*Text) int {
 	return n
 }
 
-// concatTexts makes one index of several whose documents ascend from one to the next.
+// concatTexts joins several indexes into one. Their documents must ascend from one to the
+// next.
 func concatTexts(parts []*Text) *Text {
 	x := &Text{}
 	docs, postings := 0, 0
-	first := make([]uint32, len(parts)) // document of each
+	first := make([]uint32, len(parts)) // the new number of the first document of each part
 	for i, p := range parts {
 		first[i] = uint32(docs)
 		docs += len(p.ords)
@@ -208,7 +209,7 @@ func concatTexts(parts []*Text) *Text {
 	}
 	x.docs, x.freqs = make([]uint32, 0, postings), make([]uint8, 0, postings)
 	x.off = []uint32{0}
-	next := make([]int, len(parts)) // term of each
+	next := make([]int, len(parts)) // the next term of each part
 	for {
 		least, any := "", false
 		for i, p := range parts {
@@ -245,7 +246,7 @@ func (x *Text) setMany(posting, n uint32) {
 	x.many[posting] = n
 }
 
-// freq returns the occurrences of posting p.
+// freq returns the number of occurrences of posting p.
 func (x *Text) freq(p uint32) uint32 {
 	if n := x.freqs[p]; n != manyTimes {
 		return uint32(n)
@@ -253,7 +254,7 @@ func (x *Text) freq(p uint32) uint32 {
 	return x.many[p]
 }
 
-// term finds a term; its postings are from off[i] up to off[i+1].
+// term finds a term. Its postings are off[i] up to, but not including, off[i+1].
 func (x *Text) term(t string) (i int, ok bool) { return slices.BinarySearch(x.terms, t) }
 
 // document finds the document of an ordinal.
@@ -269,8 +270,8 @@ func (x *Text) document(ord uint32) (d uint32, ok bool) {
 	return uint32(i), i < n && x.ords[i] == ord
 }
 
-// mergeTexts makes one index of the documents of two that are not dead. No ordinal has
-// a live document in both.
+// mergeTexts makes one index of the live documents of a and b. No ordinal may have a live
+// document in both.
 func mergeTexts(a, b *Text, deadA, deadB engine.Bitmap) *Text {
 	x := &Text{}
 	n := len(a.ords) + len(b.ords)

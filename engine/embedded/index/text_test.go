@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/text"
 )
 
-// library is a table of texts in the plainest form.
+// library is a minimal table of texts.
 type library struct {
 	texts []string // by row; "-" for null
 	rows  Rows
@@ -21,14 +21,14 @@ type library struct {
 
 func (l *library) source(row uint32) (string, bool) { return l.texts[row], l.texts[row] != "-" }
 
-// write gives an ordinal another text, or a place behind the last.
+// write gives an ordinal, an existing one or the next, a new text.
 func (l *library) write(owner *Owner, ord uint32, text string) {
 	l.rows.Set(owner, ord, uint32(len(l.texts)))
 	l.texts = append(l.texts, text)
 	l.next = max(l.next, ord+1)
 }
 
-// check compares a view with what the texts say.
+// check compares a view with the texts.
 func (l *library) check(t *testing.T, v *TextView, vocabulary []string) {
 	t.Helper()
 	live := map[uint32][]string{}
@@ -121,7 +121,7 @@ func cmpFloat(a, b float64) int {
 	return 1
 }
 
-// TestTextView follows a table through writes and deletes.
+// TestTextView updates a view through writes and deletes.
 func TestTextView(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -167,8 +167,8 @@ func TestTextView(t *testing.T) {
 				t.Fatalf("%d runs", n)
 			}
 		}
-		first.check(t, views[0], vocabulary) // a later view leaves it as it was
-		// From the first state to the last at once, too.
+		first.check(t, views[0], vocabulary) // later views must not change the first
+		// Update from the first state to the last in one step.
 		l.check(t, views[0].Update(l.next, l.rows, l.source), vocabulary)
 	}
 }

@@ -17,25 +17,28 @@ import (
 //	ords     by document: its ordinal, 4 bytes; ascending
 //	rows     by document: its row, 4 bytes
 //	lens     by document: tokens, 4 bytes
-//	terms.o  where each term begins in terms.d, 4 bytes, and the end
+//	terms.o  by term: where it starts in terms.d, 4 bytes; then the end
 //	terms.d  the terms, ascending
-//	off      by term: where its postings begin, 4 bytes, and the end
+//	off      by term: where its postings start, 4 bytes; then the end
 //	docs     by posting: the document, 4 bytes; ascending within a term
 //	freqs    by posting: occurrences, 1 byte; 255 for those in many
-//	many     postings with 255 occurrences and more: posting and occurrences, 4 bytes each
-//	peaks    of each term that has them, one byte for each 64 documents
+//	many     postings with 255 occurrences or more: posting and occurrences, 4 bytes each
+//	peaks    for each term that has peaks, one byte for each 64 documents
 
-// Name returns the name of the segment that holds the index, empty for none.
+// Name returns the name of the segment that holds the index; empty if none does.
 func (x *Text) Name() string { return x.name }
 
-// Named says which segment holds the index. It is for the one who makes manifests.
+// Named records the segment that holds the index. Only the goroutine that writes manifests
+// may call it.
 func (x *Text) Named(name string) { x.name = name }
 
-// Documents returns the number of texts that were indexed.
+// Documents returns the number of texts in the index, including those that a view counts as
+// dead.
 func (x *Text) Documents() uint32 { return uint32(len(x.ords)) }
 
-// Cold reports whether a block is better compressed: all but the smallest, since the first
-// use of an index reads and checks it as a whole. With delta its numbers ascend.
+// Cold reports whether a block should be compressed. All but the smallest are, because the
+// first use of an index reads and checks all of it. delta reports that the block's numbers
+// ascend.
 func (x *Text) Cold(block string) (cold, delta bool) {
 	switch block {
 	case "ords", "rows", "terms.o", "off", "docs":
@@ -44,7 +47,7 @@ func (x *Text) Cold(block string) (cold, delta bool) {
 	return block != "text", false
 }
 
-// Blocks hands the blocks of the index to add.
+// Blocks passes the blocks of the index to add, one after another.
 func (x *Text) Blocks(add func(name string, data []byte) error) error {
 	var termsAt []uint32
 	var terms, peaks []byte
@@ -79,8 +82,8 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
-// openText returns a stored index, which keeps the source. It throws what is wrong with
-// it; see package damage. Documents have ordinals less than next.
+// openText reads a stored index, which keeps src. It throws faults in the index; see
+// package damage. A document's ordinal must be less than next.
 func openText(name string, src column.Source, next uint32) *Text {
 	at := place{src, "of texts"}
 	meta := column.Bytestring(src, "text")
@@ -94,7 +97,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 	if rest, ok := numbers(meta[1:], n[:1]); !ok {
 		at.fail("block text is cut off")
 	} else {
-		sum, k := binary.Uvarint(rest) // of 64 bits
+		sum, k := binary.Uvarint(rest) // up to 64 bits
 		if k <= 0 {
 			at.fail("block text is cut off")
 		}
@@ -116,7 +119,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 	column.Ascending(src, "off", x.off, postings)
 	termsAt := column.Read[uint32](src, "terms.o", terms+1)
 	column.Ascending(src, "terms.o", termsAt, int(n[3]))
-	all := string(column.Read[byte](src, "terms.d", int(n[3]))) // a copy: terms go into other indexes
+	all := string(column.Read[byte](src, "terms.d", int(n[3]))) // a copy: merged indexes share it
 	x.terms = make([]string, terms)
 	for t := range x.terms {
 		x.terms[t] = all[termsAt[t]:termsAt[t+1]]
@@ -157,24 +160,25 @@ type TextPart struct {
 	Source column.Source
 }
 
-// storedView is what a view is read from.
+// storedView names the stored indexes of a view.
 type storedView struct {
 	pending column.Pending
 	parts   []TextPart
 	covered uint32
 }
 
-// OpenTextView returns the view of a state of a table whose texts in rows below covered
-// are in stored indexes. They are read by the first Update of the view, which throws what
-// is wrong with them; until then it is good for nothing else.
+// OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the
+// rows below covered. The first Update of the view reads them, and throws their faults;
+// until then
+// the view must not be queried.
 func OpenTextView(next uint32, rows Rows, covered uint32, parts []TextPart) *TextView {
 	v := &TextView{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()
 	return v
 }
 
-// Unread returns the stored indexes that a view has not read yet, and how many rows they
-// cover; ok is false when there are none.
+// Unread returns the stored indexes that the view has not read yet, and the number of rows
+// that they cover; ok is false if there are none.
 func (v *TextView) Unread() (parts []TextPart, covered uint32, ok bool) {
 	if v.stored == nil || !v.stored.pending.Left() {
 		return nil, 0, false
@@ -182,7 +186,7 @@ func (v *TextView) Unread() (parts []TextPart, covered uint32, ok bool) {
 	return v.stored.parts, v.stored.covered, true
 }
 
-// Parts lists the indexes that a view is made of; none of one that was not read yet.
+// Parts lists the indexes of a view; none if the view has not been read yet.
 func (v *TextView) Parts() []*Text {
 	if _, _, unread := v.Unread(); unread {
 		return nil
@@ -194,10 +198,10 @@ func (v *TextView) Parts() []*Text {
 	return parts
 }
 
-// read opens the stored indexes, finds the documents that are gone since, and indexes
-// the rows that came after.
+// read opens the stored indexes, marks documents that died since as dead, and indexes the
+// rows that were added since.
 func (v *TextView) read(source Source) {
-	v.runs, v.docs, v.sum = nil, 0, 0 // again, after a fault
+	v.runs, v.docs, v.sum = nil, 0, 0 // in case an earlier read failed
 	for _, p := range v.stored.parts {
 		x := openText(p.Name, p.Source, v.next)
 		v.runs = append(v.runs, textRun{Text: x})
@@ -212,7 +216,7 @@ func (v *TextView) read(source Source) {
 			}
 		}
 	}
-	at := v.stored.covered // where the next ordinals without a page are
+	at := v.stored.covered // the next ordinal to add that has no page
 	identity := func(end uint32) {
 		for ; at < end; at++ {
 			add(at, at)
@@ -236,7 +240,7 @@ func (v *TextView) read(source Source) {
 	free(v, Work{Ctx: context.Background()}.push(v, len(docs), handOut(docs)))
 }
 
-// buryOthers marks the documents of an ordinal as dead that are not of its row.
+// buryOthers marks the documents of an ordinal that belong to other rows as dead.
 func (v *TextView) buryOthers(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]

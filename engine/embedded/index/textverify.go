@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Verify compares a view with one that is built anew of the same texts. The error says
-// where they differ, and in which part: its name, or none.
+// Verify compares a view with one that it builds from the same texts. If they differ, it
+// returns an error and the name of the corrupt part, or "" if it does not know the part.
 func (v *TextView) Verify(source Source) (part string, err error) {
 	fresh := NewTextView(v.next, v.rows, source)
 	if v.docs != fresh.docs || v.sum != fresh.sum {
@@ -37,7 +37,7 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 	return "", nil
 }
 
-// anyPart returns the name of the largest part that is stored, if one is.
+// anyPart returns the name of the largest stored part, or "".
 func (v *TextView) anyPart() string {
 	for _, x := range v.Parts() {
 		if x.name != "" {
@@ -47,7 +47,7 @@ func (v *TextView) anyPart() string {
 	return ""
 }
 
-// occurrence is a posting of a document that is not dead.
+// occurrence is a posting of a live document.
 type occurrence struct{ ord, row, freq, length uint32 }
 
 func (v *TextView) occurrences(term string) []occurrence {

@@ -9,39 +9,40 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/text"
 )
 
-// TextView is the inverted index of a table's texts in one state: indexes of what was
-// there when they were built, each with a set of the documents that are gone since. It
-// is immutable, and shares the indexes with the views it came from.
+// TextView is the inverted index of a table's texts in one state. It consists of indexes
+// built for earlier states, each with the set of documents that died since. A TextView is
+// immutable, and shares the indexes with the views that it derives from.
 type TextView struct {
-	runs []textRun // larger ones first
+	runs []textRun // the larger ones first
 	rows Rows      // of the state
 	next uint32
-	docs uint64 // texts
-	sum  uint64 // their tokens
+	docs uint64 // number of live texts
+	sum  uint64 // number of their tokens
 
-	stored *storedView // if it was stored; see Unread
+	stored *storedView // nil if the view was not stored; see Unread
 
-	mu sync.Mutex
-	df map[string]uint32 // of terms in runs with dead documents
+	mu sync.Mutex        // guards df
+	df map[string]uint32 // text frequencies of terms in runs with dead documents, a cache
 }
 
 // textRun is an index with its dead documents.
 type textRun struct {
 	*Text
 	dead  engine.Bitmap // nil for none
-	gone  int           // dead documents
+	gone  int           // number of dead documents
 	owned bool          // dead belongs to the view under construction
 }
 
-// Source tells the text of a row, if it is not null.
+// Source returns the text of a row; ok is false if the text is null.
 type Source func(row uint32) (text string, ok bool)
 
-// NewTextView indexes the texts of the entities alive, from ordinal 0 up to next.
+// NewTextView indexes the texts of the live entities from ordinal 0 up to, but not
+// including, next.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.View(next, rows, source))
 }
 
-// free takes what cannot fail: an index that nobody cancels and that may take any memory.
+// free returns v. It panics on an error, which cannot occur without limits.
 func free(v *TextView, err error) *TextView {
 	if err != nil {
 		panic("index: " + err.Error())
@@ -49,7 +50,7 @@ func free(v *TextView, err error) *TextView {
 	return v
 }
 
-// View is [NewTextView] within limits. The error is the context's, or Spend's.
+// View is [NewTextView] within limits. The error is the context's, or that of Spend.
 func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
 	err := w.push(v, int(next), func(from, to int, yield func(textDoc) bool) {
@@ -67,16 +68,17 @@ func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 	return v, err
 }
 
-// cancelEvery is how many documents go by between two looks at the context.
+// cancelEvery is the number of documents between two checks of the context.
 const cancelEvery = 1 << 8
 
-// Update returns the view of a later state of the same table, whose rows have kept
-// their numbers. It costs what has changed, and in the long run its logarithm.
+// Update returns the view of a later state of the same table, in which rows have kept their
+// numbers. Its time is proportional to the number of changes since v. Over many updates
+// with n changes in all, the merges of runs bring it to O(n log n).
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
 }
 
-// Update is [TextView.Update] within limits. The error is the context's, or Spend's.
+// Update is [TextView.Update] within limits. The error is the context's, or that of Spend.
 func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
 	if v.stored != nil && v.stored.pending.Left() {
 		v.stored.pending.Resolve(func() { v.read(source) })
@@ -114,7 +116,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 	return u, nil
 }
 
-// handOut hands out documents that are there.
+// handOut returns a function that yields the documents of a range of docs.
 func handOut(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for _, d := range docs[from:to] {
@@ -125,7 +127,7 @@ func handOut(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 	}
 }
 
-// push adds a run of the documents of n places, if there are any.
+// push adds a run with the documents at n places, if there are any; see buildText.
 func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDoc) bool)) error {
 	if n == 0 {
 		return nil
@@ -142,7 +144,7 @@ func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDo
 	return nil
 }
 
-// bury marks the document of a row as dead, if it is indexed.
+// bury marks the document of a row as dead, if there is one.
 func (v *TextView) bury(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
@@ -163,8 +165,8 @@ func (v *TextView) bury(ord, row uint32) {
 	}
 }
 
-// compact merges runs, so that each is more than twice as large as the next, and none
-// has many dead documents.
+// compact merges runs until each is more than twice as large as the next one. It first
+// drops the dead documents of runs that have many.
 func (v *TextView) compact() {
 	for i := range v.runs {
 		if r := &v.runs[i]; r.gone > 64 && r.gone > len(r.ords)/4 {
@@ -177,10 +179,10 @@ func (v *TextView) compact() {
 	}
 }
 
-// Documents returns the number of texts.
+// Documents returns the number of live texts.
 func (v *TextView) Documents() uint64 { return v.docs }
 
-// Frequency returns the number of texts that hold a token.
+// Frequency returns the number of live texts that contain a token.
 func (v *TextView) Frequency(token string) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {
@@ -207,14 +209,14 @@ func (v *TextView) Frequency(token string) uint32 {
 	return n
 }
 
-// Any adds to set the ordinals whose texts hold one of the tokens.
+// Any adds to set the ordinals whose texts contain any of the tokens.
 func (v *TextView) Any(tokens []string, set engine.Bitmap) {
 	for _, t := range tokens {
 		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
 	}
 }
 
-// All adds to set, which is empty, the ordinals whose texts hold all of the tokens.
+// All adds to set the ordinals whose texts contain all of the tokens. set must be empty.
 func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	tokens = slices.Clone(tokens)
 	slices.Sort(tokens)
@@ -236,8 +238,8 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	}
 }
 
-// Near adds to set the ordinals whose texts hold a token within a distance of one of the
-// given ones, in edits.
+// Near adds to set the ordinals whose texts contain a token within an edit distance of
+// edits from one of the given tokens.
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]
@@ -249,7 +251,7 @@ func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	}
 }
 
-// postings calls f with the ordinals of the texts that hold a token.
+// postings calls f with the ordinals of the live texts that contain a token.
 func (v *TextView) postings(token string, f func(ord uint32)) {
 	for i := range v.runs {
 		if t, ok := v.runs[i].term(token); ok {

@@ -1,5 +1,5 @@
 // Package parallel spreads the work of one call over the processors, as if the calling
-// goroutine did it: who calls waits, and gets the panic of a part as its own.
+// goroutine did all of it: the caller waits, and a panic in one task becomes the caller's.
 package parallel
 
 import (
@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Ranges calls f for consecutive ranges that cover n, at the same time, and waits. There
-// are most ranges at the most, and fewer when they would be shorter than least. It returns
-// how many there are; k counts them.
+// Ranges splits [0, n) into consecutive ranges, calls f for them concurrently and waits. It
+// makes at most most ranges, and fewer when a range would be shorter than least. It passes
+// the number of the range to f as k, and returns the number of ranges.
 func Ranges(n, most, least int, f func(k, from, to int)) int {
 	parts := max(1, min(most, n/max(1, least)))
 	tasks := make([]func(), parts)
@@ -22,9 +22,9 @@ func Ranges(n, most, least int, f func(k, from, to int)) int {
 	return parts
 }
 
-// Do calls tasks, as many at the same time as there are processors, and waits. When some
-// panic, Do panics with the value of one of them after all have ended; what has not
-// begun by then is left out. A task treats faults in mapped memory as its caller does,
+// Do runs the tasks concurrently, at most GOMAXPROCS at a time, and waits for them. If a
+// task panics, Do starts no further tasks, waits for the running ones and panics with the
+// value of one of the panics. Each task runs with the caller's setting for memory faults;
 // see [debug.SetPanicOnFault].
 func Do(tasks ...func()) {
 	if len(tasks) == 1 {

@@ -2,8 +2,8 @@ package version
 
 import "github.com/omnigraph-go/omnigraph/engine/embedded/index"
 
-// Finder finds the entity with an id in two steps, between which the memory that it
-// will most likely be asked for can be asked for.
+// Finder finds the entity with an id in two steps, Likely and Found. Between the steps the
+// caller can prefetch the memory that it will most likely read.
 type Finder struct {
 	t    *Table
 	id   string
@@ -11,17 +11,17 @@ type Finder struct {
 	some bool // c stands on a candidate
 }
 
-// Find begins to look for the entity with an id.
+// Find starts a search for the entity with an id.
 func (t *Table) Find(id string) Finder {
 	f := Finder{t: t, id: id, c: t.keys.Find(index.String(id))}
 	f.some = f.c.Next()
 	return f
 }
 
-// Likely returns the entity that most likely has the id: nothing was compared.
+// Likely returns the entity that most likely has the id. It compares no ids.
 func (f *Finder) Likely() (ord uint32, ok bool) { return f.c.Ord, f.some && f.t.Alive(f.c.Ord) }
 
-// Found returns the entity that has the id.
+// Found returns the entity that has the id. ok is false if the table has none.
 func (f *Finder) Found() (ord uint32, ok bool) {
 	for ; f.some; f.some = f.c.Next() {
 		if row := f.t.rows.Get(f.c.Ord); row != index.Dead && f.t.idAt(row) == f.id {
@@ -31,9 +31,9 @@ func (f *Finder) Found() (ord uint32, ok bool) {
 	return 0, false
 }
 
-// ReadAhead brings properties of an entity that is alive to the processor's caches, all
-// at once instead of one after another as they are asked for. What it returns means
-// nothing: it is there for the compiler not to leave the reading out.
+// ReadAhead loads properties of a live entity into the processor's caches, all at once
+// instead of one after another as they are read. The result has no meaning: it only keeps
+// the compiler from removing the reads.
 func (t *Table) ReadAhead(ord uint32, props []int) (sum uint32) {
 	row := t.rows.Get(ord)
 	if row >= t.base {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAdoptAfterBeginningAnew adopts a flush of rows that no segment held for a state
-// whose table was replaced meanwhile: it keeps what replaced it.
+// TestAdoptAfterBeginningAnew flushes rows that no segment held, and adopts the flush in a
+// state whose table has been replaced since. The state must keep the replacement.
 func TestAdoptAfterBeginningAnew(t *testing.T) {
 	s := testSchema(t)
 	base := change(t, s).Commit(first)

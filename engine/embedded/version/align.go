@@ -7,8 +7,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Uncarried lists what a side of a merge changed since the base of entities whose types
-// are not taken over: both states have one schema, which the way begins at.
+// Uncarried lists the entities of dropped types that one side of a merge put or changed
+// since the merge base: types of the base that have no entry in c. Such a change conflicts
+// with the removal of its type (DeleteVsUpdate). Both snapshots have the schema that the
+// carry starts from. Message is the text of each conflict. For whole, see [Txn.Merge].
 func Uncarried(base, side *Snapshot, c *Carry, whole bool, message string) (out []engine.MergeConflict) {
 	for _, part := range []struct {
 		carries []TypeCarry

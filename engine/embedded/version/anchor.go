@@ -9,29 +9,30 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// Anchor is a state of the past that is stored, as a manifest names it. Later ones are
-// made of it and of the records of the commits between.
+// Anchor names a past state that is stored, as a manifest lists it. Later states are
+// restored from the anchor by replaying the commits in between.
 type Anchor struct {
 	Commit string
 	Name   string   // of the segment
 	Block  int      // number of the block
-	Refs   []string // segments that hold its rows
+	Refs   []string // segments that hold the rows of the state
 }
 
 // BlockName returns the name of the anchor's block.
 func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 
-// AppendState appends a block with one state, whose rows are stored: the format (1 byte),
-// then schemas, tables and states, as in the manifest of that format; see
-// [Manifest]. Where the format is 1 the manifest is that of format 3.
+// AppendState appends the block of an anchor. The block holds one state, whose rows must
+// all be stored: the format (1 byte), then schemas, tables and states laid out as in the
+// manifest of that format; see [Manifest]. In a block with format 1 they are laid out as in
+// manifest format 3.
 func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	l.add(s)
 	return l.append(append(dst, format.Current), encoded)
 }
 
-// ReadState reads the block of an anchor. Schemas that are known are not made again.
-// The error is a *engine.Corrupt, or open's.
+// ReadState reads the block of an anchor. It uses a schema from known in place of an equal
+// one in the block. The error is a *engine.Corrupt or an error of open.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
 	r.format = max(3, r.formatOf(format.State))
@@ -46,7 +47,8 @@ func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapsho
 	return states[0], nil
 }
 
-// Refs lists the stored segments of a state's tables and of their indexes, each once.
+// Refs lists the names of the stored segments that hold the state's tables and their
+// indexes. Each name occurs once.
 func (s *Snapshot) Refs() []string {
 	var refs []string
 	seen := map[string]bool{}
@@ -61,7 +63,7 @@ func (s *Snapshot) Refs() []string {
 	return refs
 }
 
-// layoutList lists states with their tables and schemas: what they share is listed once.
+// layoutList collects states with their tables and schemas, and lists a shared one once.
 type layoutList struct {
 	schemas  []*Schema
 	schemaAt map[*Schema]uint64
@@ -93,7 +95,7 @@ func (l *layoutList) add(s *Snapshot) {
 	}
 }
 
-// append appends the schemas, the tables and the states, as [Manifest] has them.
+// append appends the schemas, the tables and the states in the layout of [Manifest].
 func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
 	for _, s := range l.schemas {
@@ -117,7 +119,7 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 	return dst
 }
 
-// layouts reads what append wrote.
+// layouts reads the states that [layoutList.append] wrote.
 func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
 	var schemas []*Schema
 	for range r.count() {

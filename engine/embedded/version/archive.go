@@ -8,26 +8,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// The block "records" of a segment of the archive keeps what the log had of commits:
+// The block "records" of an archive segment keeps the log records of commits:
 //
 //	format    1 byte
-//	runs      uvarint count; of each the number of its first commit in the history, and
-//	          how many they are (uvarints)
-//	records   of each commit of the runs: the kind (1 byte) and the payload behind the
+//	runs      uvarint count; for each run: the number of its first commit in the history,
+//	          and the number of commits (uvarints)
+//	records   for each commit of the runs: the kind (1 byte) and the payload after the
 //	          header (text: uvarint length, bytes)
 //
-// Of a commit that is replayed from no other state the kind is 0 and the payload empty.
+// A commit whose own state is stored is not replayed: its kind is 0 and its payload is
+// empty.
 
-// Archived is what the log had of a commit, beside its header. Its operations apply to
-// any state of its first parent, however that one's entities are numbered.
+// Archived is the log record of a commit without its header. Its operations can be applied
+// to any state of the commit's first parent, because they do not depend on entity ordinals.
 type Archived struct {
-	Kind uint8 // KindRows, KindSpilled, or 0 of a commit whose own state is kept
+	Kind uint8 // KindRows, KindSpilled, or 0 for a commit whose own state is stored
 	Rest []byte
 }
 
-// Archive returns what is kept of a record: operations, wherever they lie. The numbers
-// that other kinds hold are those of a state that may be laid out anew, so that their
-// commits are kept as states.
+// Archive returns the part of a log record that the archive keeps: a record of operations,
+// inline or spilled to a segment. Records of other kinds hold entity ordinals, which are
+// valid only until a rewrite of the state renumbers them. For those Archive returns an
+// empty Archived, and the commit is kept as a state instead.
 func Archive(kind uint8, rest []byte) Archived {
 	if kind != KindRows && kind != KindSpilled {
 		return Archived{}
@@ -35,8 +37,8 @@ func Archive(kind uint8, rest []byte) Archived {
 	return Archived{kind, rest}
 }
 
-// Segment returns the segment that the record names; ok is false for none. The error is
-// a *engine.Corrupt.
+// Segment returns the segment that holds the record's operations. ok is false if the record
+// names none. The error is a *engine.Corrupt.
 func (a Archived) Segment() (name string, ok bool, err error) {
 	if a.Kind != KindSpilled {
 		return "", false, nil
@@ -45,19 +47,19 @@ func (a Archived) Segment() (name string, ok bool, err error) {
 	return name, err == nil, err
 }
 
-// Run is a run of commits by their numbers in the history.
+// Run is a run of commits with consecutive numbers in the history.
 type Run struct{ First, N int }
 
-// ArchiveSegment is a segment of the archive, as a manifest names it. Its runs ascend,
-// and lie behind those of the segment before.
+// ArchiveSegment describes an archive segment, as a manifest lists it. Its runs ascend, and
+// come after the runs of the previous segment.
 type ArchiveSegment struct {
 	Name  string
-	Bytes int // of the block
+	Bytes int // size of the block "records"
 	Runs  []Run
-	Refs  []string // segments that its records name
+	Refs  []string // segments that the records name
 }
 
-// Find returns the place of a commit among the archive's records.
+// Find returns the index of commit n among the segment's records.
 func (a *ArchiveSegment) Find(n int) (at int, ok bool) {
 	for _, r := range a.Runs {
 		if n < r.First {
@@ -71,7 +73,7 @@ func (a *ArchiveSegment) Find(n int) (at int, ok bool) {
 	return 0, false
 }
 
-// Len returns the number of its records.
+// Len returns the number of records in the segment.
 func (a *ArchiveSegment) Len() int {
 	n := 0
 	for _, r := range a.Runs {
@@ -80,7 +82,7 @@ func (a *ArchiveSegment) Len() int {
 	return n
 }
 
-// FindArchive returns the one of the segments that has a commit.
+// FindArchive returns the segment that holds commit n, and the record's index in it.
 func FindArchive(segments []ArchiveSegment, n int) (s *ArchiveSegment, at int, ok bool) {
 	i := sort.Search(len(segments), func(i int) bool { return segments[i].Runs[0].First > n }) - 1
 	if i < 0 {
@@ -90,7 +92,7 @@ func FindArchive(segments []ArchiveSegment, n int) (s *ArchiveSegment, at int, o
 	return &segments[i], at, ok
 }
 
-// AppendArchive appends the block of a segment of the archive.
+// AppendArchive appends the block "records" of an archive segment.
 func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 	dst = append(dst, format.Current)
 	dst = appendRuns(dst, runs)
@@ -101,8 +103,8 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 	return dst
 }
 
-// ReadArchive reads the records of a segment of the archive, which alias the block. The
-// error is a *engine.Corrupt.
+// ReadArchive reads the block that AppendArchive wrote. The records alias b. The error is a
+// *engine.Corrupt.
 func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	r := &reader{b: b}
 	r.formatOf(format.Archive)
@@ -132,7 +134,7 @@ func appendRuns(dst []byte, runs []Run) []byte {
 	return dst
 }
 
-// runs reads runs that ascend, none empty.
+// runs reads a list of runs, and fails unless the runs ascend and none is empty.
 func (r *reader) runs() (runs []Run) {
 	end := 0
 	for range r.count() {
@@ -149,7 +151,7 @@ func (r *reader) runs() (runs []Run) {
 	return runs
 }
 
-// Runs returns the runs of numbers that ascend.
+// Runs groups ascending commit numbers into runs.
 func Runs(numbers []int) (runs []Run) {
 	for _, n := range numbers {
 		if k := len(runs) - 1; k >= 0 && runs[k].First+runs[k].N == n {

@@ -79,7 +79,7 @@ func FuzzReadState(f *testing.F) {
 	})
 }
 
-// TestManifestPast reads back what a manifest has of the past.
+// TestManifestPast checks that a manifest's archive and anchors are read back unchanged.
 func TestManifestPast(t *testing.T) {
 	s := testSchema(t)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: NewSnapshot(s, first)}},

@@ -20,25 +20,25 @@ import (
 //
 //	meta        format   1 byte
 //	            type     entity (1 byte, 0 node, 1 edge), name (text)
-//	            covered  ordinals and rows that there were, uvarints
-//	            tuples   uvarint count; of each its members: uvarint count, texts
+//	            covered  numbers of ordinals and rows that the bases cover, uvarints
+//	            tuples   uvarint count; for each tuple its members: uvarint count, texts
 //	            bases    descriptors, see package index: of the ids; of each tuple; of
 //	                     an edge's sources, then targets
 //	k.*         the base of the ids
-//	t0.* …      of the tuples
-//	out.*, in.* of an edge's ends
+//	t0.* …      the bases of the tuples
+//	out.*, in.* the bases of an edge's ends
 
-// bases says over what the bases of a table's indexes were built: what has a greater
-// ordinal, or lies in a later row, is in their overlays. Tables with the same bases
-// share it.
+// bases says how much of a table the bases of its indexes cover: the ordinals below ords
+// and the rows below rows. Entities and rows after these are in the overlays of the
+// indexes. Tables with the same bases share one value.
 type bases struct {
-	name string // of the segment that holds them; empty while there is none
-	file string // if they were read from one
+	name string // segment that holds the bases; empty until they are stored
+	file string // file that the bases were read from, if any
 	ords uint32
 	rows uint32
 }
 
-// Stored lists the segments that hold a table whose rows are all stored.
+// Stored lists the segments that hold a table and its indexes. All rows must be stored.
 func (t *Table) Stored() []string {
 	names := make([]string, 0, len(t.Segs)+1)
 	for _, s := range t.Segs {
@@ -53,20 +53,22 @@ func (t *Table) Stored() []string {
 	return names
 }
 
-// Unstored is a part of the indexes of tables that the caller may store and then name,
-// once for all tables that share it.
+// Unstored is a part of a table's indexes that is not stored yet. The caller may store it
+// and then name its segment, once for all tables that share the part.
 type Unstored interface {
-	// Blocks hands the blocks of a segment to add.
+	// Blocks passes the blocks of the segment to add, one after another.
 	Blocks(add func(name string, data []byte) error) error
-	// Cold reports whether a block is better compressed; with delta its numbers ascend.
+	// Cold reports whether a block should be compressed; delta reports that its numbers
+	// ascend.
 	Cold(block string) (cold, delta bool)
-	// Named says in which segment they are; in none when the name is empty. It is for
-	// the one who makes manifests.
+	// Named records the segment that holds the part; an empty name means that none does.
+	// Only the goroutine that writes manifests may call it.
 	Named(name string)
 }
 
-// Unstored lists what is not stored of the indexes of a table with at least floor
-// ordinals, whose rows are all stored. Text indexes are brought up to date.
+// Unstored lists the parts of a table's indexes that are not stored. The rows of the table
+// must all be stored. Unstored brings the text indexes up to date first. It returns nil for
+// a table with fewer than floor ordinals.
 func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
@@ -78,10 +80,10 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
-// Disown takes the names of segments that are gone from the indexes of a table, which are
-// not stored then. A table that no manifest named for a while has such names: it shares
-// indexes with those that were named, until these got others. It is for the one who makes
-// manifests.
+// Disown forgets the names of segments that no longer exist, so that the indexes in them
+// count as unstored. A table can hold such a name if no manifest listed the table for a
+// while: it shares indexes with listed tables, and a segment is deleted once those have
+// other indexes. Only the goroutine that writes manifests may call it.
 func (t *Table) Disown(there func(name string) bool) {
 	if t.based != nil && t.based.name != "" && !there(t.based.name) {
 		t.based.name = ""
@@ -89,11 +91,11 @@ func (t *Table) Disown(there func(name string) bool) {
 	t.disownTexts(there)
 }
 
-// basesOf are the bases of a table's indexes.
+// basesOf is the Unstored of the bases of a table's indexes.
 type basesOf struct{ t *Table }
 
-// Cold keeps them as they are, to be used in place, except the index of the ids of edges:
-// edges are found by their nodes.
+// Cold returns false for blocks that are read in place, uncompressed. Only the id index of
+// an edge type is cold, because queries find edges by their nodes.
 func (ix basesOf) Cold(block string) (cold, delta bool) {
 	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
 }
@@ -135,9 +137,9 @@ func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	return t.in.Blocks("in", add)
 }
 
-// openIndexes takes the bases of the indexes from a segment, which is read on their first
-// use. It reports false for a type with other tuples, whose bases are to be built anew. The
-// error is a *engine.Corrupt.
+// openIndexes takes the bases of the indexes from a segment, whose blocks are read on first
+// use. It returns false if the segment has other tuples than the type; the caller then
+// rebuilds the indexes. The error is a *engine.Corrupt.
 func (t *Table) openIndexes(name string, src column.Source) (same bool, err error) {
 	corrupt := func(text string, args ...any) (bool, error) {
 		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
@@ -190,8 +192,9 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 	return true, nil
 }
 
-// takeIndexes takes the bases of another table's indexes, which has no overlays, and enters
-// what came after. Of edges, the nodes are given.
+// takeIndexes takes the bases of the indexes of o, which has no overlays, and adds the
+// later entities and rows. For an edge table, from and to are the tables of its nodes; for
+// a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
 		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("it indexes %d ordinals and %d rows of %d and %d", b.ords, b.rows, t.next, t.base)}
@@ -201,8 +204,8 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	return nil
 }
 
-// prefix returns a table of the rows of the first k segments, if these are the rows of as
-// many ordinals; see identity.
+// prefix returns a table with the rows of the first k segments, if row i belongs to ordinal
+// i for all of them; see identity. Otherwise it returns nil.
 func (t *Table) prefix(k int, unchanged uint32) *Table {
 	n := t.Segs[k-1].Start + t.Segs[k-1].N
 	if n > t.next || !t.identity(n, unchanged) {
@@ -217,8 +220,8 @@ func (t *Table) prefix(k int, unchanged uint32) *Table {
 	return o
 }
 
-// identity reports whether the first n rows are those of the first n ordinals. Of those
-// before unchanged, which the bases cover, some may be dead or have later rows.
+// identity reports whether each of the first n rows belongs to the ordinal of the same
+// number. Ordinals below unchanged, which the bases cover, may be dead or have a later row.
 func (t *Table) identity(n, unchanged uint32) bool {
 	for first, rows := range t.rows.All {
 		for i, row := range rows {
@@ -233,10 +236,11 @@ func (t *Table) identity(n, unchanged uint32) bool {
 	return true
 }
 
-// commonBase returns a table of the rows of a table's first segment, with their indexes, if
-// most of the table is there and every ordinal that is alive has its own row there, maybe
-// replaced by a later one: then the indexes serve every table that begins with the segment.
-// Of ordinals that are dead they may say anything.
+// commonBase returns a table with the rows of the first segment, so that its indexes serve
+// every table that begins with the same segment. It returns nil unless the segment has most
+// of the table's rows, and row i of it belongs to ordinal i. A live ordinal may have a
+// later row that replaces the one in the segment. The indexes may hold any entry for a dead
+// ordinal.
 func (t *Table) commonBase() *Table {
 	if len(t.Segs) < 2 || t.Segs[0].N < t.next/2 || t.Segs[0].N > t.next {
 		return nil
@@ -244,8 +248,8 @@ func (t *Table) commonBase() *Table {
 	return t.prefix(1, t.Segs[0].N)
 }
 
-// enterLater enters what the indexes lack: entities from ordinal ords on, and rows from
-// number rows on of earlier ones.
+// enterLater adds to the indexes what they lack: the entities from ordinal ords on, and for
+// earlier entities the rows from number rows on.
 func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 	owner := new(index.Owner)
 	var r Row
@@ -284,11 +288,11 @@ func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 	}
 }
 
-// rebuild builds the indexes of a table that has been read, and throws unless its edges
-// join nodes.
+// rebuild builds the indexes of a table that was read from storage. It throws an
+// *engine.Corrupt if an end of an edge is not the ordinal of a node; see package damage.
 func (t *Table) rebuild(from, to *Table) {
 	for _, s := range t.Segs {
-		t.ids(s).Load() // what the ids do not bear out is not made room for
+		t.ids(s).Load() // checks the number of rows before reindex allocates for it
 	}
 	if from != nil {
 		for ord := range t.next {
@@ -300,7 +304,7 @@ func (t *Table) rebuild(from, to *Table) {
 	t.reindex()
 }
 
-// endsWithin returns the ends of an edge, and throws unless the nodes have such ordinals.
+// endsWithin returns the ends of an edge. It throws unless both are ordinals of nodes.
 func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
 		damage.Corrupt(t.object(), "an edge of type %s joins nodes %d and %d, of %d and %d", t.Type.Name, src, dst, from.next, to.next)
@@ -308,7 +312,8 @@ func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	return src, dst
 }
 
-// checkJoins checks that the ordinals in the bases of an edge table are those of nodes.
+// checkJoins checks that the node ordinals in the bases of an edge table are within its
+// node tables.
 func (t *Table) checkJoins(from, to *Table) error {
 	for _, end := range []struct {
 		a           *index.Adjacency
@@ -322,7 +327,7 @@ func (t *Table) checkJoins(from, to *Table) error {
 	return nil
 }
 
-// indexObject names what the indexes are stored in.
+// indexObject names the file that holds the indexes, for errors.
 func (t *Table) indexObject() string {
 	if t.based != nil && t.based.file != "" {
 		return t.based.file
@@ -330,7 +335,7 @@ func (t *Table) indexObject() string {
 	return "manifest"
 }
 
-// appendTuples appends what the indexed tuples are made of.
+// appendTuples appends the members of the type's indexed tuples.
 func (t *Type) appendTuples(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(t.Tuples)))
 	for _, tuple := range t.Tuples {
@@ -342,7 +347,7 @@ func (t *Type) appendTuples(dst []byte) []byte {
 	return dst
 }
 
-// sameTuples reads indexed tuples and reports whether they are those of a type.
+// sameTuples reads the members of indexed tuples and reports whether they equal the type's.
 func (r *reader) sameTuples(t *Type) bool {
 	n := r.count()
 	same := n == len(t.Tuples)

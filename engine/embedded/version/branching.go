@@ -14,11 +14,11 @@ import (
 //	what     1 byte: create 1, delete 2
 //	time     varint, microseconds
 //	name     text (uvarint length, bytes)
-//	of a create:
-//	  from     text: the branch at whose head it begins; empty for none
-//	  commit   16 bytes, a ULID: the commit that it begins at
+//	for a create:
+//	  from     text: the branch whose head the new branch starts at; empty for none
+//	  commit   16 bytes, a ULID: the commit that the new branch starts at
 
-// Branching makes a branch or deletes one.
+// Branching is the record that creates or deletes a branch.
 type Branching struct {
 	Delete bool
 	Name   string
@@ -43,7 +43,7 @@ func (b *Branching) Append(dst []byte) []byte {
 	return dst
 }
 
-// ReadBranching reads what Append wrote. The error is a *engine.Corrupt.
+// ReadBranching reads a payload that Append wrote. The error is a *engine.Corrupt.
 func ReadBranching(payload []byte) (*Branching, error) {
 	r := &reader{b: payload}
 	r.formatOf(format.Branching)

@@ -11,20 +11,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Part is what a bulk commit does with one type: the rows of a segment are put.
+// Part is the effect of a bulk commit on one type: it puts the rows of a segment.
 type Part struct {
 	Type    *Type
 	Segment *Segment // no id occurs twice
-	// Replace first removes every entity that the segment does not name.
+	// Replace removes every entity whose id is not in the segment.
 	Replace bool
-	// Reset, with Replace, starts the table anew: nothing outside the commit refers
-	// to an entity of the type.
+	// Reset, together with Replace, starts the table anew. It requires that nothing outside
+	// the commit refers to an entity of the type.
 	Reset bool
 }
 
-// AppendParts appends parts as a KindBulk record holds them: a uvarint count, and of
-// each the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
-// replace 1, reset 2) and the segment's name (text).
+// AppendParts appends parts in the layout of a KindBulk record: a uvarint count, then for
+// each part the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
+// replace 1, reset 2) and the name of the segment (text).
 func AppendParts(dst []byte, parts []Part) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(parts)))
 	for _, p := range parts {
@@ -43,7 +43,7 @@ func AppendParts(dst []byte, parts []Part) []byte {
 	return dst
 }
 
-// ReadParts reads what AppendParts wrote; open reads a segment.
+// ReadParts reads the parts that AppendParts wrote, and calls open to read each segment.
 func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
 	r := &reader{b: b}
 	parts := make([]Part, 0, 8)
@@ -65,9 +65,9 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 	return parts, r.err
 }
 
-// PutSegment puts the rows of a part, whose segment belongs to the transaction from
-// then on; the caller may still name it. Parts of nodes go before those of edges, whose
-// segments hold the ordinals that the nodes have then.
+// PutSegment puts the rows of a part. The transaction then owns the part's segment; the
+// caller may only still name it. The parts of nodes must come before those of edges,
+// because edge segments hold node ordinals, which the parts of nodes assign.
 func (tx *Txn) PutSegment(p Part) {
 	e, s := tx.edit(p.Type), p.Segment
 	if p.Reset && p.Replace || e.next == 0 {
@@ -109,7 +109,7 @@ func (tx *Txn) PutSegment(p Part) {
 	e.reindex()
 }
 
-// fill makes the segment the whole table: its rows are the ordinals.
+// fill makes the segment the whole table: row i of the segment is ordinal i.
 func (tx *Txn) fill(e *edit, p Part) {
 	t := newTable(p.Type)
 	s := p.Segment
@@ -131,7 +131,7 @@ func (tx *Txn) fill(e *edit, p Part) {
 	*e.Table, e.reset = *t, true
 }
 
-// append adds a segment behind the rows there are; rows in the tail become a segment
+// append adds a segment after the rows of the table. It first turns the tail into a segment
 // in memory.
 func (t *Table) append(s *Segment) {
 	t.freeze()
@@ -155,7 +155,7 @@ func (t *Table) freeze() {
 	t.tail = nil
 }
 
-// reindex builds the bases of all indexes anew, over the entities alive.
+// reindex rebuilds the bases of all indexes from the live entities.
 func (t *Table) reindex() {
 	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
@@ -208,7 +208,8 @@ func (t *Table) reindex() {
 	parallel.Do(tasks...)
 }
 
-// parallelFrom is how many entities make it worth to build indexes at the same time.
+// parallelFrom is the least number of entities for which reindex builds indexes
+// concurrently.
 const parallelFrom = 1 << 12
 
 func (t *Table) endsAt(row uint32) (src, dst uint32) {

@@ -11,34 +11,34 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Carry says how a schema takes over the entities of another: for each of its types and
-// their properties, in its order, what it was before.
+// Carry says how a schema takes over the entities of a previous schema: for each of its
+// types and properties, in schema order, it gives the previous one.
 type Carry struct {
 	Nodes, Edges []TypeCarry
-	// Hard: no stored segment that holds a dropped property may stay in use.
+	// Hard forbids further use of any stored segment that holds a dropped property.
 	Hard bool
 }
 
-// TypeCarry is the part of one type.
+// TypeCarry is the carry of one type.
 type TypeCarry struct {
-	From  int   // position of the type before; -1 for one that begins without entities
-	Props []int // positions of the properties before; -1 for null
+	From  int   // position of the previous type; -1 if the type starts without entities
+	Props []int // positions of the previous properties; -1 if the values start as null
 }
 
-// Ancestor is a schema that another one descends from.
+// Ancestor is an earlier schema from which another one descends.
 type Ancestor struct {
 	Digest string
-	Carry  *Carry // from it to the descendant
+	Carry  *Carry // from the ancestor to the descendant
 }
 
-// Change puts a schema in force.
+// Change is a change to another schema.
 type Change struct {
 	Schema *Schema
 	Carry  *Carry
 }
 
-// NewCarry finds how a schema takes over what another one has, from the renames among
-// the steps between them; anew tells the types that begin without entities.
+// NewCarry returns the carry between two schemas. steps, the steps of the schema change,
+// give the renames. anew reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
 		e         plan.Entity
@@ -88,7 +88,8 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 	return c
 }
 
-// unhinge makes the edges begin anew whose nodes do: none can be left.
+// unhinge makes an edge type start without edges if the type of either end is not carried
+// over from its previous end: no edge could keep both its nodes.
 func (c *Carry) unhinge(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]
@@ -107,7 +108,7 @@ func (c *Carry) unhinge(from, to *Schema) {
 	}
 }
 
-// then returns the way that leads through two.
+// then returns the carry that has the effect of c followed by next.
 func (c *Carry) then(next *Carry) *Carry {
 	chain := func(first, second []TypeCarry) []TypeCarry {
 		out := make([]TypeCarry, len(second))
@@ -128,8 +129,7 @@ func (c *Carry) then(next *Carry) *Carry {
 	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
-// fits checks that the way leads from one schema to another. The error is a
-// *engine.Corrupt.
+// fits checks that the carry fits the two schemas. The error is a *engine.Corrupt.
 func (c *Carry) fits(from, to *Schema) error {
 	bad := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
@@ -176,17 +176,19 @@ func (c *Carry) fits(from, to *Schema) error {
 	return nil
 }
 
-// reaches reports whether a part of the way is one to these types.
+// reaches reports whether part has as many types, and each as many properties, as types
+// has.
 func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
 	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
 }
 
-// convertible reports whether values of one type can be taken over as another.
+// convertible reports whether values of type from can be taken over as type to.
 func convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
 
-// Descend notes that the schema follows another on a branch.
+// Descend sets the schema's ancestors: from, and from's own ancestors. c must be the carry
+// from it.
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {
@@ -194,15 +196,15 @@ func (s *Schema) Descend(from *Schema, c *Carry) {
 	}
 }
 
-// same reports whether another schema has the same source and descends from the same ones.
+// same reports whether two schemas have the same source and the same ancestors.
 func (s *Schema) same(o *Schema) bool {
 	return s.Digest == o.Digest && s.Source == o.Source &&
 		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
 
-// Returned reports whether the schema descends from another one more than once, itself
-// included: between the two, values may have gone that the latest way between them, if
-// there is one at all, does not tell of.
+// Returned reports whether a occurs more than once among the schema and its ancestors. If
+// so, values may have been dropped between the occurrences, and the latest carry from a, if
+// there is one, does not show that.
 func (s *Schema) Returned(a *Schema) bool {
 	n := 0
 	if s.Digest == a.Digest {
@@ -216,9 +218,9 @@ func (s *Schema) Returned(a *Schema) bool {
 	return n > 1
 }
 
-// Since returns the way from a schema to one that is equal or descends from it; nil when
-// they are equal. ok is false when it does not. Of several ways, as when a schema came
-// back, it is the latest.
+// Since returns the carry from an ancestor a to s. It returns nil if the two are equal; ok
+// is false if s does not descend from a. If a occurs several times, as when a schema was
+// restored, the carry is from its latest occurrence.
 func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 	if s.Digest == a.Digest {
 		return nil, true

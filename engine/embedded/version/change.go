@@ -7,17 +7,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// AppendChange appends the change that the transaction makes, without where, and what it
-// does besides. A KindSchema record holds it behind its header, or names a segment that
-// has it as its block "change":
+// AppendChange appends the transaction's schema change and its operations. A KindSchema
+// record holds them after its header, or names a segment that holds them in its block
+// "change":
 //
 //	where     1 byte, 0: the rest follows; 1: the segment's name, a text (uvarint length,
 //	          bytes), follows, and the rest is in the segment
 //	format    1 byte
 //	schema    its digest, source and catalog encoding, each a text
-//	ancestors uvarint count; of each its digest (text) and the way from it, see appendCarry
-//	carry     the way from the schema before
+//	ancestors uvarint count; for each its digest (text) and the carry from it, see appendCarry
+//	carry     the carry from the previous schema
 //	ops       operations, which name types of the new schema
+//
+// AppendChange appends all of this except where.
 func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = append(dst, format.Current)
 	dst = appendSchema(dst, tx.change.Schema, encoded(tx.change.Schema))
@@ -25,7 +27,8 @@ func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 	return tx.AppendOps(appendCarry(dst, tx.change.Carry))
 }
 
-// ReadChange reads what AppendChange wrote, and returns the operations.
+// ReadChange reads what AppendChange wrote. It returns the change and the encoded
+// operations.
 func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	r := &reader{b: b}
 	r.formatOf(format.Change)
@@ -38,8 +41,9 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	return ch, r.b, r.err
 }
 
-// ReadWhere reads where a KindSchema record has its change: in the rest, or in the
-// segment with a name.
+// ReadWhere reads the field where of a KindSchema record. It returns the name of the
+// segment that holds the change, or an empty name and the rest of the record, which is the
+// change.
 func ReadWhere(b []byte) (segment string, rest []byte, err error) {
 	r := &reader{b: b}
 	switch w := r.byte(); {
@@ -52,11 +56,12 @@ func ReadWhere(b []byte) (segment string, rest []byte, err error) {
 	return segment, r.b, r.err
 }
 
-// appendCarry appends a way:
+// appendCarry appends a carry:
 //
 //	hard           1 byte, 0 or 1
-//	nodes, edges   uvarint count; of each type what it was: uvarint, 0 for none, else
-//	               its position + 1; uvarint count of properties, and of each the same
+//	nodes, edges   uvarint count; for each type its previous type: uvarint, 0 for none,
+//	               else its position + 1; uvarint count of properties, and for each its
+//	               previous property in the same way
 func appendCarry(dst []byte, c *Carry) []byte {
 	hard := byte(0)
 	if c.Hard {

@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// nextSchema calls Any Other, its pString text, and widens its pI32; Pair comes last, and
-// the edge has a property more.
+// nextSchema returns a schema that renames Any to Other and Any's pString to text, widens
+// pI32 and drops pBlob. Pair comes last, and the edge type has one more property. It also
+// returns the carry from the test schema.
 func nextSchema(t testing.TB) (*Schema, *Carry) {
 	t.Helper()
 	old := testSchema(t)
@@ -47,7 +48,8 @@ func nextSchema(t testing.TB) (*Schema, *Carry) {
 	return s, carry
 }
 
-// changeOf makes a transaction that puts the next schema in force and writes under it.
+// changeOf returns a transaction that migrates to the next schema and puts an entity under
+// it.
 func changeOf(t testing.TB, base *Snapshot) *Txn {
 	t.Helper()
 	next, carry := nextSchema(t)
@@ -109,8 +111,8 @@ func TestChangeRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOriginRoundTrip stores tables, changes the schema, and reads the manifest over the
-// stored segments.
+// TestOriginRoundTrip stores tables, changes the schema, and reads a manifest that refers
+// to the stored segments.
 func TestOriginRoundTrip(t *testing.T) {
 	base := change(t, testSchema(t)).Commit(first)
 	files := map[string]map[string][]byte{}
@@ -165,13 +167,13 @@ func TestOriginRoundTrip(t *testing.T) {
 			t.Errorf("%s: ancestors (-want +got):\n%s", m.Branches[i].Name, diff)
 		}
 	}
-	// The stored rows are the same, and so is nothing else than what changed.
+	// The read table shares the stored rows, so changedIDs must find no candidates.
 	if ids := changedIDs(state.nodes[0], read.Branches[0].Head.nodes[0]); len(ids) > 0 {
 		t.Errorf("entities %v may differ from what was stored", ids)
 	}
 }
 
-// TestThen goes through two changes at once.
+// TestThen composes two carries.
 func TestThen(t *testing.T) {
 	a := &Carry{Nodes: []TypeCarry{{1, []int{2, -1, 0}}, {-1, []int{-1}}, {0, nil}}, Edges: []TypeCarry{{0, []int{0}}}}
 	b := &Carry{Nodes: []TypeCarry{{2, []int{-1}}, {0, []int{2, 1, -1, 0}}, {1, []int{0}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, nil}}}
@@ -181,7 +183,7 @@ func TestThen(t *testing.T) {
 	}
 }
 
-// TestCarryRefused takes ways that do not lead from one schema to the other.
+// TestCarryRefused migrates with carries that do not fit the two schemas.
 func TestCarryRefused(t *testing.T) {
 	base := change(t, testSchema(t)).Commit(first)
 	for name, spoil := range map[string]func(c *Carry){
@@ -201,8 +203,8 @@ func TestCarryRefused(t *testing.T) {
 	}
 }
 
-// FuzzReadChange replays any change: it is refused as corrupt, or makes a state whose
-// entities can be read.
+// FuzzReadChange replays arbitrary changes. Each is refused with a *engine.Corrupt, or
+// makes a state whose entities can be read.
 func FuzzReadChange(f *testing.F) {
 	base := change(f, testSchema(f)).Commit(first)
 	f.Add(changeOf(f, base).AppendChange(nil, func(*Schema) []byte { return nil }))

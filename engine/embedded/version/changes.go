@@ -12,7 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Difference is what makes one state another: the entities that differ, by type and id.
+// Difference is the difference between two states: the entities that differ, by type and
+// id.
 type Difference struct {
 	Nodes, Edges engine.ChangeCounts
 
@@ -20,7 +21,8 @@ type Difference struct {
 	types   []typeDifference
 }
 
-// typeDifference is of the types with one name in two schemas, of which one may be nil.
+// typeDifference holds the changes between two types of the same name, one in each schema.
+// One of was and is may be nil.
 type typeDifference struct {
 	was, is *Type
 	changed []changed // in id order
@@ -31,9 +33,9 @@ type changed struct {
 	kind engine.ChangeKind
 }
 
-// Compare compares two states by their pages: what they share is not looked at. Without
-// a state before, there was nothing. States with different schemas are compared entity by
-// entity. The error is the context's.
+// Compare compares two states. If they have one schema, it compares them page by page and
+// skips the pages that they share; otherwise it compares them entity by entity. A nil was
+// stands for an empty state. The error is the context's.
 func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 	if was == nil {
 		was = NewSnapshot(is.Schema, engine.Commit{})
@@ -75,10 +77,10 @@ func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 	return d, nil
 }
 
-// Page returns the changes behind a position, at most limit unless that is 0, and whether
-// there are more. The error is a *engine.BadArgument.
+// Page returns the changes after a position, at most limit of them unless limit is 0, and
+// reports whether more follow. The error is a *engine.BadArgument.
 func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine.EntityChange, more bool, err error) {
-	defer runtime.KeepAlive(d) // its values are copied after the last look at the states
+	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
 	from := 0
 	if after.Entity != "" {
 		from = slices.IndexFunc(d.types, func(t typeDifference) bool {
@@ -107,7 +109,7 @@ func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine
 	return list, false, nil
 }
 
-// describe tells what became of an entity. It refers to no segment.
+// describe returns the change of one entity. The result holds no reference to a segment.
 func (d *Difference) describe(t typeDifference, c changed) engine.EntityChange {
 	was, is := entityOf(d.was, t.was, c.id), entityOf(d.is, t.is, c.id)
 	out := engine.EntityChange{Kind: c.kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: c.id, From: is.from, To: is.to}
@@ -123,7 +125,7 @@ func (d *Difference) describe(t typeDifference, c changed) engine.EntityChange {
 	return out
 }
 
-// candidates lists, in order, the ids of entities that may differ.
+// candidates lists the ids of the entities that may differ, in order.
 func (d *Difference) candidates(t typeDifference) []string {
 	if t.was != nil && t.was == t.is {
 		return changedIDs(d.was.Table(t.is.Entity, t.is.Index), d.is.Table(t.is.Entity, t.is.Index))
@@ -146,7 +148,8 @@ func (d *Difference) candidates(t typeDifference) []string {
 	return slices.Compact(ids)
 }
 
-// typePairs pairs the types of two schemas by name, in the order of changes.
+// typePairs pairs the types of two schemas by name, in the order in which changes are
+// listed.
 func typePairs(was, is *Schema) (pairs []typeDifference) {
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
 		for _, t := range is.types(e) {
@@ -170,7 +173,7 @@ func (s *Schema) types(e plan.Entity) []*Type {
 	return s.Nodes
 }
 
-// of returns the type that there is.
+// of returns the current type, or the previous one if the current schema lacks it.
 func (t typeDifference) of() *Type {
 	if t.is != nil {
 		return t.is
@@ -178,7 +181,7 @@ func (t typeDifference) of() *Type {
 	return t.was
 }
 
-// same reports whether an entity that was there and is there is the same.
+// same reports whether an entity that exists in both states is equal in them.
 func (t typeDifference) same(was, is *entityState) bool {
 	if t.was == t.is {
 		return was.same(is)
@@ -186,7 +189,7 @@ func (t typeDifference) same(was, is *entityState) bool {
 	return len(t.differing(was, is)) == 0
 }
 
-// differing lists the properties that differ.
+// differing lists the properties that differ between the two states of an entity.
 func (t typeDifference) differing(was, is *entityState) (list []engine.PropertyChange) {
 	add := func(name string, old, now value.Value) {
 		if !value.Equal(old, now) {
@@ -222,7 +225,8 @@ func (typeDifference) named(t *Type, name string) (int, bool) {
 	return t.Prop(name)
 }
 
-// named returns the value of a property, null when there is none.
+// named returns the value of a property, or null if the entity or the property does not
+// exist.
 func (e *entityState) named(t *Type, name string) value.Value {
 	if t == nil || !e.there {
 		return value.Null
@@ -233,7 +237,8 @@ func (e *entityState) named(t *Type, name string) value.Value {
 	return value.Null
 }
 
-// entityOf reads an entity of a type, which may be nil.
+// entityOf reads the entity of type t with the given id. In the result, there is false if
+// the entity does not exist or t is nil.
 func entityOf(s *Snapshot, t *Type, id string) entityState {
 	if t == nil {
 		return entityState{}

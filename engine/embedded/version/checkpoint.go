@@ -2,16 +2,16 @@ package version
 
 import "slices"
 
-// Checkpoint collects the flushes of tables that several snapshots may share, and puts
-// each where its table is.
+// Checkpoint collects the flushes of tables, which several snapshots may share, and builds
+// the snapshots that use the flushed segments.
 type Checkpoint struct {
 	flushes map[*Table]Flush
-	tables  map[*Table]*Table // by the table before; the same one when there was nothing to flush
+	tables  map[*Table]*Table // by the table before; the same if nothing to flush
 }
 
-// Flush makes a segment of the rows of a table that lie in no stored segment, once for
-// each table; ok is false when there is nothing to store. The caller stores and names
-// the segment before it asks for a snapshot.
+// Flush makes a segment of the rows of a table that no stored segment holds. It does so
+// once per table; ok is false if nothing needs storing. The caller must store and name the
+// segment before it calls Snapshot.
 func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
 	if _, seen := c.tables[t]; seen {
 		return Flush{}, false, nil
@@ -29,15 +29,15 @@ func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
 	return f, ok, nil
 }
 
-// FlushEarlier is Flush for a table of an earlier state, whose rows may be among those
-// that are flushed already.
+// FlushEarlier is Flush for a table of an earlier state, whose rows may be part of a flush
+// that the checkpoint already has.
 func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 	if _, seen := c.tables[t]; seen {
 		return Flush{}, false, nil
 	}
 	for of := range c.flushes {
-		// The tails of one line begin alike; those of no line, as of tables that were
-		// carried to another schema, need not.
+		// Tables of one lineage have tails with a common prefix. Tables without a lineage,
+		// such as tables carried to another schema, need not.
 		if t.line != nil && of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
 			then, n := c.table(of), *t
 			n.Segs, n.base, n.tail = then.Segs, then.base, nil
@@ -48,8 +48,8 @@ func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 	return c.Flush(t)
 }
 
-// Snapshot returns a snapshot with the flushed rows in their segments. Tables that
-// were shared still are.
+// Snapshot returns the snapshot with the flushed rows in their segments. Tables that were
+// shared before are still shared.
 func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, list := range [][]*Table{out.nodes, out.edges} {
@@ -60,8 +60,8 @@ func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {
 	return out
 }
 
-// Adopt returns a snapshot that followed captured in its line with the flushed rows
-// in their segments.
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
+// captured's lineage.
 func (c *Checkpoint) Adopt(captured, s *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	adopt := func(list, before []*Table) {

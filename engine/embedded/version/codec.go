@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The row codec. A row is the values of a type's properties in schema order:
+// The row codec. A row holds the values of a type's properties in schema order:
 //
-//	null bits   one bit a property, least significant first, set when it is null
+//	null bits   one bit a property, least significant first, set for a null
 //	values      of the properties that are not null
 //
 //	Bool                      1 byte
@@ -83,14 +83,15 @@ func appendTexts(dst []byte, all []string) []byte {
 	return dst
 }
 
-// reader reads the codec; after the first fault it yields zeros and err is set.
+// reader decodes records and manifests. After the first error it returns zeros and err is
+// set.
 type reader struct {
 	b   []byte
 	err error
-	// Of a manifest: its format, and the segments with the indexes of its tables.
+	// Only for a manifest: its format, and the segments with the indexes of its tables.
 	format  byte
 	indexes map[*Table]string
-	bases   map[basesKey]*Table // that several of its tables may share
+	bases   map[basesKey]*Table // bases that several of its tables may share
 }
 
 func (r *reader) fail(what string) {
@@ -117,7 +118,7 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-// formatOf reads the format number of a kind, and fails if the kind never had it.
+// formatOf reads a format number, and fails if k never had that number.
 func (r *reader) formatOf(k format.Kind) byte {
 	n := r.byte()
 	if err := k.Check(uint32(n)); r.err == nil && err != nil {
@@ -146,7 +147,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of things that take at least one byte each.
+// count reads the number of elements that take at least one byte each, which bounds it by
+// the bytes left.
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {

@@ -13,11 +13,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// commits keeps every commit of a graph for good, in 64 bytes, 6 to 11 bytes of a hash
-// table, and the bytes of a branch's name, an actor's or a schema's that comes for the
-// first time. Commits are told by the numbers in which they were entered.
+// commits holds all commits of a graph and never drops one. A commit takes 64 bytes, 6 to
+// 11 bytes of a hash table, and the bytes of the name of its branch, actor or schema when
+// that name is new. A commit's number is its position in the order of entry.
 type commits struct {
-	chunks []*[chunkSize]packed // each is filled before the next one is made
+	chunks []*[chunkSize]packed // each is filled before the next one is allocated
 	n      int
 	places []uint32 // a hash table of numbers plus one, with linear probing; 0 is free
 	seed   maphash.Seed
@@ -27,42 +27,43 @@ type commits struct {
 	oddAt  map[string]uint32
 }
 
-// oddCommit is a commit that does not fit: its id is no ULID, a parent is unknown, or
-// there are more than two. No engine makes such; a damaged store may have them.
+// oddCommit is a commit that packed cannot hold: its id is not a ULID, a parent is unknown,
+// or it has more than two parents. No engine writes one; a corrupt store may hold some.
 type oddCommit struct {
 	engine.Commit
-	parents []uint32 // as of those that fit; one at least
+	parents []uint32 // as in packed, but at least one
 }
 
-// chunkSize is how many commits are made room for at once: what is there is not copied
-// when the history grows, and its readers need no lock.
+// chunkSize is the number of commits in one allocation. Chunks are never copied when the
+// history grows, so readers need no lock.
 const chunkSize = 256
 
-// packed is a commit. Of an odd one only the number of the log record is here.
+// packed is a commit. Of an odd commit only lsn is valid; the rest is in its oddCommit.
 type packed struct {
 	id      ulid.ULID
 	seq     uint64
-	lsn     uint64 // of the record that made it
+	lsn     uint64 // of the record that made the commit
 	micros  int64
-	parents [2]uint32 // their numbers plus one; 0 for none, or one that is unknown
-	branch  uint32    // these name what names has
+	parents [2]uint32 // their numbers plus one; 0 for none or an unknown parent
+	branch  uint32    // branch, actor and schema index names
 	actor   uint32
 	schema  uint32
 	odd     bool
 }
 
-// packedID is the id of a commit as a number, if it is written as one.
+// packedID parses the id of a commit. ok is false unless id is a ULID in its canonical
+// form.
 func packedID(id string) (u ulid.ULID, ok bool) {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
 		return u, false
 	}
 	var text [ulid.EncodedSize]byte
-	_ = u.MarshalTextTo(text[:]) // the size is right
+	_ = u.MarshalTextTo(text[:]) // cannot fail: the buffer has the right size
 	return u, string(text[:]) == id
 }
 
-// number returns the number of a commit.
+// number returns the number of the commit with an id.
 func (h *commits) number(id string) (n int, ok bool) {
 	u, ok := packedID(id)
 	if !ok {
@@ -76,19 +77,19 @@ func (h *commits) number(id string) (n int, ok bool) {
 			}
 		}
 	}
-	odd, ok := h.oddAt[id] // for its parents
+	odd, ok := h.oddAt[id] // an odd commit may have a ULID
 	return int(odd), ok
 }
 
-// at returns a commit.
+// at returns commit n.
 func (h *commits) at(n int) *packed { return &h.chunks[n/chunkSize][n%chunkSize] }
 
-// place is where the table begins to look for an id.
+// place returns the slot at which the search for an id starts.
 func (h *commits) place(id ulid.ULID) int {
 	return int(maphash.Bytes(h.seed, id[:]) & uint64(len(h.places)-1))
 }
 
-// add enters a commit that is not known.
+// add enters a commit that is not in the history yet.
 func (h *commits) add(c engine.Commit, lsn uint64) {
 	if h.n%chunkSize == 0 {
 		h.chunks = append(h.chunks, new([chunkSize]packed))
@@ -133,7 +134,7 @@ func (h *commits) enter(n uint32) {
 	h.places[i] = n + 1
 }
 
-// rehash makes the table twice as large.
+// rehash doubles the hash table.
 func (h *commits) rehash() {
 	if len(h.places) == 0 {
 		h.seed = maphash.MakeSeed()
@@ -152,14 +153,14 @@ func (h *commits) name(s string) uint32 {
 		if h.nameAt == nil {
 			h.nameAt = map[string]uint32{}
 		}
-		s = strings.Clone(s) // it may lie in a log record
+		s = strings.Clone(s) // s may alias a log record
 		n = uint32(len(h.names))
 		h.names, h.nameAt[s] = append(h.names, s), n
 	}
 	return n
 }
 
-// commit returns a commit with all that it says.
+// commit returns commit n in full.
 func (h *commits) commit(n int) engine.Commit {
 	p := h.at(n)
 	if p.odd {
@@ -184,15 +185,15 @@ func (h *commits) id(n int) string {
 	return h.odd[uint32(n)].ID
 }
 
-// compare orders commits by their ids.
+// compare orders two commits by their ids.
 func (h *commits) compare(a, b int) int {
 	if p, q := h.at(a), h.at(b); !p.odd && !q.odd {
-		return bytes.Compare(p.id[:], q.id[:]) // as the texts
+		return bytes.Compare(p.id[:], q.id[:]) // the same order as of the texts
 	}
 	return strings.Compare(h.id(a), h.id(b))
 }
 
-// compareTo orders a commit and an id, given as text and, if it is one, as a number.
+// compareTo orders commit n and an id, given as text and, if packed is true, as a ULID.
 func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
 	if p := h.at(n); packed && !p.odd {
 		return bytes.Compare(p.id[:], id[:])
@@ -200,8 +201,8 @@ func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
 	return strings.Compare(h.id(n), text)
 }
 
-// parents returns the numbers of a commit's parents plus one; 0 for none, or one that is
-// unknown.
+// parents returns the numbers of a commit's parents plus one; 0 stands for none or an
+// unknown parent.
 func (h *commits) parents(n int) []uint32 {
 	if p := h.at(n); !p.odd {
 		return p.parents[:]
@@ -209,7 +210,7 @@ func (h *commits) parents(n int) []uint32 {
 	return h.odd[uint32(n)].parents
 }
 
-// view returns the commits there are now, which may be read without a lock.
+// view returns a copy of the current commits, which its holder may read without a lock.
 func (h *commits) view() commits {
 	v := *h
 	v.odd = maps.Clone(h.odd)

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// CheckValue checks a value for property p by itself: required, type, enum, range,
-// check. The error is a *engine.ConstraintViolation, without the entity's id.
+// CheckValue checks the rules of property p that concern one value: required, type, enum,
+// range, check, key. The error is a *engine.ConstraintViolation, without the entity's id.
 func (t *Type) CheckValue(p int, v value.Value) error {
 	prop := t.Props[p]
 	typ := prop.Type
@@ -77,12 +77,12 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	return nil
 }
 
-// HasRules reports whether values of property p that are of its type may break a rule.
+// HasRules reports whether a value of the right type can violate a rule of property p.
 func (t *Type) HasRules(p int) bool {
 	return t.Props[p].Type.Enum != nil || len(t.ranges[p])+len(t.checks[p]) > 0
 }
 
-// CheckRow checks every value of an entity by itself; see [Type.CheckValue].
+// CheckRow checks each value of an entity on its own; see [Type.CheckValue].
 func (t *Type) CheckRow(id string, vals []value.Value) error {
 	for p, v := range vals {
 		if err := t.CheckValue(p, v); err != nil {
@@ -93,19 +93,20 @@ func (t *Type) CheckRow(id string, vals []value.Value) error {
 	return nil
 }
 
-// Violation is a rule that a transaction breaks. Ord is the ordinal of the entity at
-// fault, or of an edge of the source at fault; NoOrd when there is none alive.
+// Violation is a violation of a rule by a transaction. Ord is the ordinal of the entity
+// that violates a unique rule. For a cardinality rule it is the ordinal of a live edge of
+// the source that violates it, or NoOrd if the source has none.
 type Violation struct {
 	Type *Type
 	Ord  uint32
 	Err  *engine.ConstraintViolation
 }
 
-// NoOrd is the ordinal of no entity.
+// NoOrd is a value that no entity has as its ordinal.
 const NoOrd = ^uint32(0)
 
-// Check checks what a transaction did against the rules that look at more than one
-// entity: unique and cardinality. The error is a *engine.ConstraintViolation.
+// Check checks the rules that concern more than one entity, unique and cardinality, for
+// what the transaction did. The error is a *engine.ConstraintViolation.
 func (tx *Txn) Check() error {
 	if v := tx.Violations(1); len(v) > 0 {
 		return v[0].Err
@@ -113,7 +114,7 @@ func (tx *Txn) Check() error {
 	return nil
 }
 
-// Violations lists up to limit rules that the transaction breaks; see [Txn.Check].
+// Violations lists up to limit violations by the transaction; see [Txn.Check].
 func (tx *Txn) Violations(limit int) []Violation {
 	var out []Violation
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
@@ -157,8 +158,8 @@ func (tx *Txn) Violations(limit int) []Violation {
 	return out
 }
 
-// sources returns the sources of the edges that were put or deleted, each with one
-// of those edges that is alive.
+// sources returns the sources of the edges that were put or deleted, each with the ordinal
+// of one of those edges that is alive, or NoOrd.
 func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 	out := map[uint32]uint32{}
 	from := tx.base.Schema.Nodes[e.Type.From]
@@ -187,7 +188,7 @@ func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 	return out
 }
 
-// twin finds another entity with the same values in tuple i.
+// twin finds another live entity with the same values in tuple i.
 func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 	var src, dst uint32
 	if t.Type.Entity == plan.Edge {
@@ -224,7 +225,8 @@ func (t *Table) sameTuple(tuple []int, a, b uint32) bool {
 	return true
 }
 
-// Same reports whether two values of one type are =; nulls never are.
+// Same reports whether two values of one type are equal under the operator =. A null equals
+// nothing.
 func Same(a, b value.Value) bool {
 	if a.IsNull() || b.IsNull() {
 		return false
@@ -285,7 +287,8 @@ func Degree(edges *Table, a *index.Adjacency, node uint32) int {
 	return n
 }
 
-// sortedTouched lists the ordinals that were put or deleted.
+// sortedTouched lists the ordinals that were put or deleted, in order. After a reset these
+// are all ordinals.
 func (e *edit) sortedTouched() []uint32 {
 	if e.reset {
 		all := make([]uint32, max(e.next, e.before.next))

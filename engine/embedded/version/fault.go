@@ -2,6 +2,7 @@
 
 package version
 
-// dropTombstones makes a merge forget what the source deleted: a fault to be found by
-// the random comparison, with the build tag fault_tombstone.
+// dropTombstones makes a merge ignore the deletions of the source. The build tag
+// fault_tombstone turns on this deliberate fault, which the random comparison test must
+// find.
 const dropTombstones = false

@@ -8,21 +8,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Flush is a segment that stands for the last rows of a table: those that lie in no
-// stored segment, and those of smaller segments before them.
+// Flush is a segment that replaces the last rows of a table: the rows that no stored
+// segment holds, and the rows of the smaller segments directly before them.
 type Flush struct {
 	Table   *Table
 	Segment *Segment
-	keep    int // segments of the table that stay
+	keep    int // number of the table's segments that stay
 }
 
-// segmentBytes is about how large the segments are that are made of rows which are
-// stored already: well below what one column of a segment can hold. The tests make it
-// smaller.
+// segmentBytes is the approximate size limit of a segment that merges rows of stored
+// segments. It is well below the limit of one column of a segment. Tests lower it.
 var segmentBytes int64 = 1 << 30
 
-// Flush makes a segment of the rows that lie in no stored segment; ok is false when
-// there are none. The segment is in memory, for the caller to store and name.
+// Flush makes a segment of the rows that no stored segment holds; ok is false if there are
+// none. The segment is in memory; the caller stores and names it.
 func (t *Table) Flush() (f Flush, ok bool, err error) {
 	end := t.base + uint32(len(t.tail))
 	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })
@@ -36,9 +35,10 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	if keep < len(t.Segs) {
 		start = t.Segs[keep].Start
 	}
-	// A segment smaller than twice what follows it is written again with it: a table
-	// of n rows has in the order of log n segments, and a row is rewritten as often.
-	// Large ones stay, lest the texts of a column outgrow one segment.
+	// A segment with fewer than twice the rows that follow it is rewritten with them, so
+	// that a table of n rows has O(log n) segments and each row is rewritten O(log n)
+	// times. Large segments stay, so that the text of a column does not exceed the limit of
+	// a segment.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
 		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {
@@ -48,7 +48,7 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 		start = t.Segs[keep].Start
 	}
 	if t.Segs != nil && keep == 0 && len(t.Segs) == 1 && t.Segs[0].Name == "" && len(t.tail) == 0 {
-		s := *t.Segs[0] // for the caller to name: snapshots share the other
+		s := *t.Segs[0] // a copy for the caller to name: snapshots share the original
 		return Flush{Table: t, Segment: &s}, true, nil
 	}
 	s, err := t.Collect(start, end)
@@ -76,8 +76,8 @@ func (f Flush) table() *Table {
 	return &t
 }
 
-// Adopt returns a later snapshot in the line of flushed's with the flushed rows in
-// their segments, and flushed's indexes where nothing came between.
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
+// flushed's lineage. Where nothing changed since, it also takes flushed's indexes.
 func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, f := range flushes {
@@ -87,27 +87,27 @@ func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
 	return out
 }
 
-// adopt returns now, which followed the flushed table in its line, with the flushed
-// rows in their segment; then is the table that they made.
+// adopt returns now with the flushed rows in their segment. now is a later table of the
+// flushed table's lineage; then is the result of [Flush.table].
 func (f Flush) adopt(now, then *Table) *Table {
 	n := len(f.Table.Segs)
 	switch {
 	case now == f.Table:
 		return then
 	case now.origin != f.Table.origin || len(now.Segs) < n || !slices.Equal(now.Segs[:n], f.Table.Segs):
-		return now // it began anew
+		return now // the table started anew since
 	}
 	t := *now
 	if len(now.Segs) > n {
-		// Segments were put behind the tail, which became one in memory: what of it was
-		// not flushed stays one.
+		// Segments were put after the tail, which became a segment in memory. The part of
+		// it that was not flushed stays in one.
 		rest := now.Segs[n:]
 		t.Segs = slices.Clone(then.Segs)
 		if end := rest[0].Start + rest[0].N; rest[0].Start < then.base {
 			if end > then.base {
 				late, err := now.Collect(then.base, end)
 				if err != nil {
-					panic("version: " + err.Error()) // it is a part of what was collected before
+					panic("version: " + err.Error()) // the rows were collected before
 				}
 				t.Segs = append(t.Segs, late)
 			}
@@ -133,7 +133,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 	return &t
 }
 
-// enter adds a row to the indexes; made says that its entity is not in them yet.
+// enter adds a row to the indexes; made reports that they do not hold its entity yet.
 func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 	if made {
 		t.keys.Add(owner, index.String(r.ID), ord)
@@ -149,7 +149,7 @@ func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 	}
 }
 
-// overlaid reports whether an overlay has outgrown a quarter of the base.
+// overlaid reports whether the overlay of an index exceeds a quarter of its base.
 func (t *Table) overlaid() bool {
 	n := max(t.keys.Overlay(), t.out.Overlay())
 	for i := range t.idx {

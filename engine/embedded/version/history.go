@@ -10,28 +10,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// The block "commits" of a segment of history:
+// The block "commits" of a history segment:
 //
 //	format    1 byte
-//	schemas   uvarint count; of each its digest, a text (uvarint length, bytes)
-//	commits   uvarint count; of each its header, as in a record, and which of the
-//	          schemas (uvarint)
+//	schemas   uvarint count; for each its digest, a text (uvarint length, bytes)
+//	commits   uvarint count; for each its header, as in a record, and the index of its
+//	          schema in schemas (uvarint)
 
-// HistorySegment names commits that are stored.
+// HistorySegment describes a stored segment of N commits.
 type HistorySegment struct {
 	Name string
 	N    int
 }
 
-// History knows every commit of a graph. A commit's id is greater than its parents'.
-// It is safe for concurrent use.
+// History holds every commit of a graph. A commit's id is greater than the ids of its
+// parents. History is safe for concurrent use.
 type History struct {
 	mu sync.RWMutex
 	commits
 }
 
-// Add enters a commit, made by a log record; 0 stands for one that is older than the log.
-// A commit that is known already stays as it is.
+// Add enters a commit and the log record that made it; lsn is 0 for a commit that is older
+// than the log. Add ignores a commit that the history already has.
 func (h *History) Add(c engine.Commit, lsn uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,7 +47,7 @@ func (h *History) Len() int {
 	return h.n
 }
 
-// Latest returns the greatest id of a commit, empty if there is none.
+// Latest returns the greatest id of all commits, or "" if there are none.
 func (h *History) Latest() string {
 	v := h.now()
 	if v.n == 0 {
@@ -62,14 +62,14 @@ func (h *History) Latest() string {
 	return v.id(latest)
 }
 
-// now returns the commits there are.
+// now returns a view of the current commits.
 func (h *History) now() commits {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.view()
 }
 
-// Slice calls yield with the commits from number from up to number to, and their numbers.
+// Slice yields each number n with from <= n < to, and the commit that has it.
 func (h *History) Slice(from, to int) iter.Seq2[int, engine.Commit] {
 	return func(yield func(int, engine.Commit) bool) {
 		v := h.now()
@@ -81,7 +81,7 @@ func (h *History) Slice(from, to int) iter.Seq2[int, engine.Commit] {
 	}
 }
 
-// Get returns a commit and the log record that made it.
+// Get returns a commit and the lsn of the log record that made it.
 func (h *History) Get(id string) (c engine.Commit, lsn uint64, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -92,21 +92,21 @@ func (h *History) Get(id string) (c engine.Commit, lsn uint64, ok bool) {
 	return h.commit(n), h.at(n).lsn, true
 }
 
-// At returns the commit with a number.
+// At returns commit n.
 func (h *History) At(n int) engine.Commit {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.commit(n)
 }
 
-// Number returns the place of a commit in the order in which commits were entered.
+// Number returns the number of a commit: its position in the order of entry.
 func (h *History) Number(id string) (n int, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.number(id)
 }
 
-// find returns the commits there are and the number of one of them.
+// find returns a view of the current commits and the number of one of them.
 func (h *History) find(id string) (v commits, n int, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -114,9 +114,9 @@ func (h *History) find(id string) (v commits, n int, ok bool) {
 	return h.view(), n, ok
 }
 
-// Ancestors calls yield with the number of each of the commits and of each of their
-// ancestors once, in no order, leaving out those whose id is less than least. Besides the
-// walk it takes a bit of memory for each commit of the history.
+// Ancestors calls yield once for each of the commits and each of their ancestors, with its
+// number, in no particular order. It skips those with an id less than least, and their
+// ancestors. It allocates one bit for each commit of the history.
 func (h *History) Ancestors(commits []string, least string, yield func(n int) bool) {
 	var stack []int
 	h.mu.RLock()
@@ -146,7 +146,8 @@ func (h *History) Ancestors(commits []string, least string, yield func(n int) bo
 	}
 }
 
-// Line calls yield with a commit, its first parent, and so on.
+// Line calls yield with the commit, then its first parent, that one's first parent, and so
+// on.
 func (h *History) Line(id string, yield func(engine.Commit) bool) {
 	v, n, ok := h.find(id)
 	for ok {
@@ -158,7 +159,7 @@ func (h *History) Line(id string, yield func(engine.Commit) bool) {
 	}
 }
 
-// LineNumbers is Line, and hands over numbers.
+// LineNumbers is Line, but yields the numbers of the commits.
 func (h *History) LineNumbers(id string, yield func(n int) bool) {
 	v, n, ok := h.find(id)
 	for ok && yield(n) {
@@ -167,14 +168,14 @@ func (h *History) LineNumbers(id string, yield func(n int) bool) {
 	}
 }
 
-// ID returns the id of the commit with a number.
+// ID returns the id of commit n.
 func (h *History) ID(n int) string {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.id(n)
 }
 
-// InLine reports whether a commit is head or one that Line leads to from there.
+// InLine reports whether Line yields the commit id when it starts at head.
 func (h *History) InLine(id, head string) bool {
 	v, n, ok := h.find(head)
 	wanted, packed := packedID(id)
@@ -191,8 +192,9 @@ func (h *History) InLine(id, head string) bool {
 	return false
 }
 
-// CommonAncestor returns the common ancestor of two commits with the greatest id,
-// which no other descends from; a commit is its own ancestor.
+// CommonAncestor returns the lowest common ancestor of two commits: of their common
+// ancestors without a descendant among them, the one with the greatest id. A commit counts
+// as its own ancestor.
 func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 	if a == b {
 		return a, true
@@ -228,7 +230,7 @@ func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 	return "", false
 }
 
-// newestFirst is a heap of numbers of commits.
+// newestFirst is a heap of commit numbers; the commit with the greatest id comes first.
 type newestFirst struct {
 	of   *commits
 	list []int
@@ -244,8 +246,8 @@ func (q *newestFirst) Pop() any {
 	return last
 }
 
-// AppendHistory appends the commits from number from up to number to, as a segment's
-// block holds them.
+// AppendHistory appends the block "commits" of a history segment that holds each commit
+// whose number n satisfies from <= n < to.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	var digests []string
 	at := map[string]uint64{}
@@ -268,7 +270,8 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	return dst
 }
 
-// ReadHistory enters the commits of a segment's block. The error is a *engine.Corrupt.
+// ReadHistory enters the commits of a block that AppendHistory wrote. The error is a
+// *engine.Corrupt.
 func (h *History) ReadHistory(b []byte) error {
 	r := &reader{b: b}
 	r.formatOf(format.History)

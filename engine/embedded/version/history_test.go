@@ -15,12 +15,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// commitID returns the id of the n-th commit of a test; ids ascend.
+// commitID returns the id of the n-th commit of a test. The ids ascend.
 func commitID(n int) string { return fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", n) }
 
-// TestCommonAncestor draws graphs of commits and compares the walk with the
-// definition: of the common ancestors, those that no other descends from, and of these
-// the one with the greatest id.
+// TestCommonAncestor draws random commit graphs and compares CommonAncestor with its
+// definition: of the common ancestors without a descendant among them, the one with the
+// greatest id.
 func TestCommonAncestor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -103,8 +103,8 @@ func TestHistoryRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOddCommits enters commits that no engine makes: they are what they were, and walks
-// pass by what is unknown.
+// TestOddCommits enters commits that no engine writes. They must be read back unchanged,
+// and walks must skip unknown parents.
 func TestOddCommits(t *testing.T) {
 	all := []engine.Commit{
 		{ID: "none", Seq: 1, Branch: "main", Time: time.UnixMicro(1).UTC()},
@@ -140,7 +140,7 @@ func TestOddCommits(t *testing.T) {
 	if diff := cmp.Diff([]int{0, 1, 2, 3, 5}, found); diff != "" {
 		t.Errorf("ancestors: -want +got:\n%s", diff)
 	}
-	// The first parent of commit 2 is unknown: its line ends there.
+	// The first parent of commit 2 is unknown, so Line ends there.
 	var line []uint64
 	h.Line(commitID(4), func(c engine.Commit) bool {
 		line = append(line, c.Seq)
@@ -154,7 +154,7 @@ func TestOddCommits(t *testing.T) {
 	}
 }
 
-// TestHistoryMemory bounds what a commit of the history takes for good.
+// TestHistoryMemory bounds the bytes of memory that each commit of the history takes.
 func TestHistoryMemory(t *testing.T) {
 	const n, most = 50_000, 80 // bytes: 64, and at most 11 of the hash table
 	heap := func() int64 {
@@ -198,8 +198,8 @@ func TestBranchingRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzReadRecords reads any bytes as each kind of payload: they are refused as corrupt,
-// or what was read is written and read again.
+// FuzzReadRecords reads arbitrary bytes as each kind of payload. The bytes are refused with
+// a *engine.Corrupt, or the value is the same after another write and read.
 func FuzzReadRecords(f *testing.F) {
 	var h History
 	h.Add(engine.Commit{ID: commitID(1), Seq: 1, Branch: "main", Schema: "sha256:0"}, 0)
@@ -229,8 +229,7 @@ func FuzzReadRecords(f *testing.F) {
 	})
 }
 
-// TestAdoptBehindSegments adopts a flush for states to which rows and segments were
-// added after it.
+// TestAdoptBehindSegments adopts a flush in states that got rows and segments after it.
 func TestAdoptBehindSegments(t *testing.T) {
 	s := testSchema(t)
 	base := change(t, s).Commit(first)

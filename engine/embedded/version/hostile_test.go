@@ -14,7 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// store puts what a snapshot lacks into files, and returns it with its manifest.
+// store stores the unstored parts of a snapshot in files. It returns the flushed snapshot
+// and its manifest.
 func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 	t.Helper()
 	add := func(blocks func(add func(name string, data []byte) error) error) string {
@@ -51,8 +52,8 @@ func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 	return s, m.Append(nil, func(*Schema) []byte { return nil })
 }
 
-// indexed returns a state with stored bases of indexes, a text index, and rows that came
-// after both.
+// indexed returns a state with stored index bases, a stored text index, and rows that are
+// newer than both.
 func indexed(t testing.TB) (*Snapshot, memory) {
 	t.Helper()
 	s := testSchema(t)
@@ -95,7 +96,7 @@ func TestStoredIndexes(t *testing.T) {
 	}
 }
 
-// use reads everything of a stored state.
+// use reads all content of a stored state.
 func use(t testing.TB, payload []byte, files memory) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	m, err := ReadManifest(payload, decode(t), files)
@@ -124,8 +125,8 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 	return v.Verify(context.Background(), s)
 }
 
-// TestHostileBytes changes every byte of every block, as one could who makes checksums
-// anew: what is read then is some content or an *engine.Corrupt.
+// TestHostileBytes changes every byte of every block, as an attacker can who recomputes the
+// checksums. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
 	base, files := indexed(t)
 	_, payload := store(t, base, files)
@@ -170,7 +171,7 @@ func TestHostileBytes(t *testing.T) {
 	}
 }
 
-// FuzzStored changes bytes of stored blocks at places that the input chooses.
+// FuzzStored changes bytes of stored blocks at positions that the input gives.
 func FuzzStored(f *testing.F) {
 	base, files := indexed(f)
 	_, payload := store(f, base, files)

@@ -16,47 +16,47 @@ import (
 // The payload of a manifest:
 //
 //	format    1 byte
-//	schemas   uvarint count; of each its digest, source and catalog encoding, each a
+//	schemas   uvarint count; for each its digest, source and catalog encoding, each a
 //	          text (uvarint length, bytes), and its ancestors, as in a KindSchema record
-//	tables    uvarint count; of each:
-//	  schema      uvarint, which of the schemas
+//	tables    uvarint count; for each:
+//	  schema      uvarint, index in schemas
 //	  entity      1 byte, 0 node, 1 edge
 //	  type        uvarint, position in the schema
-//	  next, live  uvarint: ordinals given out, entities alive
+//	  next, live  uvarint: ordinals assigned, live entities
 //	  sorted      1 byte: 1 when ids ascend with ordinals
 //	  last        text: the greatest id, while sorted
-//	  segments    uvarint count; of each its name (text), rows (uvarint) and origin:
-//	              0 when it is stored as the type names it, else 1, the name of its type
+//	  segments    uvarint count; for each its name (text), rows (uvarint) and origin:
+//	              0 when names and kinds are those of the type, else 1, the name of its type
 //	              (text), and for each property of the table's type the stored name (text,
 //	              empty for none) and kind (1 byte, value.Kind)
-//	  pages       uvarint count; of each its first ordinal (uvarint) and 256 rows
+//	  pages       uvarint count; for each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
 //	  indexes     text: the segment with the bases of the indexes; empty for none
-//	  texts       uvarint count of text indexes; of each the position of its property,
+//	  texts       uvarint count of text indexes; for each the position of its property,
 //	              the rows that it covers (uvarints), and the segments that hold it:
-//	              uvarint count, texts. Formats 1 and 2 have no indexes
-//	states    uvarint count; of each:
+//	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts
+//	states    uvarint count; for each:
 //	  header      of its commit, as in a record
-//	  schema      uvarint, which of the schemas
-//	  tables      uvarint each, which of the tables: nodes in schema order, then edges
-//	branches  uvarint count; of each its name (text), the state at its head (uvarint),
-//	          and its receipts: uvarint count, the header of each one's commit
-//	history   uvarint count of segments, each's name (text) and commits (uvarint)
-//	archive   uvarint count of segments; of each its name (text), the bytes of its block
-//	          (uvarint), its runs (see [Archived]), and the segments that it names:
+//	  schema      uvarint, index in schemas
+//	  tables      uvarint each, index in tables: nodes in schema order, then edges
+//	branches  uvarint count; for each its name (text), the state at its head (uvarint),
+//	          and its receipts: uvarint count, for each the header of its commit
+//	history   uvarint count of segments, for each its name (text) and commits (uvarint)
+//	archive   uvarint count of segments; for each its name (text), the bytes of its block
+//	          (uvarint), its runs (see [Archived]), and the segments that its records name:
 //	          uvarint count, texts
-//	anchors   uvarint count; of each its commit (16 bytes, a ULID), its segment (text),
+//	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
 //
-// In formats 2 and 3 the history follows the bases: uvarint count; of every two branches
-// their names (texts) and the state at their lowest common ancestor (uvarint). In format 2
-// there are no ancestors, origins, indexes, archive and anchors. In format 1
-// there is one branch besides, and the format is followed by: uvarint 1, the header of its
-// head, the schema, the number of its tables and their contents.
+// In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
+// every two branches their names (texts) and the state at their lowest common ancestor
+// (uvarint). Format 2 has no ancestors, origins, indexes, texts, archive or anchors.
+// Format 1 also has only one branch, and a different layout after the format: uvarint 1,
+// the header of the branch's head, the schema, the number of its tables and their contents.
 
-// Manifest is what a manifest holds: every state that has to be there without the
-// log, and what it is of.
+// Manifest is the content of a manifest: every state that must be readable without the log,
+// with its branches, history, archive and anchors.
 type Manifest struct {
 	Branches []ManifestBranch
 	Bases    []*Snapshot // further states of formats 2 and 3; not written
@@ -65,17 +65,17 @@ type Manifest struct {
 	Anchors  []Anchor
 }
 
-// ManifestBranch is a branch, the state at its head and its receipts: they may be many,
-// and are made one by one.
+// ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
+// iterator, because there may be many.
 type ManifestBranch struct {
 	Name        string
 	Head        *Snapshot
 	Receipts    iter.Seq[Receipted]
-	NumReceipts int // that Receipts yields; for none it may be nil in a Manifest that is to be appended
+	NumReceipts int // length of Receipts, which may be nil if this is 0
 }
 
-// Append appends the payload of a manifest over states that are flushed; encoded is
-// the encoding of a schema's catalog. What states share is written once.
+// Append appends the payload of the manifest. The states must be flushed. encoded returns
+// the encoding of a schema's catalog. What several states share is written once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
@@ -117,16 +117,15 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 
 // Opener opens the stored segments that a manifest names.
 type Opener interface {
-	// Segment opens one with rows of a type.
+	// Segment opens a segment with rows of type t.
 	Segment(t *Type, name string) (*Segment, error)
-	// Source opens one with anything else.
+	// Source opens any other segment.
 	Source(name string) (column.Source, error)
 }
 
-// ReadManifest reads a manifest. Of what it names it reads no more than it needs to
-// enter what came after the bases of the indexes; everything else is read on its first
-// use. The error is a *engine.Corrupt, or open's; what is wrong with rows that are read
-// is thrown, see package damage.
+// ReadManifest reads a manifest. It reads only the stored rows that it must add to the
+// index bases; it leaves all else to the first use. The error is a *engine.Corrupt or an
+// error of open. Faults in the rows that it reads are thrown; see package damage.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
 	r.format = r.formatOf(format.Manifest)
@@ -171,7 +170,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	return m, r.err
 }
 
-// pairs reads the lowest common ancestors of every two of n branches, and returns each
+// pairs reads the lowest common ancestors of all pairs of n branches, and returns each
 // state once.
 func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
 	count := r.count()
@@ -218,7 +217,7 @@ func (r *reader) past(m *Manifest) {
 	}
 }
 
-// table reads a table of one of the schemas.
+// table reads one table. Its type belongs to one of schemas.
 func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	schema := r.index(len(schemas))
 	if r.err != nil {
@@ -236,7 +235,7 @@ func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	return t, t.readManifest(r, open)
 }
 
-// states reads states over tables.
+// states reads the states, which refer to tables.
 func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
@@ -269,7 +268,8 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 	return states, r.err
 }
 
-// indexAll gives the tables of a state their indexes, if they have none yet.
+// indexAll opens or builds the indexes of the tables of a state that have none yet. checked
+// holds the triples of edge table, source table and target table that were checked.
 func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {
@@ -292,7 +292,7 @@ func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) 
 	return nil
 }
 
-// manifest1 reads a manifest of format 1, behind the format.
+// manifest1 reads a manifest of format 1, after the format.
 func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
@@ -424,8 +424,9 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	return r.err
 }
 
-// indexTable gives a table that has been read its indexes, and throws unless the edges
-// that it looks at join nodes: those that came after the bases of the indexes, or all.
+// indexTable opens or builds the indexes of a table that was read. It throws an
+// *engine.Corrupt if an end of an edge that it reads is not the ordinal of a node. It reads
+// the edges that are newer than the index bases, or all edges without bases.
 func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if t.based != nil {
 		return nil
@@ -468,12 +469,12 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	return nil
 }
 
-// sharedFrom is how many rows behind the bases make it worth to enter them once for all
-// tables that begin with the same segments.
+// sharedFrom is the least number of rows after the bases for which takeShared builds
+// overlays once for all tables that begin with the same segments.
 const sharedFrom = 64
 
-// takeShared gives a table the indexes of o, together with the overlays over all but its
-// last segment, which other tables may share.
+// takeShared gives table t the indexes of o. Other tables may share the overlays over all
+// segments but t's last one.
 func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 	k := len(t.Segs) - 1
 	if k < 1 || t.Type.Entity == plan.Edge {
@@ -502,16 +503,16 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 	return t.takeIndexes(whole, from, to)
 }
 
-// basesKey names the bases of indexes that tables share: those of a segment with indexes,
-// or of one with rows.
+// basesKey identifies index bases that tables share: those stored in the index segment
+// name, or, if rows is set, those built over the row segments that name lists.
 type basesKey struct {
 	typ  *Type
 	name string
 	rows bool
 }
 
-// checkRows checks that every ordinal has a row that there is, or none. Ordinals without
-// a page cost nothing.
+// checkRows checks that every ordinal has an existing row or none. It skips ordinals
+// without a page.
 func (t *Table) checkRows(r *reader) {
 	if t.live > t.next {
 		r.fail(fmt.Sprintf("%s %s: %d entities of %d are alive", t.Type.Entity, t.Type.Name, t.live, t.next))

@@ -12,18 +12,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Merged is what a merge did to its transaction.
+// Merged is the result of a merge.
 type Merged struct {
-	Nodes, Edges int64 // put or deleted
+	Nodes, Edges int64 // entities put or deleted
 	Conflicts    []engine.MergeConflict
 }
 
-// Merge does to the transaction what source did since base, entity by entity and
-// property by property. All conflicts are found; when there are any, the transaction
-// must be given up. The three states have one schema.
+// Merge applies the changes of source since base to the transaction, entity by entity and
+// property by property. It reports all conflicts; if there are any, the caller must abandon
+// the transaction. The three states must have one schema.
 //
-// whole says that rows under the same numbers need not have the same values; see
-// [Schema.Returned].
+// If whole is true, equal row numbers do not imply equal values, and Merge compares all
+// entities; see [Schema.Returned].
 func (tx *Txn) Merge(base, source *Snapshot, whole bool) *Merged {
 	m := &merge{tx: tx, base: base, source: source, whole: whole}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
@@ -50,16 +50,16 @@ func sortConflicts(all []engine.MergeConflict) {
 }
 
 type merge struct {
-	whole        bool // of differing
+	whole        bool // the parameter whole of differing
 	tx           *Txn
 	base, source *Snapshot
 	puts         []mergePut
 	deletes      []mergeDelete
-	lost         map[*Type][]uint32 // sources of edges that lost an end
+	lost         map[*Type][]uint32 // by edge type, sources of edges that lost an end
 	out          Merged
 }
 
-// mergePut is a row to put, with an edge's ends by id.
+// mergePut is a row to put. It names the ends of an edge by id.
 type mergePut struct {
 	t        *Type
 	id       string
@@ -70,7 +70,7 @@ type mergePut struct {
 type mergeDelete struct {
 	t   *Type
 	id  string
-	ord uint32 // in the target
+	ord uint32 // ordinal in the target
 }
 
 // entityState is an entity in one of the three states.
@@ -86,13 +86,13 @@ func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format
 		Property: property, Message: fmt.Sprintf(format, args...)})
 }
 
-// decide looks at each entity of a type that the source changed.
+// decide handles each entity of a type that the source changed.
 func (m *merge) decide(t *Type) {
 	for _, id := range differing(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index), m.whole) {
 		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
-			// Another row of the same content.
+			// The rows differ, but not their content.
 		case !was.there && !have.there:
 			m.put(t, id, is)
 		case !was.there:
@@ -113,8 +113,8 @@ func (m *merge) decide(t *Type) {
 	}
 }
 
-// diverging merges an entity that both sides have, property by property. Of an insert
-// there is no state before, and any difference is a conflict.
+// diverging merges, property by property, an entity that both sides have. A divergent
+// insert has no base state, so any difference is a conflict.
 func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
@@ -145,8 +145,8 @@ func (m *merge) put(t *Type, id string, s entityState) {
 	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
 }
 
-// apply changes the transaction. Nodes are deleted last, when the edges have the ends
-// that they are to have.
+// apply changes the transaction. It deletes nodes last, after the edges have their final
+// ends.
 func (m *merge) apply() {
 	for _, d := range m.deletes {
 		if d.t.Entity == plan.Edge {
@@ -183,7 +183,7 @@ func (m *merge) apply() {
 	for _, o := range orphans {
 		edges := m.tx.Table(o.t)
 		if !edges.Alive(o.ord) {
-			continue // it has lost both ends
+			continue // it lost both ends and is removed already
 		}
 		src, _ := edges.Ends(o.ord)
 		m.lost[o.t] = append(m.lost[o.t], src)
@@ -197,7 +197,7 @@ func (m *merge) apply() {
 	}
 }
 
-// end finds the node at an end of an edge.
+// end returns the ordinal of the node at one end of an edge, or records a conflict.
 func (m *merge) end(p mergePut, property string, node int, id string) (uint32, bool) {
 	t := m.tx.Schema().Nodes[node]
 	ord, ok := m.tx.Table(t).Lookup(id)
@@ -213,7 +213,7 @@ type orphan struct {
 	ord uint32
 }
 
-// orphans lists the edges that a node which is to be deleted has, each a conflict.
+// orphans lists the edges of a node to be deleted, and records a conflict for each.
 func (m *merge) orphans(d mergeDelete) (out []orphan) {
 	list := func(et int, property string, pick func(*Table) *index.Adjacency) {
 		t := m.tx.Schema().Edges[et]
@@ -232,7 +232,7 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 	return out
 }
 
-// check finds the rules about more than one entity that the merge would break.
+// check records a conflict for each violation of a unique or cardinality rule by the merge.
 func (m *merge) check() {
 	for i, before := range m.tx.base.Tables() {
 		e := slices.Concat(m.tx.nodes, m.tx.edges)[i]
@@ -283,8 +283,8 @@ func (m *merge) check() {
 	}
 }
 
-// carried finds entities that the merge took over from a schema with looser rules, and
-// did not put, whose values break a rule.
+// carried checks entities that come from a schema with looser rules and that the merge did
+// not put. It records a conflict for each value that violates a rule.
 func (m *merge) carried(typ *Type, e *edit, rules strict) {
 	if rules.props == nil {
 		return
@@ -303,8 +303,8 @@ func (m *merge) carried(typ *Type, e *edit, rules strict) {
 	}
 }
 
-// suspects lists the entities that may break a unique rule: those that were put, or all
-// where the rule is one that they were not under before.
+// suspects lists the entities that may violate a unique rule: the entities that were put or
+// deleted, or all entities if the schema they come from lacked the rule.
 func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
 	switch {
 	case all:
@@ -319,7 +319,7 @@ func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
 	return e.sortedTouched()
 }
 
-// same reports whether two states of an entity that both are there are equal.
+// same reports whether two states of an entity are equal.
 func (e *entityState) same(o *entityState) bool {
 	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
 }
@@ -334,7 +334,8 @@ func describe(v value.Value) string {
 	return value.Text(v)
 }
 
-// differing lists, in order, the ids of entities that may differ: with whole all of them.
+// differing lists, in order, the ids of entities that may differ; with whole the ids of all
+// entities.
 func differing(a, b *Table, whole bool) []string {
 	if !whole {
 		return changedIDs(a, b)
@@ -351,8 +352,8 @@ func differing(a, b *Table, whole bool) []string {
 	return slices.Compact(ids)
 }
 
-// changedIDs lists, in order, the ids of entities that may differ between two tables
-// of one type. Rows that the tables share are passed over without a look inside.
+// changedIDs lists, in order, the ids of entities that may differ between two tables of one
+// type. It skips the pages and rows that the tables share without comparing their values.
 func changedIDs(a, b *Table) []string {
 	if a == b {
 		return nil
@@ -371,7 +372,7 @@ func changedIDs(a, b *Table) []string {
 		switch {
 		case x != y || last > min(a.next, b.next):
 		case x != nil:
-			continue // a page that two tables share numbers the same rows of both
+			continue // a shared page maps its ordinals to the same rows in both tables
 		case last <= shared:
 			continue
 		}
@@ -394,8 +395,8 @@ func changedIDs(a, b *Table) []string {
 	return slices.Compact(ids)
 }
 
-// sharedRows returns how many rows, from the first, lie in segments that two tables
-// share.
+// sharedRows returns how many rows at the start of both tables lie in segments that the
+// tables share.
 func sharedRows(a, b *Table) uint32 {
 	end := uint32(0)
 	for i := range min(len(a.Segs), len(b.Segs)) {
@@ -408,7 +409,7 @@ func sharedRows(a, b *Table) uint32 {
 	return end
 }
 
-// sameTailRow reports whether two rows are one row of a transaction.
+// sameTailRow reports whether two tail rows are the same row that a transaction put.
 func sameTailRow(a *Table, x uint32, b *Table, y uint32) bool {
 	if x == index.Dead || y == index.Dead || x < a.base || y < b.base {
 		return false

@@ -7,21 +7,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// maxCovered bounds the pairs of [baseFinder] in memory, at about 100 bytes each.
+// maxCovered limits the pairs that [baseFinder] keeps in memory, at about 100 bytes each.
 const maxCovered = 1 << 18
 
-// MergeBases returns the lowest common ancestor of every two of the heads, each commit
-// once, in descending order of ids. A head that is listed twice is the base of that pair.
+// MergeBases returns the lowest common ancestors of all pairs of heads, each commit once,
+// in descending order of ids. A head that is listed twice is its own base.
 //
-// The time is proportional to the commits between the heads and the oldest base, and the
-// memory to the number of heads. Where more than about 700 heads have merged one
-// another crosswise, the list may also have common ancestors that are not the lowest.
+// The time is proportional to the number of commits between the heads and the oldest base,
+// and the memory to the number of heads. If more than about 700 heads have criss-cross
+// merges, the result may also have common ancestors that are not the lowest.
 func (h *History) MergeBases(heads []string) []string { return h.mergeBases(heads, maxCovered) }
 
 func (h *History) mergeBases(heads []string, maxCovered int) []string {
 	f := baseFinder{v: h.now(), reached: map[int][][]int32{}, maxCovered: maxCovered}
 	f.queue.of = &f.v
-	times := map[int]int{} // how many heads are this commit
+	times := map[int]int{} // number of heads that are this commit
 	for _, id := range heads {
 		if n, ok := h.Number(id); ok {
 			times[n]++
@@ -43,29 +43,31 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 	return f.bases
 }
 
-// baseFinder walks from heads to their ancestors, the newest commit first. A token stands
-// for heads that all further commits are ancestors of together; a commit is a base when it
-// is the first that two tokens have both reached.
+// baseFinder walks from the heads to their ancestors, the newest commit first. A token
+// stands for one head, or for several heads that have the same ancestors among the commits
+// not yet visited. A commit is a base if it is the first one that some pair of tokens both
+// reached.
 type baseFinder struct {
 	v       commits
 	queue   commitQueue
-	reached map[int][][]int32 // of a queued commit: the tokens of each child that was visited, ascending
-	paths   []int32           // of a token: in how many of these lists it is
-	// covered has the pairs of tokens of which a common ancestor was visited, in both
-	// orders. It has no pair of tokens that will reach all further commits together.
+	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
+	paths   []int32           // by token: the number of lists in reached that have it
+	// covered holds the pairs of tokens for which a common ancestor was visited, in both
+	// orders. It has no pair of tokens that share all their further ancestors: collapse
+	// replaces such tokens by one.
 	covered    map[int32]map[int32]bool
 	pairs      int
 	maxCovered int
 	bases      []string
 }
 
-// joins reports whether there are commits left at which tokens may meet.
+// joins reports whether tokens may still meet at a commit that is not visited yet.
 func (f *baseFinder) joins() bool {
 	q := f.queue.list
 	return len(q) > 1 || len(q) == 1 && len(f.reached[q[0]]) > 1
 }
 
-// reach notes that tokens lead to a commit.
+// reach queues a commit, which tokens reach from one child.
 func (f *baseFinder) reach(n int, tokens []int32) {
 	if _, queued := f.reached[n]; !queued {
 		f.queue.push(n)
@@ -76,8 +78,8 @@ func (f *baseFinder) reach(n int, tokens []int32) {
 	}
 }
 
-// visit goes on from a commit, whose descendants were all visited, and reports whether two
-// tokens meet there first.
+// visit visits a commit and queues its parents. All descendants of the commit must have
+// been visited. It reports whether two tokens meet here for the first time.
 func (f *baseFinder) visit(n int) (base bool) {
 	lists := f.reached[n]
 	delete(f.reached, n)
@@ -88,7 +90,7 @@ func (f *baseFinder) visit(n int) (base bool) {
 	}
 	all := lists[0]
 	if len(lists) > 1 {
-		// The longest first: most of the others then have nothing that it has not.
+		// Longest first: most of the other lists then add no tokens to it.
 		slices.SortStableFunc(lists, func(a, b []int32) int { return len(b) - len(a) })
 		all, base = f.meet(lists)
 		all = f.collapse(all)
@@ -101,9 +103,9 @@ func (f *baseFinder) visit(n int) (base bool) {
 	return base
 }
 
-// meet joins the lists of tokens that lead to a commit, and reports whether two of them
-// have met nowhere before. It notes the pairs that meet here, unless one of the two leads
-// nowhere else: see collapse.
+// meet returns the union of the lists of tokens that reach a commit, and reports whether
+// two of the tokens meet here for the first time. It records the pairs that meet here,
+// except pairs with a token that reaches no other queued commit; see collapse.
 func (f *baseFinder) meet(lists [][]int32) (all []int32, base bool) {
 	all = lists[0]
 	for _, list := range lists[1:] {
@@ -131,7 +133,7 @@ func (f *baseFinder) meet(lists [][]int32) (all []int32, base bool) {
 	return all, base
 }
 
-// staying returns the tokens that lead to other commits too.
+// staying returns the tokens that also reach another queued commit.
 func (f *baseFinder) staying(tokens []int32) (left []int32) {
 	for _, t := range tokens {
 		if f.paths[t] > 0 {
@@ -141,8 +143,8 @@ func (f *baseFinder) staying(tokens []int32) (left []int32) {
 	return left
 }
 
-// uncovered reports whether a token of a has not met one of b; those of but, which
-// ascends, do not count.
+// uncovered reports whether a token of a has not met some token of b. It ignores the tokens
+// of but, which ascend.
 func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	for _, x := range a {
 		met := f.covered[x]
@@ -155,8 +157,8 @@ func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	return false
 }
 
-// cover notes that each token of a has met each one of b that is none of but, while there
-// is room.
+// cover records that each token of a has met each token of b, except those of but. It stops
+// at maxCovered pairs.
 func (f *baseFinder) cover(a, b, but []int32) {
 	for _, x := range a {
 		for _, y := range b {
@@ -180,9 +182,9 @@ func (f *baseFinder) cover(a, b, but []int32) {
 	}
 }
 
-// collapse makes one token of those that lead nowhere else: all further commits are
-// ancestors of all of them. It has met the tokens that each of them has met, and those
-// that are here.
+// collapse replaces the tokens that reach no other queued commit by one token, since all
+// their further ancestors are the same. The new token has met the tokens that all the
+// replaced ones have met, and the tokens that meet at this commit.
 func (f *baseFinder) collapse(tokens []int32) []int32 {
 	var one []int32
 	left := make([]int32, 0, len(tokens))
@@ -221,7 +223,7 @@ func contains(ascending []int32, x int32) bool {
 	return found
 }
 
-// without returns what a has and b has not; both ascend.
+// without returns the elements of a that b does not have; both ascend.
 func without(a, b []int32) (left []int32) {
 	for _, x := range a {
 		if !contains(b, x) {
@@ -231,7 +233,7 @@ func without(a, b []int32) (left []int32) {
 	return left
 }
 
-// union returns what either list has; both ascend.
+// union returns the elements of a or b; both ascend.
 func union(a, b []int32) []int32 {
 	all := make([]int32, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -248,7 +250,7 @@ func union(a, b []int32) []int32 {
 }
 
 // LowestWith returns the lowest common ancestors of a commit with each of the heads, each
-// commit once. The time is proportional to the commits of the history.
+// commit once. The time is proportional to the size of the history.
 func (h *History) LowestWith(id string, heads []string) []string {
 	v := h.now()
 	of := engine.NewBitmap(v.n) // the ancestors of the commit
@@ -258,7 +260,7 @@ func (h *History) LowestWith(id string, heads []string) []string {
 		}
 		return true
 	})
-	var others []int // the ancestors of heads that are none of the commit
+	var others []int // ancestors of the heads that are not ancestors of the commit
 	h.Ancestors(heads, "", func(n int) bool {
 		if n < v.n && !of.Get(n) {
 			others = append(others, n)
@@ -266,8 +268,8 @@ func (h *History) LowestWith(id string, heads []string) []string {
 		return true
 	})
 	slices.SortFunc(others, v.compare)
-	// A common ancestor of a head and the commit is one of the commit, or one of a parent
-	// of the head: of these the greatest is the lowest.
+	// A common ancestor of a head and the commit is the head itself, or a common ancestor
+	// of a parent of the head and the commit. The greatest of them is the lowest.
 	lowest := make(map[int]int, len(others))
 	at := func(n int) (int, bool) {
 		if n < v.n && of.Get(n) {
@@ -302,7 +304,7 @@ func (h *History) LowestWith(id string, heads []string) []string {
 	return bases
 }
 
-// commitQueue is a heap of numbers of commits, the greatest id first.
+// commitQueue is a heap of commit numbers; the commit with the greatest id comes first.
 type commitQueue struct {
 	of   *commits
 	list []int

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// drawHistory enters commits whose parents are drawn among the few before them: back is
-// how far, merges how many percent have two.
+// drawHistory makes a history of n commits with random parents, which are at most back
+// commits older. A share of merges percent gets a second parent.
 func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 	h := new(History)
 	for i := range n {
@@ -28,7 +28,7 @@ func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 	return h
 }
 
-// naiveBases asks for the lowest common ancestor of every pair.
+// naiveBases calls CommonAncestor for every pair of heads.
 func naiveBases(h *History, heads []string) []string {
 	var all []string
 	for i := range heads {
@@ -44,8 +44,8 @@ func naiveBases(h *History, heads []string) []string {
 	return all
 }
 
-// TestMergeBases draws histories, from trees to ones where nearly every commit is a merge,
-// and compares the walk from all heads with one walk for each pair.
+// TestMergeBases draws histories, from trees to ones in which nearly every commit is a
+// merge, and compares the walk from all heads with one walk for each pair.
 func TestMergeBases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	crossed := 0
@@ -58,7 +58,7 @@ func TestMergeBases(t *testing.T) {
 		}
 		want := naiveBases(h, heads)
 		if len(want) >= len(heads) {
-			crossed++ // more than a tree has
+			crossed++ // more bases than a tree can have
 		}
 		if got := h.MergeBases(heads); !slices.Equal(got, want) {
 			t.Fatalf("history %d, heads %v: bases %v, want %v", i, heads, got, want)
@@ -80,7 +80,8 @@ func TestMergeBases(t *testing.T) {
 	}
 }
 
-// TestMergeBasesBound finds no base too few when the pairs in memory reach their bound.
+// TestMergeBasesBound checks that no base is missing when the number of pairs in memory
+// reaches its bound.
 func TestMergeBasesBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	more := 0
@@ -104,8 +105,9 @@ func TestMergeBasesBound(t *testing.T) {
 	}
 }
 
-// TestMergeBasesOfMany bounds the time for 10,000 branches in the forms that a repository
-// takes: all from one commit, each from its own, all merged, each updated from main.
+// TestMergeBasesOfMany bounds the time for 10,000 branches in typical forms of a
+// repository: all started from one commit, each from its own, all merged, each updated from
+// main.
 func TestMergeBasesOfMany(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct {

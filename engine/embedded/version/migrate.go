@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Migrate puts a schema in force that has a way from the one there is, as the first thing
-// that a transaction does.
+// Migrate changes the schema of the transaction's state. It must be the transaction's first
+// operation. The error is a *engine.Corrupt; see [Snapshot.Carried].
 func (tx *Txn) Migrate(ch Change) error {
 	base, err := tx.base.Carried(ch)
 	if err != nil {
@@ -21,14 +21,14 @@ func (tx *Txn) Migrate(ch Change) error {
 	return nil
 }
 
-// Change returns the schema that the transaction puts in force; nil for none.
+// Change returns the schema change of the transaction, or nil.
 func (tx *Txn) Change() *Change { return tx.change }
 
 // Carried returns the state with another schema. Entities keep their ordinals, and rows
-// stay where they are. The error is a *engine.Corrupt when the way does not lead from
-// the state's schema to the other one.
+// keep their places. The error is a *engine.Corrupt if the carry does not fit the two
+// schemas.
 func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
-	if ch.Carry == nil { // it has the schema
+	if ch.Carry == nil { // the state has the schema already
 		return s, nil
 	}
 	if err := ch.Carry.fits(s.Schema, ch.Schema); err != nil {
@@ -54,7 +54,7 @@ func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
 	return out, nil
 }
 
-// carried returns the table as one of another type.
+// carried returns the table as a table of type typ.
 func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 	n := *t
 	n.Type, n.line = typ, nil
@@ -86,7 +86,7 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		n.Segs[i] = c
 	}
 	n.idx = make([]index.Hash, len(typ.Tuples))
-	// Stored bases are those of a type by its name, all of its tuples together.
+	// A segment of stored bases belongs to one type name, and has all its tuples.
 	if typ.Name != t.Type.Name || len(typ.Tuples) != len(t.Type.Tuples) {
 		n.based = nil
 	}
@@ -105,7 +105,7 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 	return &n, nil
 }
 
-// carriedRow returns the values of a row as one of the type.
+// carriedRow returns the values of a row converted to type t.
 func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
 	out := make([]value.Value, len(props))
 	for p, q := range props {
@@ -116,8 +116,8 @@ func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
 	return out
 }
 
-// sameTuple finds the indexed tuple of the type before that has the same values as one
-// of the type after, or -1.
+// sameTuple returns the index of the previous type's tuple that has the same values as a
+// tuple of the type now, or -1.
 func (t *Type) sameTuple(now *Type, tuple, props []int) int {
 	before := make([]int, len(tuple))
 	for i, p := range tuple {
@@ -148,7 +148,7 @@ func (t *Table) buildTuple(tuple []int) index.Hash {
 	})
 }
 
-// carried returns the searches of the same rows in a table of another type.
+// carried returns the searches for a table with the same rows and another type.
 func (s *searches) carried(from, to *Type, props []int) *searches {
 	n := &searches{typ: to}
 	before := s.next(from)

@@ -9,20 +9,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Origin says how a stored segment of another schema names what a table's type calls
-// otherwise, lacks, or has as another type.
+// Origin says how a segment that was stored under another schema names its type and
+// columns, where these differ from the table's type.
 type Origin struct {
 	Type  string
-	Props []OriginProp // by the properties of the table's type
+	Props []OriginProp // by the table type's properties
 }
 
 // OriginProp is a stored column.
 type OriginProp struct {
-	Name string // empty when there is none: the property is null
+	Name string // empty if there is none: the property is null
 	Kind value.Kind
 }
 
-// origin returns how a segment of a table of type t names its columns.
+// origin returns the type name and columns under which a segment of a table of type t is
+// stored.
 func (s *Segment) origin(t *Type) *Origin {
 	if s.Origin != nil {
 		return s.Origin
@@ -34,7 +35,7 @@ func (s *Segment) origin(t *Type) *Origin {
 	return o
 }
 
-// plain reports whether a segment is stored as a table of type t names it.
+// plain reports whether the stored names and kinds are those of type t.
 func (o *Origin) plain(t *Type) bool {
 	if o.Type != t.Name {
 		return false
@@ -54,8 +55,8 @@ func (o *Origin) equal(other *Origin) bool {
 	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
 }
 
-// carried returns the segment as one of a table of another type, whose properties were
-// at these positions before.
+// carried returns the segment for a table of type to. props gives the previous position of
+// each of its properties; -1 for none.
 func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))
@@ -78,15 +79,15 @@ func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 			n.Props[p] = c
 		}
 	}
-	// A segment in memory will be stored as the table then names it.
+	// A segment in memory will be stored under the names of the table's type.
 	if n.Origin = o; s.Name == "" || o.plain(to) {
 		n.Origin = nil
 	}
 	return &n, nil
 }
 
-// stored returns the type as which a segment is stored that a table of type t has, and
-// where the properties of t are in it; t itself when they are in their places.
+// stored returns the type under which a segment of a table of type t is stored, and the
+// positions of t's properties in it. For a nil origin it returns t and nil.
 func (o *Origin) stored(t *Type) (as *Type, props []int) {
 	if o == nil {
 		return t, nil
@@ -134,7 +135,7 @@ func (o *Origin) append(dst []byte) []byte {
 	return dst
 }
 
-// origin reads what append wrote.
+// origin reads an origin that append wrote.
 func (r *reader) origin(t *Type) *Origin {
 	switch f := r.byte(); {
 	case f == 0 || r.err != nil:
@@ -160,8 +161,8 @@ func (r *reader) origin(t *Type) *Origin {
 	return o
 }
 
-// SegmentKey tells apart the forms in which a stored segment is read: the one of a type
-// that is called so and has these properties.
+// SegmentKey returns a key for the cache of opened segments. It differs for each form in
+// which a stored segment is read: for each type name and list of properties.
 func SegmentKey(t *Type, name string) string {
 	key := appendText(appendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
 	for _, p := range t.Props {

@@ -10,15 +10,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 )
 
-// Receipt is what a commit keeps of the call that made it, for the call's repetition.
+// Receipt records the call that made a commit, so that a retry of the call gets the same
+// answer.
 type Receipt struct {
 	Key  string   // the call's idempotency key
-	Body [32]byte // digest of what was asked for
-	// What was answered, beside the commit.
+	Body [32]byte // digest of the request
+	// The response to the call, without the commit.
 	Outcome          engine.MergeOutcome // of a merge
 	Nodes, Edges     int64
 	NodeIns, EdgeIns []engine.TypeCount // of a load
-	Schema           []byte             // of a change of schema: the encoding of the catalog before
+	Schema           []byte             // of a schema change: the encoding of the previous catalog
 }
 
 // Receipted is a receipt with its commit.
@@ -27,13 +28,13 @@ type Receipted struct {
 	Receipt Receipt
 }
 
-// append appends the receipt, and nothing of a nil one:
+// append appends the receipt, or nothing if it is nil:
 //
 //	key            text (uvarint length, bytes)
 //	body           32 bytes
 //	outcome        1 byte
 //	nodes, edges   varints
-//	counts         of nodes, then of edges: uvarint count, of each its type (text) and
+//	counts         of nodes, then of edges: uvarint count, for each its type (text) and
 //	               number (varint)
 //	schema         the rest; not in records of format 2
 func (c *Receipt) append(dst []byte) []byte {
@@ -55,10 +56,10 @@ func (c *Receipt) append(dst []byte) []byte {
 	return append(dst, c.Schema...)
 }
 
-// Pack returns the receipt in the form in which it is stored.
+// Pack returns the receipt in its stored form.
 func (c *Receipt) Pack() string { return string(c.append(nil)) }
 
-// UnpackReceipt returns what Pack was called on. It panics when s is no such text.
+// UnpackReceipt returns the receipt that Pack stored in s. It panics if s holds no receipt.
 func UnpackReceipt(s string) Receipt {
 	r := &reader{b: appendText(nil, s)}
 	c := r.receipt(format.Current)
@@ -68,7 +69,8 @@ func UnpackReceipt(s string) Receipt {
 	return *c
 }
 
-// receipt reads a text that holds a receipt, or nothing, in a record of a format.
+// receipt reads a text that holds a receipt or is empty. written is the format of the
+// record.
 func (r *reader) receipt(written byte) *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {

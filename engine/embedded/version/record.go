@@ -12,18 +12,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The kinds of log record. A kind's payload begins with the number of its format.
+// The kinds of log record. The payload of every kind begins with its format number.
 const (
-	// KindRows is a commit that holds its rows: a header, then operations.
+	// KindRows is a commit with its operations inline: a header, then operations.
 	KindRows uint8 = 1
-	// KindBulk is a commit whose rows lie in segments: a header, then the parts.
+	// KindBulk is a commit whose rows lie in segments: a header, then the parts; see
+	// [AppendParts].
 	KindBulk uint8 = 2
-	// KindSpilled is a commit whose operations lie in the block "ops" of a segment:
-	// a header, then the segment's name.
+	// KindSpilled is a commit whose operations lie in the block "ops" of a segment: a
+	// header, then the segment's name.
 	KindSpilled uint8 = 3
-	// KindBranch makes or deletes a branch; see [Branching].
+	// KindBranch creates or deletes a branch; see [Branching].
 	KindBranch uint8 = 4
-	// KindSchema is a commit that puts a schema in force: a header, then the change; see
+	// KindSchema is a commit that changes the schema: a header, then the change; see
 	// [Txn.AppendChange].
 	KindSchema uint8 = 5
 )
@@ -40,12 +41,13 @@ const (
 //	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
 //	                       skip node 5, skip edge 6
 //	         type          uvarint, position in the schema
-//	         id            text; not of a skip
-//	         from, to      texts; of put edge
-//	         row           see the row codec; of the puts
+//	         id            text; not in a skip
+//	         from, to      texts; only in put edge
+//	         row           see the row codec; only in puts
 //
-// A put replaces the entity with its id or makes one; a skip gives out an ordinal that
-// nobody gets. Operations take effect in order.
+// A put replaces the entity with its id, or creates one. A skip consumes an ordinal and
+// gives it to no entity, so that a replay assigns the same ordinals. Operations take effect
+// in order.
 
 const (
 	opDeleteNode = 1 + iota
@@ -56,7 +58,7 @@ const (
 	opSkipEdge
 )
 
-// AppendHeader appends the header of a record; the receipt may be nil.
+// AppendHeader appends the header of a record. The receipt may be nil.
 func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	dst = append(dst, format.Current)
 	dst = appendULID(dst, c.ID)
@@ -71,15 +73,15 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	return appendText(dst, string(receipt.append(nil)))
 }
 
-// Header reads the header of a record and returns the rest of the payload. The schema
-// digest is not in it: a commit keeps its parent's, unless it puts another in force.
+// Header reads the header of a record, and returns the rest of the payload. The header does
+// not hold the schema digest: a commit has its parent's, unless it changes the schema.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
 	c, receipt = r.header()
 	return c, receipt, r.b, r.err
 }
 
-// AppendOps appends what the transaction did as operations.
+// AppendOps appends the changes of the transaction as operations.
 func (tx *Txn) AppendOps(dst []byte) []byte {
 	type list struct {
 		edits                []*edit
@@ -91,8 +93,8 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 		dst = append(dst, code)
 		dst = binary.AppendUvarint(dst, uint64(e.Type.Index))
 	}
-	// Deletes go first: what is put may take the id of what was deleted. Edges go
-	// before nodes, so that a node that is deleted has no edge left.
+	// Deletes come first, because a put may reuse the id of a deleted entity. Edges come
+	// before nodes, because a node may be deleted only after its edges.
 	for _, l := range []list{edges, nodes} {
 		for _, e := range l.edits {
 			if e == nil {
@@ -135,14 +137,14 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 // AppendSpilled appends the name of the segment that holds a commit's operations.
 func AppendSpilled(dst []byte, segment string) []byte { return appendText(dst, segment) }
 
-// ReadSpilled reads what AppendSpilled wrote.
+// ReadSpilled reads the name that AppendSpilled wrote.
 func ReadSpilled(b []byte) (segment string, err error) {
 	r := &reader{b: b}
 	segment = r.text()
 	return segment, r.err
 }
 
-// ApplyOps does what operations say. The error is a *engine.Corrupt.
+// ApplyOps applies operations to the transaction. The error is a *engine.Corrupt.
 func (tx *Txn) ApplyOps(ops []byte) error {
 	r := &reader{b: ops}
 	s := tx.base.Schema
@@ -187,7 +189,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 	return r.err
 }
 
-// connected reports whether a node has an edge.
+// connected reports whether a node has a live edge.
 func (tx *Txn) connected(t *Type, ord uint32) bool {
 	for _, e := range t.Out {
 		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.Out(), ord) > 0 {
@@ -202,7 +204,7 @@ func (tx *Txn) connected(t *Type, ord uint32) bool {
 	return false
 }
 
-// entity reads the id of an entity that exists.
+// entity reads an id and looks up its entity. It fails if there is none.
 func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 	id := r.text()
 	if r.err != nil {
@@ -245,7 +247,7 @@ func appendULID(dst []byte, id string) []byte {
 	return append(dst, u[:]...)
 }
 
-// appendSchema appends a schema as a manifest holds it; encoded is the encoding of its
+// appendSchema appends a schema in the layout of a manifest. encoded is the encoding of its
 // catalog.
 func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
 	dst = appendText(dst, s.Digest)
@@ -253,7 +255,7 @@ func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
 	return appendText(dst, string(encoded))
 }
 
-// readSchema reads what appendSchema wrote; decode makes a catalog of its encoding.
+// readSchema reads what appendSchema wrote. decode decodes a catalog.
 func readSchema(r *reader, decode Decoder) *Schema {
 	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
 	if r.err != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// DefaultSparse is the number of holes that a table may have without a rewrite, however
-// small it is.
+// DefaultSparse is the number of holes, dead rows or dead ordinals, that a table of any
+// size may have without a rewrite.
 const DefaultSparse = 4096
 
-// layout is what a rewrite does with a table.
+// layout says how a rewrite treats a table.
 type layout uint8
 
 const (
-	keep     layout = iota // its rows stay where they are
-	compact                // dead rows go, ordinals stay
-	renumber               // dead rows and dead ordinals go; the rest is in id order
+	keep     layout = iota // rows stay in place
+	compact                // drops dead rows, keeps ordinals
+	renumber               // drops dead rows and ordinals; sorts the rest by id
 )
 
-// layout chooses by the share of holes: 30 in a hundred are too many.
+// layout chooses the layout by the share of holes: more than 30 percent are too many.
 func (t *Table) layout(floor uint32) layout {
 	sparse := func(holes, all uint32) bool { return holes > floor && uint64(holes)*10 > uint64(all)*3 }
 	rows := t.base + uint32(len(t.tail))
@@ -35,21 +35,21 @@ func (t *Table) layout(floor uint32) layout {
 	return keep
 }
 
-// Sparse reports whether a rewrite is worth its while: a table has more than floor holes,
-// and more than three for seven entities.
+// Sparse reports whether a rewrite is worthwhile: whether some table has more than floor
+// holes and these are more than 30 percent of its rows or ordinals.
 func (s *Snapshot) Sparse(floor uint32) bool {
 	return slices.ContainsFunc(s.Tables(), func(t *Table) bool { return t.layout(floor) != keep })
 }
 
-// Fresh is a segment of a rewrite, in memory, for the caller to store and name.
+// Fresh is a segment in memory that a rewrite made, for the caller to store and name.
 type Fresh struct {
 	Type    *Type
 	Segment *Segment
 }
 
-// Rewrite returns a snapshot of the same entities in which the sparse tables have been
-// laid out anew, and all rows lie in segments: those that are stored, and the fresh ones.
-// The error is the context's or a *engine.TooLarge.
+// Rewrite returns a snapshot with the same entities, in which the sparse tables are
+// rewritten and all rows lie in segments, stored or fresh. The error is the context's or a
+// *engine.TooLarge.
 func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fresh, error) {
 	w := Rewriter{Floor: floor}
 	fresh, err := w.Add(ctx, s)
@@ -59,22 +59,22 @@ func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fres
 	return w.Snapshot(s), fresh, nil
 }
 
-// Rewriter lays out anew the sparse tables of snapshots. Tables that they share still
-// are shared.
+// Rewriter rewrites the sparse tables of several snapshots. Tables that the snapshots share
+// stay shared.
 type Rewriter struct {
-	Floor uint32 // of holes that are not worth it
-	// Flushes has the tables that stay as they are.
+	Floor uint32 // number of holes that a table may have without a rewrite
+	// Flushes has the tables that are not rewritten.
 	Flushes Checkpoint
 
-	numbers map[*Table][]uint32 // of nodes that are numbered anew, by old ordinal
+	numbers map[*Table][]uint32 // of renumbered node tables: the new ordinals, by old ordinal
 	anew    map[rewriteKey]*Table
 }
 
-// rewriteKey is a table and, of edges, the tables of its ends if they are numbered anew.
+// rewriteKey is a table and, for an edge table, the renumbered ones of its two node tables.
 type rewriteKey struct{ table, from, to *Table }
 
-// Add lays out a snapshot's tables, and returns the segments that hold rows which no
-// stored one holds, those of earlier calls excepted. The caller stores and names them.
+// Add rewrites the tables of a snapshot. It returns the new segments that earlier calls did
+// not return. The caller stores and names them.
 func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err error) {
 	if w.anew == nil {
 		w.numbers, w.anew = map[*Table][]uint32{}, map[rewriteKey]*Table{}
@@ -83,7 +83,7 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 		key := w.key(s, t)
 		how := t.layout(w.Floor)
 		if t.Type.Entity == plan.Edge && (how == compact || key.from != nil || key.to != nil) {
-			how = renumber // nothing outside refers to an edge by its number
+			how = renumber // nothing outside the table refers to an edge's ordinal
 		}
 		if w.anew[key] != nil {
 			continue
@@ -118,13 +118,13 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 	return fresh, nil
 }
 
-// Snapshot returns the form of a snapshot that was added.
+// Snapshot returns the rewritten form of a snapshot that was passed to Add.
 func (w *Rewriter) Snapshot(s *Snapshot) *Snapshot {
 	out := w.Flushes.Snapshot(s)
 	for _, t := range s.Tables() {
 		if n := w.anew[w.key(s, t)]; n != nil {
 			out.set(n)
-			// Tails of the line before are of tables that were numbered otherwise.
+			// Tails of the previous lineage belong to tables with other ordinals.
 			out.line = new(line)
 		}
 	}
@@ -144,7 +144,7 @@ func (w *Rewriter) key(s *Snapshot, t *Table) rewriteKey {
 	return key
 }
 
-// inOrder lists the entities alive in the order in which a layout has them.
+// inOrder lists the ordinals of the live entities in the order of the new layout.
 func (t *Table) inOrder(how layout) []uint32 {
 	ords := make([]uint32, 0, t.live)
 	for ord := range t.next {
@@ -158,8 +158,8 @@ func (t *Table) inOrder(how layout) []uint32 {
 	return ords
 }
 
-// laidOut returns a table of the entities listed. src and dst give the new numbers of the
-// nodes at the ends of edges; nil for none.
+// laidOut returns a table with the listed entities. src and dst map the ordinals of the
+// nodes at the ends of edges to new ones; nil leaves them unchanged.
 func (t *Table) laidOut(ctx context.Context, ords []uint32, how layout, src, dst []uint32) (*Table, error) {
 	n := newTable(t.Type)
 	c := t.collector(0)

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// entities lists the entities of a snapshot without their numbers.
+// entities formats the entities of a snapshot without their ordinals.
 func entities(s *Snapshot) string {
 	var b strings.Builder
 	for _, t := range s.Tables() {
@@ -39,7 +39,7 @@ func entities(s *Snapshot) string {
 	return b.String()
 }
 
-// churned is a snapshot after many random commits, and the last transaction's operations.
+// churned returns a snapshot after many random commits.
 func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -78,8 +78,8 @@ func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
 	return snap
 }
 
-// TestRewrite rewrites random snapshots: the entities are the same, the holes are gone,
-// and what is committed afterwards comes out alike.
+// TestRewrite rewrites random snapshots. The entities must be the same, the holes gone, and
+// a later commit must have the same effect as without the rewrite.
 func TestRewrite(t *testing.T) {
 	s := testSchema(t)
 	for _, limit := range []int64{1 << 30, 0} {
@@ -135,8 +135,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewriteKeepsNumbers updates all entities over and over: dead rows go, and the
-// numbers that edges refer to stay.
+// TestRewriteKeepsNumbers updates all entities many times. The rewrite must drop the dead
+// rows and keep the ordinals.
 func TestRewriteKeepsNumbers(t *testing.T) {
 	s := testSchema(t)
 	snap := NewSnapshot(s, first)
@@ -165,7 +165,7 @@ func TestRewriteKeepsNumbers(t *testing.T) {
 	}
 }
 
-// TestRoom makes tables look as if they had used up their numbers.
+// TestRoom sets the counters of tables to their limit. Room must then refuse a new entity.
 func TestRoom(t *testing.T) {
 	s := testSchema(t)
 	for name, use := range map[string]func(*Table){
@@ -186,7 +186,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestLargeSegmentsStay flushes behind a large segment: it is not written again.
+// TestLargeSegmentsStay flushes after a large segment. The flush must not rewrite it.
 func TestLargeSegmentsStay(t *testing.T) {
 	s := testSchema(t)
 	saved := segmentBytes
@@ -219,8 +219,8 @@ func TestLargeSegmentsStay(t *testing.T) {
 	}
 }
 
-// TestOverlaysDoNotPileUp makes the same entities come, change and go: the indexes keep
-// what is alive.
+// TestOverlaysDoNotPileUp inserts, changes and deletes the same entities many times. The
+// indexes must hold entries for live entities only.
 func TestOverlaysDoNotPileUp(t *testing.T) {
 	s := testSchema(t)
 	snap := NewSnapshot(s, first)

@@ -1,5 +1,5 @@
-// Package version holds the states of a graph: immutable snapshots made of tables,
-// the transactions that derive one from another, and their forms in the log and in
+// Package version implements the states of a graph: immutable snapshots made of tables, the
+// transactions that derive one snapshot from another, and their forms in the log and in
 // manifests.
 package version
 
@@ -14,27 +14,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Places in a tuple of property positions that stand for the ends of an edge.
+// In an indexed tuple, Source and Target stand for the ends of an edge in place of a
+// property position.
 const (
 	Source = -1
 	Target = -2
 )
 
-// Schema is a schema with what the tables need to know of it.
+// Schema is a catalog resolved for the use of tables.
 type Schema struct {
 	Source  string
 	Digest  string
 	Catalog *catalog.Schema
 	Nodes   []*Type
 	Edges   []*Type
-	// Ancestors are the schemas that it descends from, the latest first.
+	// Ancestors are the schemas from which this one descends, the latest first.
 	Ancestors []Ancestor
 
 	nodes map[string]*Type
 	edges map[string]*Type
 }
 
-// Decoder makes a catalog of its versioned encoding.
+// Decoder decodes the versioned encoding of a catalog.
 type Decoder func(encoded []byte) (*catalog.Schema, error)
 
 // Type is a node or edge type of a schema.
@@ -43,14 +44,14 @@ type Type struct {
 	Index  int // in Schema.Nodes or Schema.Edges
 	Name   string
 	Props  []*catalog.Property
-	Key    []int   // positions of the key's members in name order; nil without a key
+	Key    []int   // positions of the key's members, in name order; nil without a key
 	IDProp int     // position of the property that is the id itself, or -1
-	Tuples [][]int // the property tuples that are indexed: the first Unique of them are unique
+	Tuples [][]int // the indexed property tuples; the first Unique ones are unique
 	Unique int
-	From   int // node types of an edge's ends
+	From   int // indexes of the node types at an edge's ends
 	To     int
-	Card   *catalog.Cardinality // of an edge
-	Out    []int                // edge types that start at, or lead to, a node type
+	Card   *catalog.Cardinality // only for an edge type
+	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
 
 	byName map[string]int
@@ -63,8 +64,8 @@ type pattern struct {
 	re   *regexp.Regexp
 }
 
-// NewSchema resolves a catalog. The error says that a check's pattern is no regular
-// expression, or that the catalog refers to something that it lacks.
+// NewSchema resolves a catalog. It fails if the pattern of a check is not a valid regular
+// expression, or if the catalog refers to a property or type that it lacks.
 func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	s := &Schema{Source: source, Digest: digest, Catalog: c, nodes: map[string]*Type{}, edges: map[string]*Type{}}
 	for i, n := range c.Nodes {
@@ -112,7 +113,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	return s, nil
 }
 
-// Type returns the type called name, edges in any case, or nil.
+// Type returns the type called name, or nil. The names of edge types are case-insensitive.
 func (s *Schema) Type(e plan.Entity, name string) *Type {
 	if e == plan.Edge {
 		if t := s.edges[name]; t != nil {
@@ -134,7 +135,8 @@ func (t *Type) AppendID(dst []byte, vals []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return vals[t.Key[i]] })
 }
 
-// AppendKey appends the id of a keyed node whose key's members are these, in name order.
+// AppendKey appends the id of a keyed node. members are the values of its key, in name
+// order.
 func (t *Type) AppendKey(dst []byte, members []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return members[i] })
 }
@@ -208,7 +210,7 @@ func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	return nil
 }
 
-// appendJSON appends a JSON string without escapes for HTML.
+// appendJSON appends text as a JSON string, without HTML escapes.
 func appendJSON(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -11,25 +11,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// searches holds the text indexes of one state of a table, built when they are first
-// asked for, outside of any writer's turn. Tables that hold the same rows under the same
-// row numbers share it; a table whose rows are numbered anew begins with an empty one.
+// searches holds the text indexes and sorted indexes of one state of a table. The first
+// reader that needs an index builds it, without the writer's lock. Tables that hold the
+// same rows under the same row numbers share one searches; a table with new row numbers
+// starts with an empty one.
 type searches struct {
-	typ  *Type // of the table: properties are told by their places in it
-	mu   sync.Mutex
+	typ  *Type                   // the table's type; maps below are keyed by property position
+	mu   sync.Mutex              // guards made and past
 	made map[int]*search         // by property
-	past map[int]*index.TextView // of an earlier state, by property
+	past map[int]*index.TextView // indexes of an earlier state, by property
 
 	orders orders
 
-	// stored is what the next manifest says, by property; it is for the one who makes
-	// manifests.
+	// stored is what the next manifest lists, by property. Only the goroutine that writes
+	// manifests may use it.
 	stored map[int]storedTexts
 }
 
-// search is the index of one property.
+// search is the text index of one property.
 type search struct {
-	turn chan struct{} // holds one while it is built
+	turn chan struct{} // a mutex (capacity 1), held during the build
 	view atomic.Pointer[index.TextView]
 }
 
@@ -37,15 +38,15 @@ type search struct {
 func (t *Table) Text(p int) *index.TextView {
 	v, err := t.TextWithin(index.Work{Ctx: context.Background()}, p)
 	if err != nil {
-		panic("version: " + err.Error()) // without a limit nothing fails
+		panic("version: " + err.Error()) // cannot fail without a limit
 	}
 	return v
 }
 
 // TextWithin returns the inverted index of String property p. The first call builds it,
-// from that of an earlier state if there is one; calls meanwhile wait for it, and when it
-// fails the next of them tries. A table under change has no index of its own: TextWithin
-// is for tables of snapshots. The error is the context's, or that of w.Spend.
+// from the index of an earlier state if there is one. Concurrent calls wait; if the build
+// fails, one of them tries again. A table in a transaction has no index of its own, so call
+// TextWithin on the tables of snapshots. The error is the context's, or that of w.Spend.
 func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
 	if t.texts == nil || t.texts.typ != t.Type {
@@ -79,7 +80,7 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	return v, nil
 }
 
-// textAt returns the text of a row, which aliases the table, and whether it has one.
+// textAt returns the text of a row and whether it has one. The text aliases the table.
 func (t *Table) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
 		v := t.late(row).Vals[p]
@@ -96,9 +97,9 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 	return c.Str(i), true
 }
 
-// EachColumn cuts a list of ordinals of entities that are alive into runs whose rows lie
-// in one column, and rows that lie in none, whose values of property p it hands out one
-// by one. at is the place in ords.
+// EachColumn splits ords, ordinals of live entities, into runs whose rows lie in one
+// column, and passes each run to run. For rows that lie in no column it passes the value of
+// property p to one. at is the index in ords of the run or the row.
 func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
 		func(at int, r *Row) { one(at, r.Vals[p]) })
@@ -118,15 +119,15 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 	return m, s.past[p]
 }
 
-// drop forgets the earlier index of a property that has a later one.
+// drop forgets the earlier index of a property whose current index has been built.
 func (s *searches) drop(p int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.past, p)
 }
 
-// next returns the searches of the state after, whose tables have a type: they are
-// derived from the latest that have been built for it.
+// next returns the searches of the next state, for a table of type typ. Its indexes will be
+// derived from the latest ones that were built.
 func (s *searches) next(typ *Type) *searches {
 	n := &searches{typ: typ}
 	if s == nil || s.typ != typ {

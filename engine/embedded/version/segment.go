@@ -19,12 +19,12 @@ import (
 //	meta        format   1 byte
 //	            type     entity (1 byte, 0 node, 1 edge), name (text)
 //	            rows     uvarint
-//	            columns  uvarint count; of each its property's name (text; empty for
+//	            columns  uvarint count; for each its property's name (text; empty for
 //	                     the id) and its descriptor, see package column
 //	src, dst    ordinals of an edge's ends, 4 bytes each
 //	c0.v …      the blocks of column 0, and so on
 
-// Blocks hands the blocks of the segment to add.
+// Blocks passes the blocks of the segment to add, one after another.
 func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}
@@ -56,8 +56,8 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 }
 
 // Cold reports whether a block is seldom read: texts that are neither a key nor in a
-// dictionary, vectors, and the ids and ends of edges, which are walked by their index.
-// Those with delta are numbers that ascend.
+// dictionary, vectors, and the ids and ends of edges, which queries find through the
+// indexes. delta reports that its numbers ascend.
 func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	if block == "src" || block == "dst" {
 		return true, false
@@ -85,9 +85,9 @@ func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	return false, false
 }
 
-// ReadSegment opens a segment of a type, which keeps the source. Its columns are read on
-// their first use, and throw what is wrong with them; see package damage. The error is a
-// *engine.Corrupt, or the source's.
+// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use;
+// that use throws their faults, see package damage. The error of ReadSegment is a
+// *engine.Corrupt or an error of src.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
@@ -148,7 +148,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	return s, nil
 }
 
-// storedEnds are the ends of the edges of a stored segment.
+// storedEnds holds the ends of the edges of a stored segment.
 type storedEnds struct {
 	pending  column.Pending
 	source   column.Source
@@ -156,7 +156,8 @@ type storedEnds struct {
 	src, dst []uint32
 }
 
-// Ends returns the ordinals of the edges' ends; nil of nodes.
+// Ends returns the node ordinals at the ends of the segment's edges; nil for a segment of
+// nodes.
 func (s *Segment) Ends() (src, dst []uint32) {
 	e := s.ends
 	if e == nil {
@@ -171,8 +172,8 @@ func (s *Segment) Ends() (src, dst []uint32) {
 	return e.src, e.dst
 }
 
-// Collect makes a segment of the rows from start up to end, alive or not, in memory.
-// The error is a *engine.TooLarge.
+// Collect makes a segment in memory of the rows from start up to, but not including, end,
+// dead rows included. The error is a *engine.TooLarge.
 func (t *Table) Collect(start, end uint32) (*Segment, error) {
 	c := t.collector(start)
 	for row := start; row < end; row++ {
@@ -187,11 +188,11 @@ func (t *Table) Collect(start, end uint32) (*Segment, error) {
 	return c.finish(), nil
 }
 
-// collector makes a segment of rows of a table.
+// collector builds a segment from rows of a table.
 type collector struct {
 	t     *Table
 	s     *Segment
-	id    *column.Builder // nil when a property is the id
+	id    *column.Builder // nil if a property is the id
 	props []*column.Builder
 }
 
@@ -206,7 +207,7 @@ func (t *Table) collector(start uint32) *collector {
 	return c
 }
 
-// add adds a row; the ends are of edges.
+// add adds a row. src and dst are its ends if the table is an edge table.
 func (c *collector) add(row, src, dst uint32) error {
 	if c.id != nil {
 		if err := c.id.AppendString(c.t.idAt(row)); err != nil {
@@ -225,7 +226,7 @@ func (c *collector) add(row, src, dst uint32) error {
 	return nil
 }
 
-// Bytes returns roughly how much memory the rows take.
+// bytes returns the approximate memory of the collected rows, in bytes.
 func (c *collector) bytes() int64 {
 	n := 8 * len(c.s.Src)
 	if c.id != nil {
@@ -247,7 +248,7 @@ func (c *collector) finish() *Segment {
 	return c.s
 }
 
-// Bytes returns the most memory that the rows take in a builder.
+// Bytes returns an upper bound of the memory that the rows take in a builder, in bytes.
 func (s *Segment) Bytes() int64 {
 	src, _ := s.Ends()
 	n := 8 * int64(len(src))

@@ -8,20 +8,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Snapshot is an immutable state of a graph: what one commit made. Any number of
-// goroutines may read it, for as long as they hold it.
+// Snapshot is an immutable state of a graph, the result of one commit. Any number of
+// goroutines may read it concurrently, for as long as they hold it.
 type Snapshot struct {
 	Commit engine.Commit
 	Schema *Schema
 	nodes  []*Table
 	edges  []*Table
 	line   *line
-	size   atomic.Uint64 // entities of all types plus one; 0 until they are counted
+	size   atomic.Uint64 // number of entities of all types plus one; 0 until they are counted
 }
 
-// line stands for the transactions that follow one another from a snapshot on. Only
-// they append to the tails of their tables in place: two lines may share a tail's
-// beginning.
+// line identifies a lineage: transactions that follow one another from a snapshot. Only
+// transactions of a table's lineage may append to its tail in place, because tables of two
+// lineages may share the start of a tail.
 type line struct{ _ byte }
 
 // NewSnapshot returns the empty state with a schema.
@@ -36,8 +36,8 @@ func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
 	return snap
 }
 
-// Fork returns the same state, from which another line of transactions may go on. It
-// shares every table.
+// Fork returns the same state with a lineage of its own, for transactions of another
+// branch. It shares every table with s.
 func (s *Snapshot) Fork() *Snapshot {
 	return &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: s.nodes, edges: s.edges, line: new(line)}
 }
@@ -48,7 +48,7 @@ func (s *Snapshot) Nodes(i int) *Table { return s.nodes[i] }
 // Edges returns the table of edge type i.
 func (s *Snapshot) Edges(i int) *Table { return s.edges[i] }
 
-// Table returns the table of a type.
+// Table returns the table of type i of an entity kind.
 func (s *Snapshot) Table(e plan.Entity, i int) *Table {
 	if e == plan.Edge {
 		return s.edges[i]
@@ -56,16 +56,17 @@ func (s *Snapshot) Table(e plan.Entity, i int) *Table {
 	return s.nodes[i]
 }
 
-// Ends returns the node ordinals of an edge that is alive. It throws when there are no
-// such ordinals, so that they may serve as places in arrays; see package damage.
+// Ends returns the node ordinals of a live edge. It throws unless both are within their
+// node tables, so callers may use them as array indexes; see package damage.
 func (s *Snapshot) Ends(t *Table, ord uint32) (src, dst uint32) {
 	return t.endsWithin(t.rows.Get(ord), s.nodes[t.Type.From], s.nodes[t.Type.To])
 }
 
-// Tables lists the tables, nodes in schema order, then edges.
+// Tables lists all tables: nodes in schema order, then edges.
 func (s *Snapshot) Tables() []*Table { return slices.Concat(s.nodes, s.edges) }
 
-// Size returns the number of entities of all types. Every read asks for it.
+// Size returns the number of entities of all types. It caches the number, since every read
+// calls it.
 func (s *Snapshot) Size() uint64 {
 	if n := s.size.Load(); n > 0 {
 		return n - 1
@@ -81,7 +82,7 @@ func (s *Snapshot) Size() uint64 {
 	return n
 }
 
-// Counts describes the snapshot.
+// Counts returns the commit and the number of entities of each type.
 func (s *Snapshot) Counts() *engine.Snapshot {
 	out := &engine.Snapshot{Commit: s.Commit}
 	for _, t := range s.nodes {

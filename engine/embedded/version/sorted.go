@@ -13,27 +13,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// orders holds the sorted indexes of one state of a table, built when they are first
-// asked for.
+// orders holds the sorted indexes of one state of a table. The first reader that needs an
+// index builds it.
 type orders struct {
-	mu   sync.Mutex
+	mu   sync.Mutex            // guards made and past
 	made map[int]*order        // by property
-	past map[int]*index.Sorted // of an earlier state, by property
+	past map[int]*index.Sorted // indexes of an earlier state, by property
 }
 
-// order is the index of one property.
+// order is the sorted index of one property.
 type order struct {
-	turn chan struct{} // held by who builds it
-	view *index.Sorted // guarded by turn until it is set in known
-	set  chan struct{} // closed when view is there
+	turn chan struct{} // a mutex (capacity 1), held by the goroutine that builds view
+	view *index.Sorted // guarded by turn until set is closed
+	set  chan struct{} // closed when view is ready
 }
 
-// sortBytes is what an entity takes while its index is built: a key, an ordinal, and a
-// text's length.
+// sortBytes is the memory per entity while an index is built, in bytes: a key, an ordinal,
+// and the length of a text.
 const sortBytes = 24
 
-// Sortable reports whether property p has a sorted index: it is a key, unique or indexed,
-// by itself, and of a kind with an order.
+// Sortable reports whether property p has a sorted index: its kind has an order, and the
+// property alone forms a key, a unique tuple or an index.
 func (t *Type) Sortable(p int) bool {
 	switch typ := t.Props[p].Type; typ.Kind {
 	case value.Invalid, value.Blob, value.Vector:
@@ -47,9 +47,10 @@ func (t *Type) Sortable(p int) bool {
 	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
 }
 
-// SortedBy returns the sorted index of property p, which is Sortable. The first call builds
-// it, from that of an earlier state if there is one; calls meanwhile wait for it. It is nil
-// when afford does not grant the bytes that building takes. The error is the context's.
+// SortedBy returns the sorted index of property p, which must be Sortable. The first call
+// builds it, from the index of an earlier state if there is one; concurrent calls wait. A
+// build from scratch asks afford for its bytes, and returns them with a negative call;
+// SortedBy returns nil if afford denies them. The error is the context's.
 func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil, nil
@@ -90,15 +91,15 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 	return view, nil
 }
 
-// CompareRows returns the order of rows by property p: nulls first, NaN last.
+// CompareRows returns a function that compares rows by property p: nulls first, NaN last.
 func (t *Table) CompareRows(p int) func(a, b uint32) int {
 	return func(a, b uint32) int { return CompareValues(t.valueAt(a, p), t.valueAt(b, p)) }
 }
 
-// ValueAt returns property p of a row, which need not be an entity's present one.
+// ValueAt returns property p of a row, which may be an outdated row of its entity.
 func (t *Table) ValueAt(row uint32, p int) value.Value { return t.valueAt(row, p) }
 
-// CompareValues orders two values of one type that is no list: nulls first, NaN last.
+// CompareValues compares two values of one scalar type: nulls first, NaN last.
 func CompareValues(a, b value.Value) int {
 	switch x, y := a.IsNull(), b.IsNull(); {
 	case x && y:
@@ -121,7 +122,7 @@ func nan(v value.Value) int {
 	return 0
 }
 
-// sortOrdinals lists the entities alive by property p, then by ordinal.
+// sortOrdinals lists the ordinals of the live entities by property p, then by ordinal.
 func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 	type text struct {
 		s   string
@@ -146,7 +147,7 @@ func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 		for i, ord := range batch[:n] {
 			switch {
 			case vec.IsNull(i):
-				ords = append(ords, ord) // first
+				ords = append(ords, ord) // nulls come first
 			case vec.Type.Kind == value.String:
 				texts = append(texts, text{vec.Strings[i], ord})
 			default:
@@ -154,8 +155,8 @@ func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 			}
 		}
 	}
-	// Comparisons look at the context now and then; once it has ended they say that all
-	// is equal, and the sort ends soon.
+	// The comparison functions check the context every sortTick calls. Once it is done they
+	// report equality, so that the sort ends soon.
 	left, failed := sortTick, error(nil)
 	ended := func() bool {
 		if left--; left < 0 {
@@ -193,10 +194,11 @@ func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 	return ords, nil
 }
 
-// sortTick is how many comparisons go by between two looks at the context.
+// sortTick is the number of comparisons between two checks of the context.
 const sortTick = 1 << 14
 
-// orderedKey maps a number so that the keys are ordered as unsigned integers.
+// orderedKey maps a number to a key; the keys, as unsigned integers, have the numbers'
+// order.
 func orderedKey(vec *column.Vec, i int) uint64 {
 	switch vec.Type.Kind {
 	case value.F32, value.F64:
@@ -205,7 +207,7 @@ func orderedKey(vec *column.Vec, i int) uint64 {
 		case math.IsNaN(f):
 			return math.MaxUint64
 		case f == 0:
-			f = 0 // −0 is equal
+			f = 0 // −0 equals 0
 		}
 		bits := math.Float64bits(f)
 		if bits>>63 != 0 {
@@ -232,14 +234,15 @@ func (o *orders) of(p int) (*order, *index.Sorted) {
 	return m, o.past[p]
 }
 
-// drop forgets the earlier index of a property that has a later one.
+// drop forgets the earlier index of a property whose current index has been built.
 func (o *orders) drop(p int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.past, p)
 }
 
-// follow makes the indexes of the state before the ones that these are derived from.
+// follow takes the latest built indexes of the previous state; new ones will derive from
+// them.
 func (o *orders) follow(before *orders) {
 	before.mu.Lock()
 	defer before.mu.Unlock()

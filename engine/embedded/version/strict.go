@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// strictness returns what the schema that the transaction puts in force wants of a type's
-// entities beyond what they kept.
+// strictness returns the rules of type t that the transaction's schema change makes
+// stricter for the entities that it takes over.
 func (tx *Txn) strictness(t *Type) strict {
 	if tx.change == nil {
 		return strict{}
@@ -28,8 +28,8 @@ func (tx *Txn) strictness(t *Type) strict {
 	return t.stricter(olds[tc.From], tc.Props)
 }
 
-// Broken lists up to limit rules of the schema which the transaction puts in force that
-// the entities break which it took over. The error is the context's.
+// Broken lists up to limit violations of the transaction's new schema by entities that it
+// takes over. The error is the context's.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.strictness(t.Type)
@@ -73,7 +73,7 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 	return out, nil
 }
 
-// sources lists the nodes alive that edges alive lead from, in order.
+// sources lists, in order, the live nodes that have live outgoing edges.
 func (t *Table) sources(nodes *Table) (out []uint32) {
 	for src := range nodes.next {
 		if nodes.Alive(src) && Degree(t, t.Out(), src) > 0 {
@@ -83,14 +83,15 @@ func (t *Table) sources(nodes *Table) (out []uint32) {
 	return out
 }
 
-// strict says which rules of a type a state that was carried to it may break.
+// strict says which rules of a type may be violated by entities of a previous schema.
 type strict struct {
 	props  []int
 	tuples []int // unique ones
 	card   bool
 }
 
-// stricter compares the rules of a type with those that its entities kept before.
+// stricter returns the rules of t that are stricter than those of old, its previous type.
+// props gives the previous position of each property.
 func (t *Type) stricter(old *Type, props []int) (s strict) {
 	for p, q := range props {
 		if q < 0 {
@@ -114,7 +115,7 @@ func (t *Type) stricter(old *Type, props []int) (s strict) {
 	return s
 }
 
-// rulesOf spells the ranges and checks of a property.
+// rulesOf returns the ranges and checks of a property as text, for comparison.
 func (t *Type) rulesOf(p int) string {
 	var b strings.Builder
 	for _, r := range t.ranges[p] {

@@ -5,8 +5,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 )
 
-// Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set
-// if row First+i of the segment holds the entity with ordinal Ord+i, which is alive.
+// Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set if
+// the entity with ordinal Ord+i is alive and its current row is row First+i of the segment.
 type Block struct {
 	Segment *Segment
 	First   uint32 // in the segment; a multiple of 64
@@ -15,9 +15,10 @@ type Block struct {
 	live    [column.KernelRows / 64]uint64
 }
 
-// Sweep hands out every entity that is alive once: those that lie in the rows of their
-// own numbers by blocks of rows, the others as lists of ordinals. b is the memory of the
-// blocks, and so is scratch of the lists; both are used again after each call.
+// Sweep passes every live entity exactly once, to block or to rest. It passes entities
+// whose row number equals their ordinal to block, in blocks of rows, and all others to
+// rest, in lists of ordinals. It reuses b and scratch for each call, so neither function
+// may keep its argument.
 func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
@@ -32,7 +33,7 @@ func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, re
 	return t.Moved(scratch, rest)
 }
 
-// live64 marks the entities among n rows of a block that lie in their own rows.
+// live64 sets b.Live for the n rows of a block.
 func (t *Table) live64(b *Block, n uint32) {
 	b.Live = b.live[:(n+63)/64]
 	for i := range b.Live {
@@ -57,15 +58,15 @@ func (t *Table) live64(b *Block, n uint32) {
 	}
 }
 
-// Home returns the entity that is alive and lies in a row of a segment, if the row has
-// the entity's own number.
+// Home returns the ordinal that equals the number of a row of segment s. ok is false unless
+// that entity is alive and this is its current row.
 func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
 	ord = s.Start + row
 	return ord, ord < t.next && t.rows.Get(ord) == ord
 }
 
-// Moved hands out the entities that lie in rows of other numbers than their own, or in
-// the tail, as lists of ordinals in scratch.
+// Moved passes to f the ordinals of the live entities whose row number differs from their
+// ordinal, or whose row is in the tail. The lists reuse scratch.
 func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
 	n := 0
 	add := func(ord uint32) error {

@@ -11,25 +11,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Table is an immutable state of the entities of one type. An entity has an ordinal
-// for life; its current row lies in a segment or in the tail. Rows are numbered
-// through the segments and on into the tail.
+// Table is an immutable state of the entities of one type. An entity keeps its ordinal for
+// life; its current row lies in a segment or in the tail. Row numbers count through the
+// segments and then through the tail.
 type Table struct {
 	Type *Type
-	Segs []*Segment // each begins where the one before ends
-	tail []Row      // the transaction that comes next in line may append behind its length
-	line *line      // the line that may
+	Segs []*Segment // each starts where the previous one ends
+	tail []Row      // the next transaction of line may append after len(tail)
+	line *line      // the lineage that may append to tail
 	base uint32     // row number of tail[0]
 	rows index.Rows
-	next uint32 // ordinals given out
-	live uint32 // entities alive
+	next uint32 // ordinals assigned
+	live uint32 // live entities
 	last string // the greatest id so far, while sorted
-	// sorted: ids ascend with ordinals, dead ones included.
+	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
 
-	based *bases // of the indexes below
+	based *bases // coverage of the indexes below
 	keys  index.Hash
-	idx   []index.Hash // as Type.Tuples
+	idx   []index.Hash // in the order of Type.Tuples
 	out   index.Adjacency
 	in    index.Adjacency
 
@@ -38,7 +38,8 @@ type Table struct {
 	origin *origin
 }
 
-// origin tells tables that go on with one another's rows from those that began anew.
+// origin identifies the tables that continue one another's rows. A table that starts anew
+// gets a new origin.
 type origin struct{ _ byte }
 
 // Row is one state of an entity, as a commit wrote it.
@@ -48,13 +49,13 @@ type Row struct {
 	Vals     []value.Value
 }
 
-// detached returns a row that refers to no segment.
+// detached returns a copy of the row that refers to no segment.
 func (r Row) detached() Row {
 	r.ID = strings.Clone(r.ID)
 	owned := false
 	for p, v := range r.Vals {
 		if !v.IsList() && v.Kind() != value.String && v.Kind() != value.Vector {
-			continue // nothing that is shared: a Blob's bytes are copied when it is read
+			continue // needs no copy: reading a Blob copies its bytes
 		}
 		if !owned {
 			r.Vals, owned = slices.Clone(r.Vals), true
@@ -83,54 +84,54 @@ func Detached(v value.Value) value.Value {
 	return v
 }
 
-// Segment is an immutable run of rows as columns.
+// Segment is an immutable run of rows, stored as columns.
 type Segment struct {
-	Name     string // in the store; empty while it is only in memory
+	Name     string // name in the store; empty for a segment in memory
 	Start    uint32 // row number of its first row
 	N        uint32
-	ID       *column.Column // nil when a property is the id
-	Src, Dst []uint32       // of one that was made in memory; see Ends
+	ID       *column.Column // nil if a property is the id
+	Src, Dst []uint32       // only of a segment built in memory; see Ends
 	Props    []*column.Column
-	Origin   *Origin     // nil when it is stored as the table's type names it
-	ends     *storedEnds // of a stored one
-	file     string      // of a stored one
+	Origin   *Origin     // nil if the names and kinds stored are those of the table's type
+	ends     *storedEnds // only of a stored segment
+	file     string      // only of a stored segment
 }
 
 func newTable(t *Type) *Table {
 	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}, origin: new(origin)}
 }
 
-// Live returns the number of entities.
+// Live returns the number of live entities.
 func (t *Table) Live() uint32 { return t.live }
 
-// Ordinals returns the number of ordinals given out; those of dead entities are among them.
+// Ordinals returns the number of ordinals assigned, dead ones included.
 func (t *Table) Ordinals() uint32 { return t.next }
 
 // Sorted reports whether ids ascend with ordinals.
 func (t *Table) Sorted() bool { return t.sorted }
 
-// AllLive reports whether no ordinal is dead.
+// AllLive reports whether every ordinal is alive.
 func (t *Table) AllLive() bool { return t.live == t.next }
 
-// Alive reports whether the entity of an ordinal exists.
+// Alive reports whether the entity with an ordinal exists.
 func (t *Table) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
 
-// Out returns the edges of an edge table by source.
+// Out returns the index of an edge table by source.
 func (t *Table) Out() *index.Adjacency { return &t.out }
 
-// In returns the edges of an edge table by target.
+// In returns the index of an edge table by target.
 func (t *Table) In() *index.Adjacency { return &t.in }
 
-// ID returns the id of an entity that is alive.
+// ID returns the id of a live entity.
 func (t *Table) ID(ord uint32) string { return t.idAt(t.rows.Get(ord)) }
 
-// Ends returns the node ordinals of an edge that is alive.
+// Ends returns the node ordinals of a live edge.
 func (t *Table) Ends(ord uint32) (src, dst uint32) { return t.endsAt(t.rows.Get(ord)) }
 
-// Value returns property p of an entity that is alive. It aliases the table.
+// Value returns property p of a live entity. The value aliases the table.
 func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.Get(ord), p) }
 
-// Values returns all properties of an entity that is alive.
+// Values returns all properties of a live entity.
 func (t *Table) Values(ord uint32) []value.Value {
 	row := t.rows.Get(ord)
 	if row >= t.base {
@@ -143,7 +144,7 @@ func (t *Table) Values(ord uint32) []value.Value {
 	return vals
 }
 
-// Lookup finds the entity with an id.
+// Lookup finds the live entity with an id.
 func (t *Table) Lookup(id string) (ord uint32, ok bool) {
 	for c := t.keys.Find(index.String(id)); c.Next(); {
 		if row := t.rows.Get(c.Ord); row != index.Dead && t.idAt(row) == id {
@@ -153,12 +154,12 @@ func (t *Table) Lookup(id string) (ord uint32, ok bool) {
 	return 0, false
 }
 
-// Candidates returns a cursor over the entities that may have these values in the
-// indexed tuple i. An ordinal may come twice, or be dead.
+// Candidates returns a cursor over the entities that may have the values with this hash in
+// indexed tuple i. An ordinal may occur twice, or be dead.
 func (t *Table) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
 
-// Scan writes the ordinals of entities, from ordinal from on, into dst and returns
-// how many there are and where to go on; less than len(dst) means the end.
+// Scan writes the ordinals of live entities into dst, starting at ordinal from. It returns
+// their number and the ordinal to continue at. If n < len(dst), the scan is complete.
 func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
 	dense := t.rows.Dense()
 	for ord := from; ord < t.next; {
@@ -181,7 +182,7 @@ func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
 	return n, t.next
 }
 
-// Gather reads property p of entities that are alive into dst, which it resets.
+// Gather reads property p of live entities into dst. It resets dst first.
 func (t *Table) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(t.Type.Props[p].Type, len(ords))
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
@@ -189,7 +190,7 @@ func (t *Table) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32)
 	}, func(at int, r *Row) { dst.Set(at, r.Vals[p]) })
 }
 
-// GatherID reads the ids of entities that are alive into dst, which it resets.
+// GatherID reads the ids of live entities into dst. It resets dst first.
 func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(value.Of(value.String), len(ords))
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
@@ -197,8 +198,8 @@ func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
-// eachRun cuts a list of ordinals into runs whose rows lie in one segment, and rows
-// of the tail.
+// eachRun splits a list of ordinals into runs whose rows lie in one segment, passed to seg,
+// and single rows of the tail, passed to tail. at is the index in ords.
 func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
 	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
 		seg(0, t.Segs[0], ords)
@@ -250,8 +251,8 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 	return s.Props[p].Value(row - s.Start)
 }
 
-// late returns a row of the tail. A stored index or a stored end of an edge may name a
-// row that there is not.
+// late returns a row of the tail. It throws if the row does not exist: a stored index, or
+// the stored end of an edge, may hold a wrong number.
 func (t *Table) late(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		damage.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
@@ -259,7 +260,7 @@ func (t *Table) late(row uint32) *Row {
 	return &t.tail[row-t.base]
 }
 
-// object names what the table is stored in.
+// object names the file that holds the table, for errors.
 func (t *Table) object() string {
 	for i := len(t.Segs) - 1; i >= 0; i-- {
 		if t.Segs[i].file != "" {
@@ -278,7 +279,7 @@ func (t *Table) segment(row uint32) *Segment {
 	return t.Segs[i-1]
 }
 
-// tupleHash hashes the values of an indexed tuple; ok is false when one is null.
+// tupleHash hashes the values of an indexed tuple; ok is false if a value is null.
 func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uint32) (h uint64, ok bool) {
 	for _, p := range tuple {
 		switch p {
@@ -297,8 +298,8 @@ func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uin
 	return h, true
 }
 
-// HashValue adds a value that is not null to a hash, so that values that are = and
-// of one kind hash alike.
+// HashValue adds a non-null value to a hash. Values of one kind that are equal under the
+// operator = have equal hashes.
 func HashValue(h uint64, v value.Value) uint64 {
 	switch {
 	case v.IsList():

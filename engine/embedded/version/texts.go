@@ -10,12 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// storedTexts is what a manifest says of the text index of a property: the segments that
-// hold it, and how many rows they cover.
+// storedTexts is the entry of a manifest for the text index of a property: the segments
+// that hold it, and the number of rows that they cover.
 type storedTexts struct {
 	covered uint32
-	unread  []index.TextPart // as they were found; or
-	view    *index.TextView  // what is to be stored
+	unread  []index.TextPart // parts as read from the manifest and not used yet; or
+	view    *index.TextView  // the view whose parts are to be stored
 }
 
 // names lists the segments.
@@ -32,8 +32,8 @@ func (s *storedTexts) names() []string {
 	return names
 }
 
-// unstoredTexts brings the text indexes up to date that have been used, and lists their
-// parts that are not stored.
+// unstoredTexts updates the text indexes that have been used, and lists their parts that
+// are not stored.
 func (t *Table) unstoredTexts() (parts []Unstored) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil
@@ -56,8 +56,8 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 	return parts
 }
 
-// disownTexts is Disown of the text indexes. One that would have to be read from a segment
-// which is gone is built anew when it is asked for.
+// disownTexts is Disown for the text indexes. It drops an index that is not read yet and
+// has a part in a deleted segment; the next use builds it.
 func (t *Table) disownTexts(there func(name string) bool) {
 	if t.texts == nil {
 		return
@@ -78,12 +78,12 @@ func (t *Table) disownTexts(there func(name string) bool) {
 			}
 		}
 	}
-	// Nor is what was to be stored with a manifest that failed.
+	// An entry prepared for a manifest that failed may name deleted segments too.
 	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
 }
 
-// TextsToStore reports whether there is a text index of at least floor texts that has
-// been built and is not stored.
+// TextsToStore reports whether the table has a built text index with an unstored part of at
+// least floor texts.
 func (t *Table) TextsToStore(floor uint32) bool {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return false
@@ -102,7 +102,7 @@ func (t *Table) TextsToStore(floor uint32) bool {
 	return false
 }
 
-// storedTexts returns what the manifest says, in order of properties.
+// storedTexts yields the entries for the manifest, in order of properties.
 func (t *Table) storedTexts(yield func(p int, s storedTexts) bool) {
 	if t.texts == nil {
 		return
@@ -114,7 +114,7 @@ func (t *Table) storedTexts(yield func(p int, s storedTexts) bool) {
 	}
 }
 
-// appendTexts appends what a manifest says of the text indexes.
+// appendTexts appends the manifest's entries for the text indexes.
 func (t *Table) appendTexts(dst []byte) []byte {
 	n := 0
 	for range t.storedTexts {
@@ -133,7 +133,8 @@ func (t *Table) appendTexts(dst []byte) []byte {
 	return dst
 }
 
-// readTexts takes the text indexes from a manifest. They are read on their first use.
+// readTexts reads the text indexes of a manifest. It reads their segments on first use
+// only.
 func (t *Table) readTexts(r *reader, open Opener) error {
 	for range r.count() {
 		p, covered := r.index(len(t.Type.Props)), r.ordinal()
@@ -164,7 +165,7 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 	return r.err
 }
 
-// known lists the properties with a text index that has been used or stored.
+// known lists the properties whose text index has been built or stored.
 func (s *searches) known() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +179,7 @@ func (s *searches) known() []int {
 	return props
 }
 
-// latest returns the latest index of a property that has been built, or nil.
+// latest returns the latest index of a property, or nil.
 func (s *searches) latest(p int) *index.TextView {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +191,7 @@ func (s *searches) latest(p int) *index.TextView {
 	return s.past[p]
 }
 
-// unread returns the stored parts of an index that has not been used.
+// unread returns the stored parts of an index that has not been read yet.
 func (s *searches) unread(p int) (parts []index.TextPart, covered uint32, ok bool) {
 	if v := s.latest(p); v != nil {
 		return v.Unread()

@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Txn derives a snapshot from another. What it changes is seen through its tables at
-// once and by nobody else. A branch has one transaction at a time, and a transaction
-// that is given up needs no undoing. It is used by one goroutine.
+// Txn derives a new snapshot from its base. The tables of the transaction show its changes
+// at once; no other reader sees them before Commit. A branch has one transaction at a time.
+// An abandoned transaction needs no rollback. A Txn is not safe for concurrent use.
 type Txn struct {
 	base  *Snapshot
 	owner *index.Owner
@@ -21,36 +21,37 @@ type Txn struct {
 
 	copied int // rows; see Copied
 
-	change *Change // the schema that it puts in force; nil for none
-	from   *Schema // the one before
+	change *Change // the schema change, or nil
+	from   *Schema // the previous schema, if change is not nil
 }
 
-// Copied returns the number of rows that it copied from the line of another branch.
+// Copied returns the number of rows that the transaction copied from tails of another
+// lineage.
 func (tx *Txn) Copied() int { return tx.copied }
 
-// edit is a table under change. The table is not a part of it: the snapshot that the
-// transaction makes holds the table, and would hold the table before with it, and so
+// edit is a table that the transaction changes. It points to the table, because the new
+// snapshot keeps the table: if it kept the edit, it would keep before too, and through it
 // every state since the last checkpoint.
 type edit struct {
 	*Table
 	before  *Table
 	touched map[uint32]bool // ordinals whose entity was put or deleted
-	reset   bool            // the table began anew: every ordinal is touched
+	reset   bool            // the table started anew: every ordinal is touched
 }
 
-// Begin returns a transaction on a snapshot.
+// Begin starts a transaction on a snapshot.
 func Begin(base *Snapshot) *Txn {
 	return &Txn{base: base, owner: new(index.Owner), nodes: make([]*edit, len(base.nodes)), edges: make([]*edit, len(base.edges))}
 }
 
-// Schema returns the schema of the snapshot, or the one that the transaction puts in
-// force.
+// Schema returns the schema of the new snapshot, which differs from the base's after
+// Migrate.
 func (tx *Txn) Schema() *Schema { return tx.base.Schema }
 
-// Base returns the snapshot that the transaction began with.
+// Base returns the snapshot that the transaction started from.
 func (tx *Txn) Base() *Snapshot { return tx.base }
 
-// Table returns the table of a type as the transaction sees it; it changes with the
+// Table returns the table of a type as the transaction sees it. It changes with the
 // transaction.
 func (tx *Txn) Table(t *Type) *Table {
 	if e := tx.list(t.Entity)[t.Index]; e != nil {
@@ -59,10 +60,10 @@ func (tx *Txn) Table(t *Type) *Table {
 	return tx.base.Table(t.Entity, t.Index)
 }
 
-// Put writes the whole row of an entity: of the one with this id if there is one, of
-// one that is made if not. The ends are of edges, and alive. An edge whose ends
-// change becomes another edge with the same id. The row is copied: it may hold what lies
-// in segments that go away.
+// Put writes the whole row of the entity with the row's id, and creates the entity if it
+// does not exist. The ends of an edge must be alive. If the ends of an existing edge
+// change, Put replaces it by a new edge with the same id and another ordinal. Put copies
+// the row, which may alias a segment that is closed later.
 func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 	e := tx.edit(t)
 	r = r.detached()
@@ -97,8 +98,8 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 	return ord, true
 }
 
-// Delete removes an entity that is alive, and the edges of a node. It returns the
-// number of edges that went with it.
+// Delete removes a live entity and, for a node, its edges. It returns the number of edges
+// removed with a node.
 func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
 	tx.kill(tx.edit(t), ord)
 	if t.Entity == plan.Edge {
@@ -121,7 +122,7 @@ func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
 	return edges
 }
 
-// Changed reports whether the transaction would make another state than its base.
+// Changed reports whether the transaction's state differs from its base.
 func (tx *Txn) Changed() bool {
 	if tx.change != nil {
 		return true
@@ -147,12 +148,12 @@ func (tx *Txn) Changed() bool {
 	return false
 }
 
-// maxRows bounds the row numbers and the ordinals of a table. It leaves room for the
-// rows of one transaction below what 32 bits can count.
+// maxRows limits the row numbers and the ordinals of a table. It leaves room below 1<<32
+// for the rows of one transaction.
 const maxRows = 1 << 31
 
-// Room reports whether the tables can number what the transaction adds. The error is a
-// *engine.TooLarge; a rewrite makes room of what was deleted.
+// Room checks that the tables have numbers left for what the transaction adds. The error is
+// a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
 func (tx *Txn) Room() error {
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
 		for _, e := range list {
@@ -167,11 +168,10 @@ func (tx *Txn) Room() error {
 	return nil
 }
 
-// Remove removes an entity that is alive and leaves the edges of a node in place: the
-// caller sees to it that they go too.
+// Remove removes a live entity but not the edges of a node. The caller must remove these.
 func (tx *Txn) Remove(t *Type, ord uint32) { tx.kill(tx.edit(t), ord) }
 
-// Orphan finds an edge of a type that has lost an end, and that end.
+// Orphan finds an edge of a type that has lost an end, and returns the id of that end.
 func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
 	edges := tx.Table(t)
 	from, to := tx.base.Schema.Nodes[t.From], tx.base.Schema.Nodes[t.To]
@@ -190,8 +190,8 @@ func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
 	return 0, "", false
 }
 
-// Commit returns the state that the transaction made, as commit c. The transaction
-// must not be used afterwards.
+// Commit returns the transaction's state as the state of commit c. The transaction must not
+// be used afterwards.
 func (tx *Txn) Commit(c engine.Commit) *Snapshot {
 	s := &Snapshot{Commit: c, Schema: tx.base.Schema, nodes: slices.Clone(tx.base.nodes), edges: slices.Clone(tx.base.edges), line: tx.base.line}
 	for i, e := range tx.nodes {
@@ -251,7 +251,7 @@ func (tx *Txn) add(e *edit, r Row) uint32 {
 	return ord
 }
 
-// burn gives out an ordinal that nobody gets.
+// burn consumes an ordinal without giving it to an entity.
 func (tx *Txn) burn(t *Type) {
 	e := tx.edit(t)
 	ord := e.next
@@ -267,7 +267,7 @@ func (tx *Txn) kill(e *edit, ord uint32) {
 	e.live--
 }
 
-// unlist takes an entity that is alive out of the overlays of the indexes.
+// unlist removes a live entity from the overlays of the indexes.
 func (t *Table) unlist(owner *index.Owner, ord uint32) {
 	row := t.rows.Get(ord)
 	if t.keys.Overlay() > 0 {
@@ -289,7 +289,7 @@ func (t *Table) unlist(owner *index.Owner, ord uint32) {
 	}
 }
 
-// claim gives out the next ordinal.
+// claim assigns the next ordinal to the entity with an id.
 func (t *Table) claim(id string) uint32 {
 	if t.sorted {
 		if t.next == 0 || id > t.last {
@@ -302,7 +302,7 @@ func (t *Table) claim(id string) uint32 {
 	return t.next - 1
 }
 
-// differs reports whether a table that began anew holds other entities than before.
+// differs reports whether a table that started anew has other entities than before.
 func (tx *Txn) differs(e *edit) bool {
 	if e.live != e.before.live {
 		return true
@@ -333,7 +333,7 @@ func (tx *Txn) differs(e *edit) bool {
 	return false
 }
 
-// changed reports whether an ordinal's entity is another than before.
+// changed reports whether the entity of an ordinal differs from before.
 func (e *edit) changed(ord uint32) bool {
 	was, is := e.before.Alive(ord), e.Alive(ord)
 	if was != is {
@@ -351,7 +351,7 @@ func (e *edit) changed(ord uint32) bool {
 	return false
 }
 
-// liveEdges lists the edges at a node.
+// liveEdges lists the live edges at a node.
 func liveEdges(edges *Table, a *index.Adjacency, node uint32) []uint32 {
 	var out []uint32
 	base, _ := a.Base(node)

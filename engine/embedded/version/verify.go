@@ -12,15 +12,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Verifier reads states whole, what they share once.
+// Verifier reads whole states, and reads tables that states share only once.
 type Verifier struct {
 	tables map[*Table]bool
 	joined map[[3]*Table]bool
 }
 
-// Verify reads everything in a snapshot and checks it: the rows against the numbers of
-// the table, edges against their ends, and the indexes against the rows. The error joins
-// a *engine.Corrupt for each table with a fault, or is the context's.
+// Verify reads and checks everything in a snapshot: the rows against the numbers of the
+// table, edges against their ends, and the indexes against the rows. The error joins one
+// *engine.Corrupt for each corrupt table, or is the context's.
 func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 	if v.tables == nil {
 		v.tables, v.joined = map[*Table]bool{}, map[[3]*Table]bool{}
@@ -38,7 +38,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 	for _, t := range s.edges {
 		joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
 		if v.joined[joined] || len(faults) > 0 {
-			continue // what is damaged has no ends to speak of
+			continue // the ends of a corrupt table mean nothing
 		}
 		v.joined[joined] = true
 		if err := t.verifyEnds(ctx, s); err != nil {
@@ -51,7 +51,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 	return errors.Join(faults...)
 }
 
-// verifyTick is how many entities go by between two looks at the context.
+// verifyTick is the number of entities between two checks of the context.
 const verifyTick = 1 << 14
 
 func (t *Table) verify(ctx context.Context) (err error) {
@@ -98,7 +98,7 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	return t.verifyTexts(ctx)
 }
 
-// verifyTexts compares the text indexes that there are with ones that are built anew.
+// verifyTexts compares the existing text indexes with the texts of the rows.
 func (t *Table) verifyTexts(ctx context.Context) error {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil
@@ -123,7 +123,7 @@ func (t *Table) indexFault(format string, args ...any) error {
 	return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("%s %s: ", t.Type.Entity, t.Type.Name) + fmt.Sprintf(format, args...)}
 }
 
-// verifyTuples checks that the indexes of tuples find an entity.
+// verifyTuples checks that the tuple indexes find an entity.
 func (t *Table) verifyTuples(ord uint32) error {
 	var src, dst uint32
 	if t.Type.Entity == plan.Edge {
@@ -145,8 +145,8 @@ func (t *Table) verifyTuples(ord uint32) error {
 	return nil
 }
 
-// verifyEnds checks that the edges alive join nodes alive, and that each is listed once at
-// either end.
+// verifyEnds checks that live edges join live nodes, and that each live edge is listed
+// exactly once at each end.
 func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	from, to := s.nodes[t.Type.From], s.nodes[t.Type.To]

@@ -42,7 +42,7 @@ func testSchema(t testing.TB) *Schema {
 	return s
 }
 
-// decode stands for the catalog's decoder: there is one schema.
+// decode returns a decoder that always returns the catalog of the test schema.
 func decode(t testing.TB) Decoder {
 	c := testSchema(t).Catalog
 	return func([]byte) (*catalog.Schema, error) { return c, nil }
@@ -64,8 +64,8 @@ func anyRow(i int) []value.Value {
 	return append(row, value.OfVector([]float32{1, -2}))
 }
 
-// change makes a transaction on an empty snapshot: puts, an update, deletes, and an
-// ordinal that nobody keeps.
+// change returns a transaction on an empty snapshot with puts, an update, deletes, and an
+// ordinal that no entity keeps.
 func change(t testing.TB, s *Schema) *Txn {
 	t.Helper()
 	tx := Begin(NewSnapshot(s, first))
@@ -166,8 +166,8 @@ func TestNoChange(t *testing.T) {
 	}
 }
 
-// TestManifestRoundTrip flushes a snapshot, reads the manifest over it, and adopts the
-// flush for a later state.
+// TestManifestRoundTrip flushes a snapshot, reads back its manifest, and adopts the flush
+// in a later state.
 func TestManifestRoundTrip(t *testing.T) {
 	s := testSchema(t)
 	base := change(t, s).Commit(first)
@@ -265,8 +265,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzApplyOps replays any bytes: they are refused as corrupt, or make a state from
-// which the same operations follow again.
+// FuzzApplyOps replays arbitrary bytes. They are refused with a *engine.Corrupt, or make a
+// state whose operations replay to the same entities.
 func FuzzApplyOps(f *testing.F) {
 	s := testSchema(f)
 	f.Add(change(f, s).AppendOps(nil))

@@ -349,7 +349,8 @@ func (s *scanner) str(rest string) {
 	n++
 	t := Token{Type: String, Value: rest[:n], Pos: s.pos()}
 	if bad {
-		t.Value = strings.ReplaceAll(t.Value, `\`, `/`) // so that Text finds only valid escapes; the length stays the same
+		// Text must find only valid escapes. The length stays the same.
+		t.Value = strings.ReplaceAll(t.Value, `\`, `/`)
 	}
 	s.keep(t)
 	s.advance(s.off + n)

@@ -16,7 +16,7 @@ type Token = lexer.Token
 
 // The kinds of token.
 const (
-	Name     lexer.TokenType = iota + 1 // an identifier that starts with a lower-case letter or _, or a keyword
+	Name     lexer.TokenType = iota + 1 // an identifier that starts with a lower-case letter or _; keywords too
 	TypeName                            // an identifier that starts with an upper-case letter
 	Var                                 // $name, or $_
 	Int                                 // digits with an optional leading -

@@ -31,8 +31,8 @@ type Query struct {
 	Description, Instruction string
 	ParamDocs                []string // by parameter index; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
-	ToolName, Title          string   // of @mcp, or ""
-	Idempotent               *bool    // of @mcp, or nil
+	ToolName, Title          string   // from @mcp, or ""
+	Idempotent               *bool    // from @mcp, or nil
 }
 
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.

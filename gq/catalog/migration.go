@@ -96,7 +96,7 @@ type Step struct {
 	Drop   DropMode `json:"drop,omitempty"`   // only for a dropped type or property
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
 	// From and To are the old and the new text, as a schema writes it, in a change of a type, an
-	// enum, a key, endpoints or an embedding.
+	// enum, a key, endpoints or an embedding. For an added required property, only To is set.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }

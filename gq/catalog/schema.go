@@ -76,8 +76,8 @@ type Embed struct {
 	Model  string `json:"model,omitempty"`
 }
 
-// Cardinality bounds the number of edges of one type for each source node. Max is -1 when there
-// is no upper bound.
+// Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
+// upper bound.
 type Cardinality struct {
 	Min int `json:"min"`
 	Max int `json:"max"`

@@ -3,8 +3,8 @@
 // The layout has four rules:
 //
 //   - A pair of brackets that holds a list or a block is on one line, unless a line break
-//     follows the opening bracket or it does not fit. Otherwise every element has a line of
-//     its own, indented by two spaces; the elements of a list literal fill the lines.
+//     follows the opening bracket or the pair does not fit. Otherwise every element has a
+//     line of its own, indented by two spaces. The elements of a list literal fill the lines.
 //   - There is one blank line between declarations. Elsewhere, one or more blank lines
 //     between two lines become one.
 //   - Each annotation of a query has a line of its own, and the query's brace then has one
@@ -23,8 +23,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Width is the maximum number of code points in a line that has brackets to break. A line
-// without such brackets may be longer.
+// Width is the width of a line in code points. Formatting breaks the brackets on a line that would
+// be longer. A line that has no brackets to break may be longer.
 const Width = 100
 
 // Schema formats a .pg text. If the text does not parse, the result is empty and the list has

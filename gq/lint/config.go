@@ -58,9 +58,9 @@ type Config struct {
 	Levels map[diag.Code]Level
 
 	// Options of single rules; 0 means the default.
-	MaxToolName    int // of L109, in characters
-	MaxDescription int // of L111, in characters
-	TokenBudget    int // of L203, in tokens
+	MaxToolName    int // for L109, in characters
+	MaxDescription int // for L111, in characters
+	TokenBudget    int // for L203, in tokens
 }
 
 // Only returns a configuration that turns off every rule except one.

@@ -46,7 +46,7 @@ type Query struct {
 	Description, Instruction string
 	ParamDocs                []string // by parameter index
 	Expose                   bool
-	ToolName                 string // of @mcp, or ""
+	ToolName                 string // from @mcp, or ""
 	Stored                   bool   // belongs to the catalog; other queries are linted on their own only
 }
 

@@ -16,9 +16,10 @@ type hint struct {
 	help string // the help; see expand for its verbs
 }
 
-// The settings. An error outside all brackets is in the head of a declaration, or between
-// declarations: in queries or in schema. An error of the scanner is in character. The value
-// settings are for a value that the grammar accepts and that must be a literal.
+// The settings. Outside all brackets, the setting is head or decl within the head of a declaration,
+// and queries or schema between declarations. The scanner's errors have the setting character. The
+// value settings are for an expression that the grammar accepts as a value but that is not allowed
+// there.
 const (
 	inQueries    = "queries"
 	inSchema     = "schema"

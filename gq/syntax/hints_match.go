@@ -139,7 +139,7 @@ var matchHints = []hint{
 	{in: inAssigns, text: ": ^null|none|nil", help: "leave the property out of an insert; in an update give it an optional parameter, which may be null"},
 	{in: inBinding + " " + inAssigns, text: ": ^<typename>", help: "a text stands in double quotes: \"%2\""},
 
-	// Values that the grammar accepts where a literal is required.
+	// Expressions that the grammar accepts as a value but that are not allowed there.
 	{in: inMatchValue, text: "^null|none|nil", help: nullForm},
 	{in: inWriteValue, text: "^null|none|nil", help: "leave the property out of an insert; in an update give it an optional parameter, which may be null"},
 	{in: inWhereValue, text: "^null|none|nil", help: "a comparison with null never holds: find the keys with a query first, then write by key"},

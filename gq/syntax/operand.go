@@ -26,7 +26,7 @@ const (
 	ListLiteral
 )
 
-// Literal is a constant.
+// Literal is a literal value.
 type Literal struct {
 	Range
 	Kind  LiteralKind
@@ -43,7 +43,7 @@ type PropRef struct {
 	Var, Prop Token
 }
 
-// AliasRef is a bare name.
+// AliasRef is a bare name. In order it refers to a column.
 type AliasRef struct{ Range }
 
 // Now is a call of now().

@@ -138,7 +138,7 @@ func (*Traversal) clause()  {}
 func (*TextClause) clause() {}
 func (*Filter) clause()     {}
 
-// Projection is a column.
+// Projection is a column of the result, with an optional alias.
 type Projection struct {
 	Range
 	Expr  Operand `parser:"@@"`

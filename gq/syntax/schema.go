@@ -51,7 +51,7 @@ func (*Interface) decl() {}
 func (*Node) decl()      {}
 func (*Edge) decl()      {}
 
-// TypeRef is the name of a type in a list.
+// TypeRef is the name of an interface in an implements clause.
 type TypeRef struct {
 	Range
 	Name Token `parser:"@TypeName"`

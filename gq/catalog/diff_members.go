@@ -194,7 +194,7 @@ func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 type list struct {
 	name  string
 	gone  []Element
-	order []string // the kept constraints in their new order, or nil when their order has not changed
+	order []string // the kept constraints in their new order; nil when it has not changed
 	added []added[Element]
 }
 

@@ -67,7 +67,7 @@ type Property struct {
 	Description string       `json:"description,omitempty"`
 	RenameFrom  string       `json:"rename_from,omitempty"`
 	Embed       *Embed       `json:"embed,omitempty"`
-	Annotations []Annotation `json:"annotations,omitempty"` // those that the language does not interpret
+	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 
 // Embed says that a Vector property is the embedding of a String property.

@@ -180,7 +180,7 @@ func (r *run) targets(all []*directive) map[string][]*target {
 		for i, code := range d.codes {
 			r.in.Meter.Step(1)
 			// All codes of one directive are processed together. A repeated code therefore comes
-			// right after its first naming and is recognized by the last element.
+			// right after its first naming and is recognised by the last element.
 			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
 				t.codes[code] = append(list, naming{d, i})
 			}

@@ -47,7 +47,7 @@ type Query struct {
 	ParamDocs                []string // by parameter index
 	Expose                   bool
 	ToolName                 string // from @mcp, or ""
-	Stored                   bool   // belongs to the catalog; other queries are linted on their own only
+	Stored                   bool   // belongs to the catalog; other queries are linted alone
 }
 
 // Tool returns the name under which the query is exposed as a tool.

@@ -98,7 +98,7 @@ func TestEncode(t *testing.T) {
 }
 
 // TestEncodingStands compares the encoded bytes with a golden file. If they change, the first
-// byte of the encoding must change too, because Decode recognizes the packages of another
+// byte of the encoding must change too, because Decode recognises the packages of another
 // version by it.
 func TestEncodingStands(t *testing.T) {
 	var text strings.Builder

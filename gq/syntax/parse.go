@@ -94,7 +94,7 @@ func (p *parser) full() bool { return len(p.faults) > diag.Most }
 type declaration struct {
 	tokens []Token
 	end    int     // offset of the next declaration
-	stray  []Token // the start of the text between this declaration and the next, if there is any
+	stray  []Token // tokens from the first one between this declaration and the next, or nil
 	deep   bool    // it is nested too deeply to be parsed
 }
 

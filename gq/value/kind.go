@@ -82,9 +82,9 @@ type Type struct {
 	Kind     Kind `json:"kind"`
 	List     bool `json:"list,omitempty"`
 	Nullable bool `json:"nullable,omitempty"`
+	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
 	// The allowed values of an enum, in schema order; nil for every other type.
-	Dim  int      `json:"dim,omitempty"`
-	Enum []string `json:"enum,omitempty"` // allowed values of an enum in schema order; nil for every other type
+	Enum []string `json:"enum,omitempty"`
 }
 
 // Of returns the required scalar type of kind k.

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// thousand is a file of 1,000 queries of ordinary size.
+// thousand returns a file of 1,000 queries of ordinary size.
 func thousand() gq.Source {
 	var b strings.Builder
 	for i := range 1000 {
@@ -36,7 +36,7 @@ query colleagues_%d($name: String @description("Whose colleagues."), $min: I32?,
 	return gq.Source{Name: "thousand.gq", Text: b.String()}
 }
 
-// hundred is a schema of 100 types: those that the queries use, and others.
+// hundred returns a schema of about 100 types, including the ones that the queries use.
 func hundred() gq.Source {
 	var b strings.Builder
 	b.WriteString(check.ExampleSchema)

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestCorpus compiles schemas and queries of several domains as people wrote them for
-// Omnigraph 0.8 to 0.10: they check without a remark, and their plans stay.
+// TestCorpus compiles schemas and queries of several domains, as people wrote them for Omnigraph
+// 0.8 to 0.10. They must compile without diagnostics, and their plans must not change.
 func TestCorpus(t *testing.T) {
 	queries := 0
 	for _, path := range glob(t, "testdata/corpus/*/schema.pg") {

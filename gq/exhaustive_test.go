@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// A sum is an interface that an unexported method without parameters seals.
+// sum is an interface that is sealed by an unexported method without parameters.
 type sum struct {
 	name    string // package.Interface
 	members []string
 }
 
-// partial names the functions whose switch over a sum is about some of its members
-// only, and says why that is right.
+// partial lists the functions whose switch over a sum handles only some of its members, with the
+// reason why that is correct.
 var partial = map[string]string{
 	"check.(checker).aggregate": "an aggregate of a constant is refused",
 	"check.descending":          "relevance alone is best first",
@@ -26,8 +26,8 @@ var partial = map[string]string{
 	"check.constant":            "literals and parameters alone are constant",
 }
 
-// TestSwitches: a type switch over a sum has a case for each of its members. One with a
-// default, or that is listed as partial, need not.
+// TestSwitches checks that a type switch over a sum has a case for each member. Switches with a
+// default, and those listed in partial, are exempt.
 func TestSwitches(t *testing.T) {
 	packages := []string{"syntax", "plan", "catalog", "check", "format", "lint"}
 	files := map[string][]*ast.File{}
@@ -102,9 +102,9 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// sumsOf finds the sums of a package with their members.
+// sumsOf finds the sums of a package and their members.
 func sumsOf(pkg string, files []*ast.File) []*sum {
-	seals := map[string]string{} // interface by its sealing method
+	seals := map[string]string{} // sealing method to interface
 	methods := map[string][]string{}
 	for _, f := range files {
 		for _, d := range f.Decls {
@@ -139,7 +139,7 @@ func sumsOf(pkg string, files []*ast.File) []*sum {
 	return out
 }
 
-// spelling writes a type as package.Name, with a star for a pointer.
+// spelling formats a type as package.Name, with a star for a pointer.
 func spelling(pkg string, e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -163,7 +163,7 @@ func casesOf(pkg string, sw *ast.TypeSwitchStmt) (cases []string, hasDefault boo
 	return cases, hasDefault
 }
 
-// sumOf returns the sum that all cases are members of, or nil.
+// sumOf returns the sum that has all cases as members, or nil.
 func sumOf(sums map[string]*sum, cases []string) *sum {
 	var s *sum
 	for _, c := range cases {

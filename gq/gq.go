@@ -1,5 +1,5 @@
-// Package gq compiles graph schemas (.pg) and stored queries (.gq): it is the front
-// door of the packages below it.
+// Package gq compiles graph schemas (.pg) and stored queries (.gq). It is the entry point to the
+// packages below it.
 package gq
 
 import (
@@ -17,26 +17,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Source is a text with the name that diagnostics call it by.
+// Source is a text and the name that diagnostics use for it.
 type Source struct{ Name, Text string }
 
-// Query is a checked query with what its source says about it.
+// Query is a checked query with its source and the contents of its annotations.
 type Query struct {
 	Plan *plan.Query
-	Info *check.Info // where its parameters and variables stand
+	Info *check.Info // the positions of its parameters and variables
 	File string
 	Span diag.Span
 	Text string // source of this query alone
 
 	Description, Instruction string
-	ParamDocs                []string // by parameter, "" without a @description
+	ParamDocs                []string // by parameter index; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
-	ToolName, Title          string   // of @mcp, or ""
-	Idempotent               *bool    // of @mcp, or nil
+	ToolName, Title          string   // from @mcp, or ""
+	Idempotent               *bool    // from @mcp, or nil
 }
 
-// CompileSchema parses and resolves a schema. The schema is nil when the list has
-// errors.
+// CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, diag.List) { return compileSchema(nil, src) }
 
 func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
@@ -51,8 +50,8 @@ func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	return s, faults
 }
 
-// CompileQueries parses and checks the queries of a graph, in source order. Queries
-// with errors are left out, and all errors of all sources are listed, sorted by file
+// CompileQueries parses and checks the queries of a graph and returns them in source order,
+// without the queries that have errors. The list has the errors of all sources, sorted by file
 // and position.
 func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, diag.List) {
 	return compileQueries(nil, s, sources)
@@ -85,16 +84,17 @@ func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Quer
 }
 
 type checkedQuery struct {
-	query  *Query // nil for one with errors
+	query  *Query // nil if the query has errors
 	faults diag.List
 }
 
-// batch is how many queries are checked in one go: enough that handing them out costs
-// nothing beside checking them.
+// batch is the number of queries that one goroutine checks at a time. It is large enough to make
+// the cost of scheduling negligible.
 const batch = 32
 
-// checkEach checks queries, several batches at a time, and returns what came of each.
-// With a meter it stays on its goroutine: the meter is for one.
+// checkEach checks queries, several batches concurrently, and returns the result for each query.
+// With a meter, it checks everything on the calling goroutine, because a meter is not safe for
+// concurrent use.
 func checkEach(m *work.Meter, s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
 	out := make([]checkedQuery, len(queries))
 	var g errgroup.Group
@@ -129,7 +129,7 @@ func duplicateQuery(name string, at, first diag.Span) diag.Diagnostic {
 	}
 }
 
-// describe collects what the annotations of a query say.
+// describe collects the contents of a query's annotations.
 func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Query {
 	at := q.Span()
 	d := &Query{

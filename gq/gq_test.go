@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// TestCodeExamples runs the example of every documented code: it yields that code,
-// and nothing else.
+// TestCodeExamples compiles the example of every documented code. It must yield that code and no
+// other diagnostic.
 func TestCodeExamples(t *testing.T) {
 	s, faults := gq.CompileSchema(gq.Source{Name: "example.pg", Text: check.ExampleSchema})
 	if faults != nil {

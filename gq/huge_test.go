@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// TestHuge compiles 100,000 queries that are fine, and as many with a fault each: those
-// are listed up to a limit, and the list says so.
+// TestHuge compiles 100,000 valid queries, and as many queries with one error each. The errors
+// are listed up to a limit, and the list says that it is cut.
 func TestHuge(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("100,000 queries")
@@ -42,7 +42,7 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// TestLongNames: a name of any length is compared with others in no time.
+// TestLongNames checks that comparing a very long name with others takes no noticeable time.
 func TestLongNames(t *testing.T) {
 	long := "N" + strings.Repeat("a", 300_000)
 	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: "node " + long + " { x: String }"})
@@ -55,8 +55,8 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestOrder: the diagnostics and the queries come in source order, however many
-// goroutines check them.
+// TestOrder checks that the diagnostics and queries are in source order, however many goroutines
+// check them.
 func TestOrder(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {

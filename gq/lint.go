@@ -12,29 +12,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// Catalog is what Lint looks at.
+// Catalog is the input of Lint.
 type Catalog struct {
 	Schema  Source
 	Queries []Source
 
-	// Selected maps the names of the stored queries to their sources; other queries
-	// are none, and are linted by themselves only. Nil when all are stored queries.
+	// Selected maps the name of each stored query to the name of its source. Other queries are
+	// not stored and are linted on their own only. If Selected is nil, all queries are stored.
 	Selected map[string]string
 
-	// Whole says that no source of the catalog is missing: rules across files run only
-	// then.
+	// Whole says that no source of the catalog is missing. Rules across files run only if it is
+	// set.
 	Whole bool
 
-	// Measure returns the size in bytes of each exposed query in tools/list, by query
-	// name. It is called for a whole catalog without errors; without it no size is
-	// judged.
+	// Measure returns the size in bytes of each exposed query in tools/list, by query name. Lint
+	// calls it for a whole catalog without errors. If it is nil, the size rule has nothing to
+	// report.
 	Measure func(*catalog.Schema, []*Query) map[string]int
 
 	Config lint.Config
 }
 
-// Lint compiles the sources and applies the lint rules to what has no errors. The
-// report holds the faults of compiling too; with errors in the schema, nothing else.
+// Lint compiles the sources and applies the lint rules to the queries without errors. The report
+// includes the compiler's diagnostics. If the schema has errors, it contains only those.
 func Lint(c Catalog) *lint.Report {
 	tree, faults := syntax.ParseSchema(c.Schema.Name, c.Schema.Text)
 	schema, more := resolve.Schema(tree)
@@ -71,8 +71,8 @@ func Lint(c Catalog) *lint.Report {
 	return lint.Run(in)
 }
 
-// duplicates reports names declared twice in a file, and unless a rule across files
-// does, in several.
+// duplicates reports names that are declared twice in one file. Unless whole is set, it also
+// reports names that are declared in several files; for a whole catalog a lint rule does that.
 func duplicates(files []*syntax.File, whole bool) diag.List {
 	var list diag.List
 	first := map[string]diag.Span{}
@@ -97,9 +97,9 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// SameMeaning reports whether a source and its text after a change compile to the
-// same: queries to the same plans and descriptions, a schema to the same digest. A
-// source whose name ends in .pg is a schema.
+// SameMeaning reports whether a source and its changed text compile to the same result: queries
+// to the same plans and descriptions, a schema to the same digest. A source whose name ends in
+// .pg is a schema.
 func SameMeaning(schema, src Source, after string) bool {
 	changed := Source{Name: src.Name, Text: after}
 	if strings.HasSuffix(src.Name, ".pg") {

@@ -16,12 +16,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// production is a production of a grammar, called as its node in the tree is.
+// production is a production of a grammar. Its name is that of its node type in the tree.
 type production struct {
 	name   string
-	good   []string    // texts that hold it and compile
-	broken []string    // texts that break inside it: each yields one parse fault
-	wrong  []wrongText // texts that hold it, parse, and do not check
+	good   []string    // texts that contain it and compile
+	broken []string    // texts with a syntax error inside it; each yields one parse error
+	wrong  []wrongText // texts that contain it and parse, but fail the checks
 }
 
 type wrongText struct {
@@ -29,7 +29,7 @@ type wrongText struct {
 	text string
 }
 
-// Queries of the table are about this schema.
+// The queries in the table use this schema.
 const productionSchema = `
 interface Named { name: String }
 node Person implements Named { email: String @key age: I32? tags: [String]? face: Vector(3)? bio: String? limit: I32? }
@@ -163,8 +163,8 @@ var schemaProductions = []production{
 		[]wrongText{{"S18", `node A @rename_from("a", "b") { }`}, {"S16", `node A { t: String x: Vector(2) @embed("t", mode="m") }`}}},
 }
 
-// noWrong are the productions that mean nothing a checker could refuse: what they hold
-// is kept as it stands.
+// noWrong lists the productions that cannot fail the checks, because their contents are kept
+// without interpretation.
 var noWrong = map[string]bool{"Doc": true, "QueryAnnotation": true, "MCPArg": true}
 
 func TestProductions(t *testing.T) {
@@ -210,7 +210,7 @@ func TestProductions(t *testing.T) {
 
 type grammar struct {
 	file    string
-	meaning func(text string) string // of what compiles
+	meaning func(text string) string // of a text that compiles
 	parse   func(text string) (any, diag.List)
 	check   func(text string) diag.List
 }
@@ -248,7 +248,8 @@ func (g grammar) test(t *testing.T, p production) {
 	}
 }
 
-// format wants the formatted text to mean the same, and to be its own formatting.
+// format checks that the formatted text has the same meaning and that formatting it again does
+// not change it.
 func (g grammar) format(t *testing.T, text string) {
 	once, faults := gq.Format(gq.Source{Name: g.file, Text: text})
 	if faults != nil {
@@ -287,7 +288,7 @@ func holds(v reflect.Value, name string) bool {
 	return false
 }
 
-// TestEveryProduction: the tables name every type of node that the trees are made of.
+// TestEveryProduction checks that the tables cover every node type of the trees.
 func TestEveryProduction(t *testing.T) {
 	listed := map[string]bool{}
 	for _, table := range [][]production{schemaProductions, queryProductions} {

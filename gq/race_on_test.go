@@ -2,6 +2,6 @@
 
 package gq_test
 
-// raced says that the race detector runs, with which tens of megabytes take minutes
-// and gigabytes.
+// raced is true if the race detector is on. It makes texts of tens of megabytes take minutes,
+// and gigabytes of memory.
 const raced = true

@@ -14,9 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// A want comment says which diagnostic its line yields, or with want-1 the line
-// before: // want T6 "regular expression". Each diagnostic must be wanted, and the
-// other way round.
+// wantComment matches the comment that states the expected diagnostic of its line: // want T6
+// "regular expression". With want-1 it states the expected diagnostic of the line before. There
+// must be no other diagnostics.
 var wantComment = regexp.MustCompile(`// want(-\d+)? ([A-Z]\d+) "((?:[^"\\]|\\.)*)"`)
 
 type want struct {
@@ -66,7 +66,7 @@ func checkWants(t *testing.T, text string, got diag.List) {
 	}
 }
 
-// checkSpan recounts the line and column of a span from its offsets.
+// checkSpan recomputes the line and column of a span from its offsets.
 func checkSpan(t *testing.T, text string, d diag.Diagnostic) {
 	t.Helper()
 	for _, p := range []diag.Pos{d.Span.Start, d.Span.End} {

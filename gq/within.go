@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// The functions of this file are for the texts of strangers. Each stays on its
-// goroutine, ends within milliseconds after its context, and then returns the
-// context's error. A text that has more parts than the limits allow is a *work.TooMany.
+// The functions of this file are for untrusted texts. Each runs on the calling goroutine. It
+// stops within milliseconds after its context ends and then returns the context's error. If a
+// text has more parts than the limits allow, the error is a *work.TooMany.
 
 // CompileSchemaWithin is [CompileSchema] within a context and limits.
 func CompileSchemaWithin(ctx context.Context, limits work.Limits, src Source) (s *catalog.Schema, faults diag.List, err error) {
@@ -42,9 +42,9 @@ func FormatWithin(ctx context.Context, limits work.Limits, src Source) (text str
 	return text, faults, nil
 }
 
-// LintQueriesWithin compiles a source against a schema and applies the lint rules for
-// single queries, within a context and limits. It returns the queries without errors,
-// as [CompileQueries] does, and a report that holds the faults of compiling too.
+// LintQueriesWithin compiles a source against a schema and applies the lint rules for single
+// queries, within a context and limits. It returns the queries without errors, as
+// [CompileQueries] does, and a report that includes the compiler's diagnostics.
 func LintQueriesWithin(ctx context.Context, limits work.Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
 	defer work.Catch(&err)
 	m := work.New(ctx, limits)

@@ -19,14 +19,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// bound is the size of the texts here, that of the largest text that a server takes.
+// bound is the size of the largest text that a server accepts, in bytes. The tests use texts of
+// this size.
 const bound = 1 << 20
 
-// strangers are limits as a server has them.
+// strangers are the limits that a server sets.
 var strangers = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
 
-// fill repeats an item between a head and a tail until the text has about n bytes. In
-// the item # stands for the number of the copy, and ^ for the next one.
+// fill repeats an item between a head and a tail until the text has about n bytes. In the item,
+// # stands for the number of the copy and ^ for the next number.
 func fill(n int, head, item, tail string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -36,14 +37,14 @@ func fill(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// clauses is a read whose match repeats clauses.
+// clauses returns a read whose match repeats a clause.
 func clauses(item string) func(int) string {
 	return func(n int) string {
 		return fill(n, "query q($q: I32?) { match { $p: Person ", item, " } return { $p } }")
 	}
 }
 
-// long is a kind of text that takes long, by its size.
+// long is a kind of text that takes long to process, as a function of its size.
 type long struct {
 	name string
 	text func(n int) string
@@ -131,8 +132,8 @@ var longSchemas = []long{
 	{"unknown ends", func(n int) string { return fill(n, "node N{x:String}", "edge E#:M->M", "") }},
 }
 
-// largest returns the text at a size, or at a smaller one where it has no more parts than
-// a text may have.
+// largest returns the text at the given size. If that text has more parts than the limits allow,
+// it returns a smaller one that does not.
 func (l long) largest(t testing.TB, compile func(context.Context, string) error, size int) string {
 	for ; size > 0; size = size * 7 / 8 {
 		text := l.text(size)
@@ -148,7 +149,7 @@ func (l long) largest(t testing.TB, compile func(context.Context, string) error,
 	return ""
 }
 
-// phases are the ways to work on a text of a stranger, "queries" or "schema".
+// phases lists the ways to process an untrusted text of each kind, "queries" or "schema".
 func phases(t testing.TB) map[string]map[string]func(context.Context, string) error {
 	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
 	if faults != nil {
@@ -182,13 +183,13 @@ func phases(t testing.TB) map[string]map[string]func(context.Context, string) er
 	}
 }
 
-// watched is a context that notes the longest time between two looks at it.
+// watched is a context that records the longest time between two calls of its Err method.
 type watched struct {
 	context.Context
 	last    time.Time
 	looks   int
 	longest time.Duration
-	after   int // looks after which it has ended; 0 for never
+	after   int // the context ends after this many calls; 0 for never
 }
 
 func (w *watched) Err() error {
@@ -202,15 +203,15 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// TestEveryPhaseLooks: no phase works long on any kind of text without a look at its
-// context, and each ends with it.
+// TestEveryPhaseLooks checks that no phase runs long on any kind of text without checking its
+// context, and that each phase stops when the context ends.
 func TestEveryPhaseLooks(t *testing.T) {
 	size := bound / 16
 	if testing.Short() || raced {
 		size = bound / 64
 	}
-	// A look is due every few milliseconds. The rest is for the collector, and for a
-	// machine that runs other tests.
+	// A phase must check its context every few milliseconds. The rest allows for the garbage
+	// collector and for other tests on the machine.
 	const most = 2 * time.Second
 	old := debug.SetGCPercent(400)
 	defer debug.SetGCPercent(old)
@@ -234,7 +235,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 					t.Errorf("%s, %s: %v passed between two looks at the context, wanted at most %v", l.name, phase, w.longest, most)
 				}
 				if w.looks < 3 {
-					continue // it takes no time at all
+					continue // the phase is too short to be interrupted
 				}
 				for _, part := range []int{4, 2} {
 					if err := run(&watched{Context: context.Background(), last: clock.Now(), after: w.looks / part}, text); !errors.Is(err, context.Canceled) {
@@ -246,7 +247,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 	}
 }
 
-// TestTooMany: what has more parts than a server takes is refused.
+// TestTooMany checks that a text with more parts than a server allows is refused.
 func TestTooMany(t *testing.T) {
 	run := phases(t)["queries"]["compile"]
 	tests := []struct{ name, text, what string }{
@@ -265,8 +266,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestDirectivesAndFindings: the time to silence findings does not grow with the product
-// of the directives and the findings, which would take half a minute here.
+// TestDirectivesAndFindings checks that the time to silence findings does not grow with the
+// product of the directives and the findings. That would take half a minute here.
 func TestDirectivesAndFindings(t *testing.T) {
 	text := ""
 	for _, l := range longQueries {
@@ -286,7 +287,8 @@ func TestDirectivesAndFindings(t *testing.T) {
 	}
 }
 
-// TestSame: within limits a text compiles, lints and formats to the same as without.
+// TestSame checks that a text compiles, lints and formats to the same result within limits as
+// without.
 func TestSame(t *testing.T) {
 	s, _ := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
 	for _, l := range longQueries {
@@ -308,17 +310,18 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// memoryPerByte is how many bytes the server takes from its budget for each byte of a text.
+// memoryPerByte is the number of bytes that the server reserves from its budget for each byte of
+// a text.
 const memoryPerByte = 320
 
-// TestMemoryPerByte measures the most memory that compiling and linting has at once.
+// TestMemoryPerByte measures the peak memory of compiling and linting.
 func TestMemoryPerByte(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("large texts, and a collector that runs all the time")
 	}
 	old := debug.SetGCPercent(10)
 	defer debug.SetGCPercent(old)
-	// Of the texts above these take the most for each byte.
+	// Of the texts above, these take the most memory for each byte.
 	most := []string{"queries", "inline conditions", "parameters", "annotations", "assignments", "a list", "deep lists", "types", "enum values"}
 	for _, l := range append(longQueries[:len(longQueries):len(longQueries)], longSchemas...) {
 		if !slices.Contains(most, l.name) {

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// checkApplied takes the steps of a migration and wants to arrive at the schema that it
-// leads to.
+// checkApplied applies the steps of a migration to from and fails the test unless the result is
+// the schema to.
 func checkApplied(t *testing.T, from, to *catalog.Schema, m *catalog.Migration) {
 	t.Helper()
 	got, err := apply(from, m)
@@ -22,8 +22,8 @@ func checkApplied(t *testing.T, from, to *catalog.Schema, m *catalog.Migration) 
 	}
 }
 
-// apply is written against the meaning of the steps alone: it knows nothing of how they
-// were found.
+// apply carries out each step by its documented meaning alone. It shares no code with Diff,
+// which found the steps.
 func apply(from *catalog.Schema, m *catalog.Migration) (*catalog.Schema, error) {
 	s, err := catalog.Decode(catalog.Encode(from))
 	if err != nil {
@@ -66,7 +66,7 @@ func insert[T any](list []T, at int, x T) ([]T, error) {
 	return slices.Insert(list, at, x), nil
 }
 
-// remove takes the last one called name away.
+// remove deletes the last element called name.
 func remove[T any](list []T, name string, of func(T) string) ([]T, error) {
 	for i := len(list) - 1; i >= 0; i-- {
 		if of(list[i]) == name {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Diff finds the steps from one schema to another. It is empty when the digests are
-// equal; otherwise the steps in their order turn the old schema into the new one, if
-// all are supported.
+// Diff returns the steps from one schema to another. There are none when the digests are equal.
+// Otherwise, if every step is supported, applying the steps in their order turns the old schema
+// into the new one.
 //
-// A type or property whose name is gone is dropped, unless the new schema renames it
-// with @rename_from. The mark has no effect where the old schema has the new name
-// already, so that it may stay after the migration.
+// A type or property whose name has disappeared is dropped, unless the new schema renames it
+// with @rename_from. The annotation has no effect when the old schema already has the new name,
+// so it may stay in the source after the migration.
 func Diff(from, to *Schema) *Migration {
 	d := &differ{m: &Migration{}, renamed: map[string]string{}}
 	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
@@ -56,16 +56,16 @@ func Diff(from, to *Schema) *Migration {
 
 type differ struct {
 	m       *Migration
-	renamed map[string]string // new names of the nodes that are kept, by the old ones
+	renamed map[string]string // old name to new name, for the nodes that both schemas have
 }
 
 func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
 
-// naming is how a type or property is called: its name, the name to find it by, and
-// the name that it had.
+// naming holds the names of a type or property: its name, the key to match it by, and the old
+// name that its @rename_from gives.
 type naming struct{ name, key, was string }
 
-// pairing says what became of the members of a list.
+// pairing lists the members of a list that disappeared, stayed and were added.
 type pairing[T any] struct {
 	gone  []T
 	kept  []match[T] // in the new order
@@ -74,17 +74,17 @@ type pairing[T any] struct {
 
 type match[T any] struct {
 	old, new T
-	place    int // in the old list
+	place    int // index in the old list
 	name     string
 }
 
 type added[T any] struct {
 	item T
-	at   int // place in the new list
+	at   int // index in the new list
 }
 
-// order returns the names of what is kept in the new order, or nil when the order is
-// the old one.
+// order returns the names of the kept members in the new order. It returns nil when their order
+// has not changed.
 func (p pairing[T]) order() []string {
 	if slices.IsSortedFunc(p.kept, func(a, b match[T]) int { return a.place - b.place }) {
 		return nil
@@ -96,8 +96,9 @@ func (p pairing[T]) order() []string {
 	return names
 }
 
-// pair finds which members of two lists are the same one, by name or by what the new
-// one says that it was called. typ is the type that they are properties of, if they are.
+// pair finds the members that two lists have in common, by their names or by the old name that
+// the new member gives in @rename_from. If the members are properties, typ is the name of their
+// type.
 func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, typ ...string) pairing[T] {
 	var out pairing[T]
 	old := make(map[string]int, len(from))
@@ -142,7 +143,7 @@ func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, ty
 	return out
 }
 
-// reorder adds a step when there is an order.
+// reorder adds a Reorder step, unless order is nil.
 func (d *differ) reorder(s Step, order []string) {
 	if order != nil {
 		s.Code, s.Order = Reorder, order
@@ -150,7 +151,7 @@ func (d *differ) reorder(s Step, order []string) {
 	}
 }
 
-// interfaces hold no data: what changed is replaced.
+// interfaces compares interfaces. They hold no data, so a changed interface is simply replaced.
 func (d *differ) interfaces(from, to []*Interface) {
 	p := pair(d, InterfaceType, from, to, func(i *Interface) naming { return naming{i.Name, i.Name, ""} })
 	for _, i := range p.gone {
@@ -180,8 +181,9 @@ func sameNotes(a, b Notes) bool {
 
 func propertyNotes(p *Property) Notes { return Notes{p.Description, p.RenameFrom, p.Annotations} }
 
-// notes adds a step when what is written about a type or property changed. renamed is
-// the old name when it was renamed by mark: the rename writes the mark.
+// notes adds a step when the notes on a type or property changed. renamed is the old name if an
+// @rename_from annotation renamed it, and empty otherwise. The rename step itself records that
+// annotation, so notes does not report it a second time.
 func (d *differ) notes(s Step, from, to Notes, renamed string) {
 	if renamed != "" {
 		from.RenameFrom = renamed
@@ -261,7 +263,7 @@ func cards(c *Cardinality) []Cardinality {
 	return []Cardinality{*c}
 }
 
-// String spells the bounds as a schema does.
+// String formats the bounds as a schema writes them.
 func (c Cardinality) String() string {
 	if c.Max < 0 {
 		return fmt.Sprintf("@card(%d..)", c.Min)
@@ -269,7 +271,7 @@ func (c Cardinality) String() string {
 	return "@card(" + strconv.Itoa(c.Min) + ".." + strconv.Itoa(c.Max) + ")"
 }
 
-// key reports a change of the key. Its members are sorted by name, and an id lists
+// key adds a step when the key changed. The members of a key are sorted by name, and an id lists
 // their values in that order.
 func (d *differ) key(s Step, from, to []string) {
 	if slices.Equal(from, to) {

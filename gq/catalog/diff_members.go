@@ -10,11 +10,11 @@ import (
 // propertyPairing is the pairing of the properties of a type.
 type propertyPairing struct {
 	pairing[*Property]
-	renamed map[string]string // new names by the old ones, of those that are renamed
-	key     []string          // members of the key, by their new names
+	renamed map[string]string // old name to new name, for the renamed properties
+	key     []string          // names of the members of the key, after the renames
 }
 
-// pairProperties finds what became of the properties of a type, and renames them.
+// pairProperties pairs the properties of a type and adds a step for each renamed one.
 func (d *differ) pairProperties(at Step, from, to []*Property) propertyPairing {
 	p := propertyPairing{renamed: map[string]string{}}
 	p.pairing = pair(d, at.Kind, from, to, func(p *Property) naming { return naming{p.Name, p.Name, p.RenameFrom} }, at.Type)
@@ -29,7 +29,7 @@ func (d *differ) pairProperties(at Step, from, to []*Property) propertyPairing {
 	return p
 }
 
-// properties drops, reorders, adds and changes the properties of a type.
+// properties adds the steps that drop, reorder, add and change the properties of a type.
 func (d *differ) properties(at Step, p propertyPairing) {
 	for _, prop := range p.gone {
 		s := at
@@ -61,8 +61,8 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	}
 }
 
-// propertyType compares types. A member of the key may become a wider integer, whose text
-// is the same.
+// propertyType compares the types of a property. A member of the key may only become a wider
+// integer: its text in the ids stays the same.
 func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) {
 	to := now.Type
 	unsupported := func(code StepCode, reason string) {
@@ -91,8 +91,9 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 	}
 }
 
-// Widens reports whether every value of one type is a value of another one, numerically:
-// I32 of I64 and F64, U32 of I64, U64 and F64, F32 of F64, and lists of them.
+// Widens reports whether every value of the type from is numerically a value of a wider type to:
+// I32 widens to I64 and F64; U32 to I64, U64 and F64; F32 to F64; and a list widens as its
+// elements do.
 func Widens(from, to value.Type) bool {
 	if from.List != to.List {
 		return false
@@ -142,7 +143,7 @@ func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, stri
 	}
 }
 
-// embed compares embeddings. Vectors that one model made mean nothing to another.
+// embed compares embeddings. Vectors of one model cannot be compared with those of another.
 func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
 	if from != nil {
 		from = &Embed{renamedTo(from.Source, renamed), from.Model}
@@ -189,15 +190,15 @@ func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 	return out
 }
 
-// list is what became of the constraints of one kind.
+// list pairs the constraints of one kind.
 type list struct {
 	name  string
 	gone  []Element
-	order []string // of what is kept, when it changed
+	order []string // the kept constraints in their new order; nil when it has not changed
 	added []added[Element]
 }
 
-// listOf compares constraints as they are spelled. The same one may stand twice.
+// listOf compares constraints by their text. A list may contain the same text twice.
 func listOf[E Element](name string, from, to []E) list {
 	l := list{name: name}
 	places := map[string][]int{}
@@ -218,7 +219,8 @@ func listOf[E Element](name string, from, to []E) list {
 		sorted = sorted && left[0] > last
 		last = left[0]
 	}
-	// Of what stood twice and stands once, the later one is gone.
+	// If the old list has a constraint more often than the new one, its last occurrences are
+	// gone.
 	for i, e := range from {
 		if slices.Contains(places[spell(e)], i) {
 			l.gone = append(l.gone, e)

@@ -12,17 +12,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// model is a schema that can be edited at random; its text is always valid.
+// model is a schema that can be edited at random. Its text is always valid.
 type model struct {
 	interfaces []modelType
 	nodes      []modelType
 	edges      []modelType
-	fresh      int // of names that were never used
+	fresh      int // number of fresh names given out
 }
 
 type modelType struct {
 	name, was, note string
-	from, to        int // indexes of nodes, of an edge
+	from, to        int // indexes into nodes; only for an edge
 	card            string
 	implements      []string
 	props           []modelProp
@@ -38,7 +38,7 @@ type modelProp struct {
 	embed           string
 }
 
-// modelConstraint stands on a property or two; text has %s for them.
+// modelConstraint constrains one or two properties. text has a %s for each.
 type modelConstraint struct {
 	text  string
 	props []string
@@ -214,7 +214,7 @@ func (m *model) constrain(r *rand.Rand, t *modelType, node bool) {
 	t.body = append(t.body, c)
 }
 
-// edit changes something; most edits can be migrated.
+// edit makes one random change. Most changes can be migrated.
 func (m *model) edit(r *rand.Rand) {
 	lists := []*[]modelType{&m.nodes, &m.nodes, &m.edges}
 	list := pick(r, lists)
@@ -239,7 +239,7 @@ func (m *model) edit(r *rand.Rand) {
 			i := r.IntN(len(m.edges))
 			m.edges = slices.Delete(m.edges, i, i+1)
 		}
-	case 5: // the last node goes, if no edge needs it
+	case 5: // drop the last node, unless an edge needs it
 		last := len(m.nodes) - 1
 		if last > 0 && !slices.ContainsFunc(m.edges, func(e modelType) bool { return e.from == last || e.to == last }) {
 			m.nodes = m.nodes[:last]
@@ -313,7 +313,7 @@ func (m *model) editProp(r *rand.Rand, t *modelType, i int) {
 		if p.enum != nil {
 			r.Shuffle(len(p.enum), func(i, j int) { p.enum[i], p.enum[j] = p.enum[j], p.enum[i] })
 		}
-	case 5: // dropped, with what stands on it
+	case 5: // drop the property and its constraints
 		name := p.name
 		if t.key == name || slices.ContainsFunc(t.props, func(p modelProp) bool { return p.embed == name }) {
 			return
@@ -346,8 +346,8 @@ func buildModel(t *testing.T, m *model) *catalog.Schema {
 	return s
 }
 
-// TestDiffRandom: the steps between two schemas lead from one to the other, whenever
-// all are supported, and there are none from a schema to itself.
+// TestDiffRandom checks that the steps between two schemas lead from one to the other whenever
+// all of them are supported, and that Diff of a schema and itself has no steps.
 func TestDiffRandom(t *testing.T) {
 	supported, steps := 0, 0
 	const rounds = 1500

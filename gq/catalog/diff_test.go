@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestDiff compares pairs of schemas: old.pg and new.pg of each folder, with the
-// migration beside them.
+// TestDiff compares the schemas old.pg and new.pg of each folder with the folder's golden
+// migration.
 func TestDiff(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/diff/*")
 	if err != nil || len(dirs) == 0 {
@@ -52,7 +52,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// stepCodes reads the declared codes from the source.
+// stepCodes reads the declared step codes from the source.
 func stepCodes(t *testing.T) []catalog.StepCode {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "migration.go", nil, parser.SkipObjectResolution)
@@ -99,7 +99,7 @@ func TestDestructive(t *testing.T) {
 	}
 }
 
-// TestVerifies: only constraints look at what is stored.
+// TestVerifies checks that only constraints have to be verified against stored data.
 func TestVerifies(t *testing.T) {
 	m := catalog.Diff(build(t, "node A { x: String y: I32? }"), build(t, "node A { x: String y: I32? z: I32? @unique(x) @index(y) @range(y, 0..) }"))
 	var got []string

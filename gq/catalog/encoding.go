@@ -11,8 +11,9 @@ import (
 
 // encodingVersion numbers the layout of an encoded schema.
 //
-// Version 1 is a JSON object {"version": 1, "schema": …} of the schema's fields under
-// their JSON names; the ends of a range are decimal strings beside the kind of number.
+// Version 1 is a JSON object {"version": 1, "schema": …} with the schema's fields under their
+// JSON names. The ends of a range are decimal strings; the kind of number is a member of its
+// own.
 const encodingVersion = 1
 
 type envelope struct {
@@ -20,7 +21,7 @@ type envelope struct {
 	Schema  *Schema `json:"schema"`
 }
 
-// Encode writes a schema for Decode. Equal schemas have equal encodings.
+// Encode encodes a schema for Decode. Equal schemas have equal encodings.
 func Encode(s *Schema) []byte {
 	b, err := json.Marshal(envelope{encodingVersion, s})
 	if err != nil {
@@ -29,15 +30,15 @@ func Encode(s *Schema) []byte {
 	return b
 }
 
-// VersionError says that an encoding is of a version that this program does not know.
+// VersionError reports an encoding whose version this program does not know.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("schema encoding version %d is unknown; this program reads version %d", e.Version, encodingVersion)
 }
 
-// Decode reads what Encode wrote. The error is a *VersionError when a newer program
-// wrote it.
+// Decode decodes the output of Encode. The error is a *VersionError when the encoding has
+// another version.
 func Decode(b []byte) (*Schema, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -62,8 +63,8 @@ func Decode(b []byte) (*Schema, error) {
 	return env.Schema, nil
 }
 
-// Digest identifies a schema, whatever the layout and comments of its source:
-// sha256: and the hash of its encoding in hex.
+// Digest identifies a schema independently of the layout and comments of its source. It is
+// "sha256:" and the hash of the encoding in hex.
 func Digest(s *Schema) string {
 	sum := sha256.Sum256(Encode(s))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -76,7 +77,7 @@ type rangeJSON struct {
 	Max      *string `json:"max,omitempty"`
 }
 
-// MarshalJSON writes the ends as decimal strings, which lose nothing.
+// MarshalJSON writes the ends as decimal strings, so that no precision is lost.
 func (r Range) MarshalJSON() ([]byte, error) {
 	j := rangeJSON{Property: r.Property}
 	for _, end := range []struct {
@@ -91,7 +92,7 @@ func (r Range) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (r *Range) UnmarshalJSON(b []byte) error {
 	var j rangeJSON
 	if err := json.Unmarshal(b, &j); err != nil {

@@ -37,8 +37,8 @@ func graphText(t *testing.T) string {
 	return string(b)
 }
 
-// TestDecode: the encoding keeps everything. The golden file is what version 1 looks
-// like; stores hold it, so a difference needs a new version.
+// TestDecode checks that a decoded schema equals the encoded one. The golden file holds version
+// 1 of the encoding. Stores hold it too, so a change needs a new version.
 func TestDecode(t *testing.T) {
 	s := build(t, graphText(t))
 	enc := catalog.Encode(s)
@@ -137,7 +137,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestInheritedKey: an interface may bring the key along.
+// TestInheritedKey checks that a node type can inherit its key from an interface.
 func TestInheritedKey(t *testing.T) {
 	s := build(t, "interface Keyed { slug: String @key @index }\nnode A implements Keyed { x: I32 }\nnode B implements Keyed { slug: String x: I32 @index @key }")
 	if diff := cmp.Diff([]string{"slug"}, s.Node("A").Key); diff != "" {

@@ -1,4 +1,4 @@
 package catalog
 
-// Spell writes an element as a schema does.
+// Spell formats an element as a schema writes it.
 var Spell = spell

@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// FuzzBuild: whatever parses as a schema is reported or built; what is built can be
-// encoded and read back, needs no migration to itself, and every migration to it and
-// from it that is supported leads there.
+// FuzzBuild checks that every text that parses as a schema is either reported or built. A built
+// schema can be encoded and decoded and needs no migration to itself. Every supported migration
+// from or to it leads to the intended schema.
 func FuzzBuild(f *testing.F) {
 	for _, pattern := range []string{"../testdata/*.pg", "../testdata/*/*.pg", "../testdata/corpus/*/*.pg", "testdata/diff/*/*.pg"} {
 		paths, err := filepath.Glob(pattern)
@@ -25,7 +25,7 @@ func FuzzBuild(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			// Small seeds: the fuzzer spends its time making large ones smaller.
+			// Use small seeds: the fuzzer would spend its time on making large ones smaller.
 			for _, part := range strings.SplitAfter(string(b), "\n}\n") {
 				f.Add(part, strings.Replace(part, "String\n", "String?\n", 1))
 			}

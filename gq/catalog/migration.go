@@ -7,16 +7,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Migration is the way from one schema to another.
+// Migration lists the changes that turn one schema into another.
 type Migration struct {
 	Steps []Step `json:"steps"` // in the order in which they apply
 }
 
-// StepCode names what a step does. Codes are stable.
+// StepCode identifies the kind of a step. The codes are stable.
 type StepCode string
 
-// The steps that can be taken. Adding a constraint succeeds only when the stored data
-// keeps it; the others always do.
+// The supported steps. A step that adds a constraint fails when the stored data violates it; the
+// other steps always succeed.
 const (
 	RenameNode      StepCode = "rename_node"
 	RenameEdge      StepCode = "rename_edge"
@@ -43,8 +43,8 @@ const (
 	Reorder         StepCode = "reorder"
 )
 
-// The changes that a schema alone does not show to be possible; Step.Reason says why. Who
-// has the data at hand may find that it permits one, and then takes the reason away.
+// The changes that Diff cannot allow from the schemas alone; Step.Reason says why. A caller that
+// has the data may find that a change is possible and then clears the reason.
 const (
 	AddRequired     StepCode = "add_required"
 	MakeRequired    StepCode = "make_required"
@@ -56,7 +56,7 @@ const (
 	AmbiguousRename StepCode = "ambiguous_rename"
 )
 
-// TypeKind tells the name spaces of types apart.
+// TypeKind names the three name spaces of types.
 type TypeKind string
 
 // The kinds of type.
@@ -66,54 +66,58 @@ const (
 	EdgeType      TypeKind = "edge"
 )
 
-// DropMode says what becomes of the values of a type or property that is dropped.
+// DropMode says what happens to the values of a dropped type or property.
 type DropMode string
 
-// The drop modes. After either older commits still show the values, for as long as they
-// are kept. A soft drop leaves them in the files besides until their rows are written
-// anew, a hard drop takes them from what is stored of the branch's head without delay.
+// The drop modes. In both modes, older commits still show the values for as long as the commits
+// are kept. A soft drop also leaves the values in the files until their rows are rewritten. A
+// hard drop removes them at once from the files of the branch's head.
 const (
 	SoftDrop DropMode = "soft"
 	HardDrop DropMode = "hard"
 )
 
-// Step is one change of a schema. Which of the fields are set depends on the code.
+// Step is one change of a schema. The code determines which of the other fields are set.
 type Step struct {
-	Code     StepCode `json:"code"`
-	Kind     TypeKind `json:"kind"`
-	Type     string   `json:"type,omitempty"` // its name after the renames; empty when the list of types is reordered
-	Property string   `json:"property,omitempty"`
-	Was      string   `json:"was,omitempty"`     // of a rename, the old name
-	Element  Element  `json:"element,omitempty"` // what is added, dropped, or takes the place of what was there
-	At       int      `json:"at,omitempty"`      // of what is added, its place in the new list, from 0
-	// Of a reordering, what is reordered: types, properties, unique, index, range,
-	// check or enum; and the elements as a schema spells them, in their new order.
+	Code StepCode `json:"code"`
+	Kind TypeKind `json:"kind"`
+	// The name of the type after the renames. Empty when the step reorders the list of types.
+	Type     string `json:"type,omitempty"`
+	Property string `json:"property,omitempty"`
+	Was      string `json:"was,omitempty"` // the old name, in a rename
+	// The part that the step adds or drops, or the new version of a changed part.
+	Element Element `json:"element,omitempty"`
+	At      int     `json:"at,omitempty"` // index in the new list, from 0, of an added element
+	// For a reordering: the name of the list (types, properties, unique, index, range, check or
+	// enum), and its elements in the new order, as a schema writes them.
 	List  string   `json:"list,omitempty"`
 	Order []string `json:"order,omitempty"`
 
-	Drop   DropMode `json:"drop,omitempty"`   // of a type or property that is dropped
+	Drop   DropMode `json:"drop,omitempty"`   // only for a dropped type or property
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
-	From   string   `json:"from,omitempty"`   // what was there, as a schema spells it, of a change of type, enum, key or ends
-	To     string   `json:"to,omitempty"`     // what takes its place
+	// From and To are the old and the new text, as a schema writes it, in a change of a type, an
+	// enum, a key, endpoints or an embedding. For an added required property, only To is set.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
 }
 
 // Element is a part of a schema: one of *Interface, *Node, *Edge, *Property, Unique,
 // Index, Range, Check, Cardinality, Enum, Implements, Embed and Notes.
 type Element interface{ element() }
 
-// Unique is a constraint over properties, and of an edge src and dst.
+// Unique is a uniqueness constraint over properties. For an edge they may include src and dst.
 type Unique []string
 
-// Index is an index over properties, and of an edge src and dst.
+// Index is an index over properties. For an edge they may include src and dst.
 type Index []string
 
-// Enum is the list of the values that a String may take; nil when it may take any.
+// Enum lists the values that a String property may take. It is nil when every value is allowed.
 type Enum []string
 
-// Implements is the list of a node's interfaces.
+// Implements lists the interfaces of a node type.
 type Implements []string
 
-// Notes are what is written about a type or property for people and tools.
+// Notes are the description and annotations of a type or property.
 type Notes struct {
 	Description string       `json:"description,omitempty"`
 	RenameFrom  string       `json:"rename_from,omitempty"`
@@ -134,15 +138,15 @@ func (Implements) element()  {}
 func (Embed) element()       {}
 func (Notes) element()       {}
 
-// Supported reports whether every step can be taken.
+// Supported reports whether every step is supported.
 func (m *Migration) Supported() bool {
 	return !slices.ContainsFunc(m.Steps, func(s Step) bool { return s.Reason != "" })
 }
 
-// Destructive reports whether a step takes values from the graph.
+// Destructive reports whether any step removes values from the graph.
 func (m *Migration) Destructive() bool { return slices.ContainsFunc(m.Steps, Step.Destructive) }
 
-// Hard returns the migration with every drop made a hard one.
+// Hard returns a copy of the migration in which every drop is a hard drop.
 func (m *Migration) Hard() *Migration {
 	out := &Migration{Steps: slices.Clone(m.Steps)}
 	for i := range out.Steps {
@@ -153,11 +157,11 @@ func (m *Migration) Hard() *Migration {
 	return out
 }
 
-// Destructive reports whether the step takes values from the graph: the branch no
-// longer shows them, whatever the drop mode.
+// Destructive reports whether the step removes values from the graph: in either drop mode, the
+// branch no longer shows them.
 func (s Step) Destructive() bool { return s.Drop != "" }
 
-// Verifies reports whether the step fails when stored data does not fit.
+// Verifies reports whether the step fails when the stored data violates it.
 func (s Step) Verifies() bool {
 	switch s.Code {
 	case AddConstraint:
@@ -168,8 +172,8 @@ func (s Step) Verifies() bool {
 	return false
 }
 
-// String prints the migration for people, one step a line: + adds, - drops, ~ changes
-// and ! is unsupported.
+// String formats the migration for people, one step a line. A line starts with + for an
+// addition, - for a drop, ~ for a change and ! for an unsupported change.
 func (m *Migration) String() string {
 	if len(m.Steps) == 0 {
 		return "no change\n"
@@ -182,7 +186,7 @@ func (m *Migration) String() string {
 	return b.String()
 }
 
-// String prints the step on one line.
+// String formats the step on one line.
 func (s Step) String() string {
 	var b strings.Builder
 	b.WriteString(s.mark())
@@ -245,8 +249,8 @@ func orNothing(s string) string {
 	return s
 }
 
-// spell writes an element about as a schema does; "" for one that its step has named
-// already.
+// spell formats an element roughly as a schema writes it. It returns "" for an element that the
+// step has already named.
 func spell(e Element) string {
 	switch e := e.(type) {
 	case *Interface:
@@ -303,7 +307,7 @@ func spellEnd(v *value.Value) string {
 	return value.Text(*v)
 }
 
-// quote spells a string as the language does, which knows fewer escapes than Go.
+// quote quotes a string in the language's syntax, which has fewer escapes than Go's.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + `"`
 }

@@ -1,5 +1,5 @@
-// Package catalog holds the resolved schema of a graph: the types, properties
-// and constraints that a .pg source declares, with every name resolved.
+// Package catalog holds the resolved schema of a graph: the types, properties and constraints
+// that a .pg source declares, with every name resolved.
 package catalog
 
 import (
@@ -9,19 +9,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Schema is a resolved schema. It is immutable once its names are indexed, as those of
-// package resolve and of [Decode] are.
+// Schema is a resolved schema. It is immutable after [Schema.Index]. Package resolve and
+// [Decode] return only indexed schemas.
 type Schema struct {
 	Interfaces []*Interface `json:"interfaces,omitempty"` // in source order, like Nodes and Edges
 	Nodes      []*Node      `json:"nodes"`
 	Edges      []*Edge      `json:"edges"`
 
 	nodes map[string]*Node
-	edges map[string]*Edge // by lower-cased name
+	edges map[string]*Edge // by lower-case name
 }
 
-// Interface is a named set of properties that node types share. Properties of an
-// interface are copied into the nodes that implement it.
+// Interface is a named set of properties that node types share. Each node type that implements
+// it has a copy of the properties.
 type Interface struct {
 	Name       string      `json:"name"`
 	Properties []*Property `json:"properties"`
@@ -47,7 +47,7 @@ type Node struct {
 // Edge is an edge type.
 type Edge struct {
 	Name        string       `json:"name"`
-	From        string       `json:"from"` // node type names
+	From        string       `json:"from"` // From and To are names of node types
 	To          string       `json:"to"`
 	Description string       `json:"description,omitempty"`
 	RenameFrom  string       `json:"rename_from,omitempty"`
@@ -67,7 +67,7 @@ type Property struct {
 	Description string       `json:"description,omitempty"`
 	RenameFrom  string       `json:"rename_from,omitempty"`
 	Embed       *Embed       `json:"embed,omitempty"`
-	Annotations []Annotation `json:"annotations,omitempty"` // those without a meaning of their own
+	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 
 // Embed says that a Vector property is the embedding of a String property.
@@ -76,13 +76,14 @@ type Embed struct {
 	Model  string `json:"model,omitempty"`
 }
 
-// Cardinality bounds the edges of one type per source node. Max is -1 without a bound.
+// Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
+// upper bound.
 type Cardinality struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
 }
 
-// Range bounds a numeric property, both ends included; a nil end is open.
+// Range bounds a numeric property. Both ends are inclusive; a nil end is unbounded.
 type Range struct {
 	Property string       `json:"property"`
 	Min      *value.Value `json:"min,omitempty"`
@@ -96,7 +97,7 @@ type Check struct {
 	Pattern  string `json:"pattern"`
 }
 
-// Annotation is an annotation that is kept and not interpreted.
+// Annotation is an annotation that the schema keeps and does not interpret.
 type Annotation struct {
 	Name string   `json:"name"`
 	Args []string `json:"args,omitempty"` // as written
@@ -105,7 +106,7 @@ type Annotation struct {
 // Node returns the node type called name, or nil.
 func (s *Schema) Node(name string) *Node { return s.nodes[name] }
 
-// Edge returns the edge type called name in any case, or nil.
+// Edge returns the edge type called name, ignoring case, or nil.
 func (s *Schema) Edge(name string) *Edge { return s.edges[strings.ToLower(name)] }
 
 // Property returns the property called name, or nil.
@@ -117,7 +118,7 @@ func (e *Edge) Property(name string) *Property { return e.byName[name] }
 // IsKey reports whether the property called name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
 
-// Index makes the name tables of a schema whose lists are complete. Names must be unique.
+// Index builds the name tables of a schema whose lists are complete. Names must be unique.
 func (s *Schema) Index() {
 	s.nodes = make(map[string]*Node, len(s.Nodes))
 	for _, n := range s.Nodes {
@@ -131,10 +132,10 @@ func (s *Schema) Index() {
 	}
 }
 
-// IndexProperties makes the table that [Node.Property] reads.
+// IndexProperties builds the table that [Node.Property] reads.
 func (n *Node) IndexProperties() { n.byName = byName(n.Properties) }
 
-// IndexProperties makes the table that [Edge.Property] reads.
+// IndexProperties builds the table that [Edge.Property] reads.
 func (e *Edge) IndexProperties() { e.byName = byName(e.Properties) }
 
 func byName(props []*Property) map[string]*Property {

@@ -1,7 +1,7 @@
 package catalog
 
-// Rules lists the rules of the type beyond those of its properties' types, spelled as a
-// schema does: the key first.
+// Rules lists the rules of the node type that the types of its properties do not express, as a
+// schema writes them. The key is first.
 func (n *Node) Rules() []string {
 	var rules []string
 	if len(n.Key) > 0 {
@@ -22,8 +22,8 @@ func (n *Node) Rules() []string {
 	return rules
 }
 
-// Rules lists the rules of the type beyond those of its properties' types, spelled as a
-// schema does.
+// Rules lists the rules of the edge type that the types of its properties do not express, as a
+// schema writes them.
 func (e *Edge) Rules() []string {
 	var rules []string
 	for _, c := range cards(e.Card) {

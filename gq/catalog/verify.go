@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// verify checks what the users of a schema rely on: no hole in a list, names that are
-// unique, and names in constraints and endpoints that exist. What package resolve made passes;
-// damaged bytes need not.
+// verify checks the invariants that users of a schema rely on: no list has a nil element, names
+// are unique, and every name in a constraint or endpoint exists. Schemas from package resolve
+// always pass; a decoded schema may be corrupt.
 func (s *Schema) verify() error {
 	nodes, edges := map[string]bool{}, map[string]bool{}
 	for _, i := range s.Interfaces {

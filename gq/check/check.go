@@ -1,5 +1,5 @@
-// Package check resolves parsed queries against a schema: it finds every name and
-// type, reports what does not fit, and lowers what does to a plan.
+// Package check resolves parsed queries against a schema. It resolves every name and type,
+// reports errors, and lowers a query without errors to a plan.
 package check
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Info holds what checking found out about places in the source, beside the plan.
+// Info holds facts about places in the source that the plan does not contain.
 type Info struct {
 	Params   []Symbol     // by parameter index
 	Vars     []Symbol     // by plan.VarID
@@ -22,8 +22,8 @@ type Info struct {
 
 // Symbol is a parameter or a variable.
 type Symbol struct {
-	Span  diag.Span // where it is declared, or first used
-	Uses  int       // how often it occurs besides
+	Span  diag.Span // where it is declared or first used
+	Uses  int       // number of further occurrences
 	Inner bool      // bound inside a not block
 }
 
@@ -33,12 +33,13 @@ type Comparison struct {
 	Cond plan.Compare
 }
 
-// Query checks a query and lowers it. The plan is nil when the list has errors.
+// Query checks a query and lowers it to a plan. The plan is nil if the list has errors.
 func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
 	return QueryWithin(nil, s, q)
 }
 
-// QueryWithin is Query with a meter, which may end it by a panic.
+// QueryWithin is Query with a meter that counts the work. The meter panics when a limit is
+// exceeded or the context ends.
 func QueryWithin(m *work.Meter, s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
 	c := newChecker(s, q)
 	c.meter = m
@@ -76,27 +77,27 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 type checker struct {
 	schema  *catalog.Schema
 	plan    *plan.Query
-	read    *plan.Read // of a read
+	read    *plan.Read // nil in a mutation
 	limit   bool       // the read has a limit
 	params  map[string]int
 	uses    map[useKey]int  // index in plan.Uses
-	columns map[string]int  // index in plan.Read.Columns, by name
-	failed  map[string]bool // columns that have been reported
+	columns map[string]int  // name to index in plan.Read.Columns
+	failed  map[string]bool // names of the columns that have been reported
 	info    *Info
 	faults  diag.List
-	hints   int // names that were looked up among others that are near
-	steps   int // visits of syntax nodes and names
+	hints   int // number of suggestions looked up
+	steps   int // number of visits of syntax nodes and names
 	meter   *work.Meter
 }
 
-// step counts n visits of syntax nodes and names.
+// step adds n visits of syntax nodes and names to the count.
 func (c *checker) step(n int) {
 	c.steps += n
 	c.meter.Step(n)
 }
 
-// maxHints is how many misspelt names of a query are looked up: each costs as much as
-// there are names.
+// maxHints bounds the number of misspelt names of a query for which the checker looks for a
+// suggestion. Each look-up takes time in proportion to the number of candidates.
 const maxHints = 50
 
 type useKey struct {
@@ -110,7 +111,7 @@ func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args 
 	}
 }
 
-// nearest returns the name that a misspelt one probably means, or "".
+// nearest returns the name that a misspelt one most likely means, or "".
 func (c *checker) nearest(name string, names func() []string) string {
 	if c.hints++; c.hints > maxHints {
 		return ""
@@ -120,7 +121,7 @@ func (c *checker) nearest(name string, names func() []string) string {
 	return diag.Nearest(name, among)
 }
 
-// suggest is the help line for a misspelt name.
+// suggest returns the help line for a misspelt name, or "".
 func (c *checker) suggest(name string, names func() []string) string {
 	if n := c.nearest(name, names); n != "" {
 		return "did you mean " + n + "?"
@@ -150,7 +151,7 @@ func (c *checker) declare(params []*syntax.Param) {
 	}
 }
 
-// param resolves a $name that can only be a parameter.
+// param resolves a $name where only a parameter is allowed.
 func (c *checker) param(t syntax.Token) (typed, bool) {
 	name := t.Value[1:]
 	i, ok := c.params[name]
@@ -177,7 +178,7 @@ func (c *checker) paramNames() []string {
 	return names
 }
 
-// useType records that the query touches a type.
+// useType records that the query reads or writes a type.
 func (c *checker) useType(entity plan.Entity, typ string, write bool) {
 	u := plan.Use{Entity: entity, Type: typ, Write: write}
 	if entity == plan.Edge {
@@ -187,7 +188,7 @@ func (c *checker) useType(entity plan.Entity, typ string, write bool) {
 	c.use(u)
 }
 
-// useProp records that the query touches a property.
+// useProp records that the query reads or writes a property.
 func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, write bool) {
 	c.use(plan.Use{Entity: entity, Type: typ, Property: p.Name, Value: p.Type, Write: write})
 }
@@ -211,7 +212,7 @@ func nodeNames(s *catalog.Schema) []string {
 	return names
 }
 
-// edgeNames spells the edges as queries do.
+// edgeNames lists the names of the edges as queries write them.
 func edgeNames(s *catalog.Schema) []string {
 	names := make([]string, len(s.Edges))
 	for i, e := range s.Edges {

@@ -48,7 +48,7 @@ edge Knows: Person -> Person { since: Date? }
 edge WorksAt: Person -> Company
 `
 
-// Codes documents the type codes; the examples are queries on ExampleSchema.
+// Codes documents the type codes. The examples are queries on ExampleSchema.
 var Codes = []diag.Entry{
 	{Code: UnknownNode, Title: "unknown node type", Explanation: "A binding names a node type of the schema.",
 		Example: `query q() { match { $p: Persn } return { $p.name } }`},

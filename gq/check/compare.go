@@ -18,7 +18,7 @@ var operators = func() map[string]plan.Op {
 	return m
 }()
 
-// filter lowers a comparison of a match.
+// filter lowers a comparison in a match.
 func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Operand, optional bool, at diag.Span, sc *scope) (plan.Compare, bool) {
 	l, okL := c.compared(left, sc)
 	r, okR := c.compared(right, sc)
@@ -42,8 +42,8 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 	return cmp, true
 }
 
-// compared resolves an operand of a condition. A rank is one among the rows that the
-// conditions leave, so that none can ask for it.
+// compared resolves an operand of a condition. It rejects rrf: a rank is computed over the rows
+// that remain after the conditions, so no condition can depend on it.
 func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
 		c.fault(BadFusion, call.Span(), "return it, or order by it", "rrf in a condition")
@@ -52,7 +52,7 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	return c.operand(o, sc)
 }
 
-// unless finds the parameter that an optional condition depends on.
+// unless sets cmp.Unless to the parameter that an optional condition depends on.
 func (c *checker) unless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
 	for _, side := range []plan.Expr{cmp.Left, cmp.Right} {
 		ref, ok := side.(plan.ParamRef)
@@ -72,8 +72,8 @@ func (c *checker) unless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
 	return true
 }
 
-// comparable checks the types of a comparison and converts a literal to the type of
-// the other side.
+// comparable checks the types of a comparison and converts a literal to the type of the other
+// side.
 func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bool {
 	for _, side := range []struct {
 		t  *typed
@@ -120,8 +120,8 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	return true
 }
 
-// adapt converts a literal to the type that it is compared with. A decimal beside an
-// integer stays as it is: numbers compare by value.
+// adapt converts a literal to the type of the other side of the comparison. A decimal that is
+// compared with an integer stays a decimal, because numbers are compared by value.
 func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
 	v, err := convert(lit.lit, other.typ.Required())
 	var mm *mismatchError
@@ -139,7 +139,7 @@ func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
 	return true
 }
 
-// member checks the right side of contains on a list.
+// member checks the right side of contains when the left side is a list.
 func (c *checker) member(l, r *typed, atR diag.Span) bool {
 	elem := typed{typ: l.typ.Elem()}
 	switch {
@@ -168,8 +168,8 @@ func (c *checker) texts(l, r *typed, op plan.Op, atL, atR diag.Span, want string
 	return false
 }
 
-// inlineCompare lowers one condition in the braces of a binding: equality, or on a
-// list property membership.
+// inlineCompare lowers one condition in the braces of a binding. The condition is equality, or
+// membership for a list property.
 func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id plan.VarID) (plan.Compare, bool) {
 	cmp := plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, Unless: plan.NoParam}
 	if p.Type.List {
@@ -218,7 +218,7 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 	return plan.Lit{Value: v}, ok
 }
 
-// fit checks the type of a value for a property.
+// fit reports a value whose type does not fit the property.
 func (c *checker) fit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
 	if fits(from, to) {
 		return true

@@ -9,16 +9,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// typed is a lowered operand. A literal keeps its source, so that it can still be
-// converted to the type that the other side of a comparison has.
+// typed is a lowered operand. A literal keeps its source, so that it can still be converted to
+// the type of the other side of a comparison.
 type typed struct {
 	expr plan.Expr
-	typ  value.Type // of a scalar, list or vector
-	node string     // node type, of a whole node
+	typ  value.Type // the type of a scalar, list or vector
+	node string     // the node type, if the operand is a whole node
 	lit  *syntax.Literal
 }
 
-// String says what the operand is, for messages.
+// String describes the operand for messages.
 func (t typed) String() string {
 	switch {
 	case t.node != "":
@@ -29,8 +29,8 @@ func (t typed) String() string {
 	return withoutNull(t.typ)
 }
 
-// foreignNames are words of other languages that the grammar takes for names, with
-// what to write here.
+// foreignNames maps keywords of other languages, which our grammar parses as names, to the
+// advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
 	"distinct": "there is no distinct: columns beside an aggregate are grouped",
@@ -40,8 +40,8 @@ var foreignNames = map[string]string{
 
 const noNull = "a comparison with null never holds: $p.x = $p.x keeps what has a value, not { $p.x = $p.x } the rest"
 
-// operand resolves an operand. ok is false when it has been reported, or rests on
-// something that has.
+// operand resolves an operand. ok is false if the operand, or something that it depends on, has
+// an error that has been reported.
 func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 	c.step(1)
 	switch o := o.(type) {
@@ -163,7 +163,7 @@ func (c *checker) noProperty(o *syntax.PropRef, typ string, names func() []strin
 	c.fault(Unbound, syntax.SpanOf(o.Prop), c.suggest(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
 }
 
-// value resolves an operand of return or order, where blobs are none.
+// value resolves an operand of return or order, where blobs are not allowed.
 func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 	t, ok := c.operand(o, sc)
 	if ok && t.typ.Kind == value.Blob {

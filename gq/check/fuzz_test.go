@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// FuzzCheck: whatever parses is either reported or lowered to a plan that can be
-// printed, and checking twice gives the same.
+// FuzzCheck checks that every query that parses is either reported or lowered to a plan that can
+// be printed, and that checking it twice gives the same result.
 func FuzzCheck(f *testing.F) {
 	b, err := os.ReadFile("../testdata/graph.pg")
 	if err != nil {

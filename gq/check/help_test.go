@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// TestForeignNames: the grammar takes a word of another language for a name; the help
-// says what to write.
+// TestForeignNames checks the help for keywords of other languages, which our grammar parses as
+// names.
 func TestForeignNames(t *testing.T) {
 	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
 	s, more := resolve.Schema(tree)

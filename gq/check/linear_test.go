@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// maxRatio bounds how many times the steps may grow when the input doubles.
+// maxRatio bounds the growth of the number of steps when the input doubles.
 const maxRatio = 2.1
 
-// numbered joins n copies of a text in which # stands for the number of the copy, and ^
-// for the next one.
+// numbered concatenates n copies of a text. In each copy # stands for its number and ^ for the
+// next number.
 func numbered(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -35,7 +35,7 @@ func match(clauses, ret string) string {
 	return "query q($q: I32?) { match { " + clauses + " } return { " + ret + " } }"
 }
 
-// TestLinear: the steps of the checker grow with its input, and no faster.
+// TestLinear checks that the number of steps grows no faster than linearly with the input.
 func TestLinear(t *testing.T) {
 	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
 	s, more := resolve.Schema(tree)

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// natural returns the value that a literal has by itself: an integer is an I64, or a
-// U64 when it is too large for that; a decimal an F64; a list has elements of one
-// kind, F64 when integers and decimals are mixed.
+// natural returns the value of a literal without regard to its context. An integer is an I64, or
+// a U64 if it is too large for an I64. A decimal is an F64. The elements of a list are of one
+// kind, which is F64 if integers and decimals are mixed.
 func natural(l *syntax.Literal) (value.Value, error) {
 	switch l.Kind {
 	case syntax.StringLiteral:
@@ -83,10 +83,10 @@ func naturalList(l *syntax.Literal) (value.Value, error) {
 	return value.OfList(kind, elems), nil
 }
 
-// errFraction says that a decimal stands where only an integer can.
+// errFraction reports a decimal where only an integer is allowed.
 var errFraction = errors.New("a decimal")
 
-// convert returns a literal as a value of type t. Strings are never taken for dates.
+// convert returns a literal as a value of type t. It never converts a String to a date.
 func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
 	switch {
 	case t.Kind == value.Vector:
@@ -172,7 +172,7 @@ func integer(s string, k value.Kind) (value.Value, bool) {
 	return value.OfI64(n), true
 }
 
-// mismatchError says that a literal is of another type than its place wants.
+// mismatchError reports a literal of another type than its context requires.
 type mismatchError struct {
 	lit  *syntax.Literal
 	want value.Type
@@ -193,7 +193,7 @@ func describe(l *syntax.Literal) string {
 
 func withoutNull(t value.Type) string { return t.Required().String() }
 
-// literalHelp tells how to write the value that was probably meant.
+// literalHelp returns advice on how to write the value that the author probably meant, or "".
 func literalHelp(l *syntax.Literal, t value.Type) string {
 	switch {
 	case l.Kind == syntax.StringLiteral && t.Kind == value.Date && !t.List:
@@ -210,8 +210,8 @@ func literalHelp(l *syntax.Literal, t value.Type) string {
 	return ""
 }
 
-// assignable converts a literal to the type of the property it is for, enum values
-// checked.
+// assignable converts a literal to the type of the property prop. It also checks the values of
+// an enum.
 func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code diag.Code) (value.Value, bool) {
 	c.step(1 + len(l.Elems))
 	v, err := convert(l, t)
@@ -235,7 +235,7 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 	return v, true
 }
 
-// fits reports whether a value of one type can be given to a property of another.
+// fits reports whether a value of type from can be assigned to a property of type to.
 func fits(from, to value.Type) bool {
 	if from.List != to.List || from.Dim != to.Dim {
 		return false

@@ -14,10 +14,10 @@ import (
 type scope struct {
 	outer     *scope
 	vars      map[string]plan.VarID
-	usesOuter bool // something in the block names a variable of a block around it
+	usesOuter bool // the block refers to a variable of an enclosing block
 }
 
-// find looks a variable up from the inside out.
+// find looks up a variable, in the innermost scope first.
 func (s *scope) find(name string) (plan.VarID, bool) {
 	for at := s; at != nil; at = at.outer {
 		id, ok := at.vars[name]
@@ -40,19 +40,18 @@ func (s *scope) names() []string {
 	return names
 }
 
-// step is a traversal while its direction is being found.
+// step is a traversal whose direction may not be known yet.
 type step struct {
 	src      *syntax.Traversal
 	edge     *catalog.Edge // nil for an unknown edge
-	from, to plan.VarID    // left and right as written
+	from, to plan.VarID    // the left and the right end, as written
 	edgeVar  plan.VarID
 	reversed bool
 	done     bool
 }
 
-// block resolves the variables of a block, then lowers its clauses: the order of
-// clauses has no meaning, so every binding is known to every traversal and every
-// traversal to every filter.
+// block resolves the variables of a block and then lowers its clauses. The order of clauses has
+// no meaning. Bindings are therefore resolved before traversals, and traversals before filters.
 func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	anonymous := map[*syntax.Binding]plan.VarID{}
 	for _, cl := range clauses {
@@ -98,7 +97,7 @@ func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	return plan.Not{Match: match}
 }
 
-// newVar adds a variable; typ is "" while it is unknown.
+// newVar adds a variable. typ is "" if the type is not known yet.
 func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *scope) plan.VarID {
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]
@@ -138,8 +137,8 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	return id
 }
 
-// declareSteps declares the variables of the traversals of a block, edge bindings first, so
-// that an edge binding that serves as an endpoint is found wherever it stands.
+// declareSteps declares the variables of a block's traversals. It declares edge bindings first,
+// so that any traversal can use an edge binding as its endpoint, in any order.
 func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.Traversal]*step {
 	steps := map[*syntax.Traversal]*step{}
 	for _, cl := range clauses {
@@ -193,9 +192,9 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	return id
 }
 
-// direct finds the direction of every traversal. A known type on either side decides
-// it; what is then still open is read left to right, one traversal at a time, because
-// each may make the types of others known.
+// direct determines the direction of every traversal. A known type at either end determines it.
+// The remaining traversals are read from left to right, one at a time, because each may
+// determine the types of others.
 func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
@@ -208,7 +207,7 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 			}
 		}
 	}
-	// A traversal is looked at again only when an end of it has become known.
+	// Look at a traversal again only after the type of one of its ends has become known.
 	ready := slices.Clone(order)
 	woken := func(st *step) {
 		for _, id := range [2]plan.VarID{st.from, st.to} {
@@ -234,7 +233,8 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 	}
 }
 
-// decide settles a traversal whose direction the known types tell.
+// decide sets the direction of a traversal if the known types determine it, and reports whether
+// it did.
 func (c *checker) decide(st *step) bool {
 	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
 		st.done = true
@@ -255,7 +255,7 @@ func (c *checker) decide(st *step) bool {
 	return true
 }
 
-// give settles the direction of a traversal and the types of its ends.
+// give sets the direction of a traversal and the types of its ends.
 func (c *checker) give(st *step, reversed bool) {
 	st.done, st.reversed = true, reversed
 	want := [2]string{st.edge.From, st.edge.To}

@@ -32,7 +32,7 @@ func (c *checker) mutation(m *syntax.Mutation) {
 	}
 }
 
-// target is the type that a statement is about: one of node and edge is set.
+// target is the type that a statement writes. Either node or edge is set.
 type target struct {
 	entity plan.Entity
 	name   string
@@ -74,8 +74,8 @@ func (t target) property(name string) *catalog.Property {
 	return t.edge.Property(name)
 }
 
-// ownNames are the names that the entity has beside its properties, those that an
-// insert can assign or those that a predicate can ask for.
+// ownNames lists the names that the entity has in addition to its properties: the ones that an
+// insert can assign, or the ones that a predicate can use.
 func (t target) ownNames(insert bool) []string {
 	switch {
 	case t.edge != nil:
@@ -124,7 +124,7 @@ func (c *checker) insert(st *syntax.Insert) {
 	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, ins)
 }
 
-// complete reports what an insert leaves out and may not.
+// complete reports the required properties and endpoints that an insert leaves out.
 func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool) {
 	at := syntax.SpanOf(st.Type)
 	if t.edge != nil {
@@ -177,7 +177,7 @@ func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, 
 	return plan.Assign{Name: p.Name, Type: p.Type, Value: v}, ok
 }
 
-// assigned resolves the value for a property.
+// assigned resolves the value that is assigned to a property.
 func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bool) {
 	switch o := o.(type) {
 	case *syntax.Literal:

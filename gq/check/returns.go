@@ -67,8 +67,8 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 	}
 }
 
-// wholeFields are the members of a node as an object. A property called id is the
-// key, and so the id itself.
+// wholeFields lists the members of the object that represents a node. A property called id is
+// the key and therefore equals the id itself, so it is not listed twice.
 func wholeFields(n *catalog.Node) []plan.Field {
 	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
 	for _, p := range n.Properties {
@@ -136,7 +136,7 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 	}
 }
 
-// sortKey resolves a sort key: a bare name is a column.
+// sortKey resolves a sort key. A bare name refers to a column.
 func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 	alias, ok := o.(*syntax.AliasRef)
 	if !ok {
@@ -165,8 +165,8 @@ func (c *checker) columnNames() []string {
 	return names
 }
 
-// grouping is the set of the columns' expressions, spelled out: expressions hold lists
-// and are no map keys.
+// grouping returns the set of the columns' expressions in their printed form. Expressions
+// contain slices and cannot be map keys.
 func (c *checker) grouping() map[string]bool {
 	set := make(map[string]bool, len(c.read.Columns))
 	for _, col := range c.read.Columns {
@@ -177,7 +177,8 @@ func (c *checker) grouping() map[string]bool {
 
 func spelled(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
 
-// descending: relevance is best first unless a direction is written.
+// descending reports whether a sort key sorts in descending order. Without an explicit
+// direction, relevance scores sort best first.
 func descending(dir *syntax.Token, e plan.Expr) bool {
 	if dir != nil {
 		return dir.Value == "desc"

@@ -10,7 +10,7 @@ import (
 // maxEdits bounds the edit distance of fuzzy.
 const maxEdits = 2
 
-// textClause lowers search, match_text or fuzzy as a condition.
+// textClause lowers search, match_text or fuzzy in a condition.
 func (c *checker) textClause(cl *syntax.TextClause, sc *scope) (plan.Cond, bool) {
 	if cl.Op != nil {
 		return c.filter(cl.Call, *cl.Op, cl.Right, cl.Optional, cl.Span(), sc)
@@ -41,7 +41,7 @@ func (c *checker) textMatch(o *syntax.Call, sc *scope) (plan.TextMatch, bool) {
 	return m, ok
 }
 
-// document resolves the first two arguments of a text function.
+// document resolves the first two arguments of a text function: the property and the query text.
 func (c *checker) document(o *syntax.Call, prop *plan.Prop, query *plan.Expr, code diag.Code, sc *scope) bool {
 	ref, ok := o.Args[0].(*syntax.PropRef)
 	if !ok {
@@ -60,7 +60,7 @@ func (c *checker) document(o *syntax.Call, prop *plan.Prop, query *plan.Expr, co
 	return ok
 }
 
-// text resolves a query text: a String literal or parameter.
+// text resolves a query text, which must be a String literal or parameter.
 func (c *checker) text(o syntax.Operand, fn string, code diag.Code, sc *scope) (plan.Expr, bool) {
 	t, ok := c.operand(o, sc)
 	if !ok {

@@ -1,10 +1,11 @@
 package diag
 
-// Most is how many faults of one source a run lists: past it, reading them helps
-// nobody, and a broken file of many megabytes would fill the memory with them.
+// Most is the maximum number of diagnostics that are listed for one source. More would not help
+// a reader, and the diagnostics of a broken file of many megabytes would fill the memory.
 const Most = 1000
 
-// Cut returns a sorted list cut to its first n, with a note where the next one was.
+// Cut returns the first n diagnostics of a sorted list. If there are more, a note marks the
+// position of the next one.
 func (l List) Cut(n int) List {
 	if len(l) <= n {
 		return l

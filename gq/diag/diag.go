@@ -1,5 +1,5 @@
-// Package diag holds what the language tools have to say about a source text:
-// positions, spans and coded diagnostics, and their renderings.
+// Package diag holds the diagnostics of the language tools: positions, spans and coded
+// diagnostics, and functions to render them.
 package diag
 
 import (
@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Pos is a place in a source text. Lines and columns count from 1, columns in
-// Unicode code points; offsets count bytes from 0.
+// Pos is a position in a source text. Lines and columns count from 1, and columns count Unicode
+// code points. Offsets count bytes from 0.
 type Pos struct {
 	Offset int `json:"offset"`
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// Span is the text from Start up to, not including, End in the file named File.
+// Span is the text from Start up to but not including End in the file named File.
 type Span struct {
 	File  string `json:"file"`
 	Start Pos    `json:"start"`
@@ -26,10 +26,11 @@ type Span struct {
 // String returns file:line:column of the start.
 func (s Span) String() string { return fmt.Sprintf("%s:%d:%d", s.File, s.Start.Line, s.Start.Column) }
 
-// Severity says what a diagnostic stops.
+// Severity says how serious a diagnostic is.
 type Severity uint8
 
-// The severities. An Error fails a run; a Warning fails it past --max-warnings.
+// The severities. An Error makes a run fail. Warnings make it fail if there are more than
+// --max-warnings.
 const (
 	Error Severity = iota
 	Warning
@@ -42,7 +43,7 @@ func (s Severity) String() string { return [...]string{"error", "warning", "note
 // MarshalText writes the severity's name.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the severity's name.
+// UnmarshalText parses the severity's name.
 func (s *Severity) UnmarshalText(text []byte) error {
 	for v := Error; v <= Note; v++ {
 		if v.String() == string(text) {
@@ -53,20 +54,20 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("found the severity %q, wanted error, warning or note", text)
 }
 
-// Code is the stable code of a kind of diagnostic: a letter (P parse, S schema,
-// T types, L lint, G generation, C configuration) and a number.
+// Code is the stable code of a kind of diagnostic: a letter (P parse, S schema, T types, L lint,
+// G generation, C configuration) and a number.
 type Code string
 
-// Diagnostic is one fault or remark.
+// Diagnostic is one error, warning or note.
 type Diagnostic struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	Span     Span     `json:"span"`
 	Message  string   `json:"message"`
-	Help     string   `json:"help,omitempty"` // how to fix it
+	Help     string   `json:"help,omitempty"` // advice on how to fix it
 }
 
-// List is a set of diagnostics, usable as an error when one of them is an Error.
+// List is a list of diagnostics. It is an error value if it contains an Error; see [List.Err].
 type List []Diagnostic
 
 // HasErrors reports whether any diagnostic is an Error.
@@ -82,7 +83,7 @@ func (l List) Sort() {
 	})
 }
 
-// Error renders the list one line a diagnostic, without source lines.
+// Error formats the list with one diagnostic a line, without source lines.
 func (l List) Error() string {
 	var b []byte
 	for i, d := range l {
@@ -97,7 +98,7 @@ func (l List) Error() string {
 	return string(b)
 }
 
-// Err returns the list as an error if it has errors, nil otherwise.
+// Err returns the list as an error if it contains an Error, and nil otherwise.
 func (l List) Err() error {
 	if l.HasErrors() {
 		return l

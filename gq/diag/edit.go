@@ -12,8 +12,9 @@ type Edit struct {
 	Text string `json:"text"`
 }
 
-// Apply makes the edits that concern file in its text. Of two edits that overlap the
-// one that starts first is made, and the other counted in skipped.
+// Apply applies the edits of the named file to its text. If two edits overlap, it applies the
+// one that starts first and counts the other one in skipped. It also skips edits outside the
+// text.
 func Apply(file, text string, edits []Edit) (out string, skipped int) {
 	var own []Edit
 	for _, e := range edits {

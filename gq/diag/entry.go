@@ -5,5 +5,5 @@ type Entry struct {
 	Code        Code
 	Title       string
 	Explanation string
-	Example     string // a source text that yields the code; empty when no text can
+	Example     string // a source text that yields the code; empty if no text can
 }

@@ -15,8 +15,8 @@ import (
 
 const sample = "query q() {\n\tmatch { $p: Persn }\n  \"日本語\" x \"two\nlines\" %:,\n}"
 
-// sampleList has every severity, a help line, a span over two lines, an empty span, a
-// name that needs escapes, and an edit.
+// sampleList returns diagnostics of every severity, with a help line, a span over two lines, an
+// empty span, a file name that needs escaping, and an edit.
 func sampleList() (diag.List, []diag.Entry, map[int][]diag.Edit) {
 	end := diag.Pos{Offset: len(sample), Line: 5, Column: 2}
 	odd := at(sample, "x")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What the runner of GitHub Actions would take for the end of a message, or of a
-// property of it.
+// The escapes for the characters that GitHub Actions would take for the end of a message, or of
+// one of its properties.
 var (
 	githubMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -15,8 +15,8 @@ var (
 
 var githubCommand = [...]string{Error: "error", Warning: "warning", Note: "notice"}
 
-// RenderGitHub writes the list as workflow commands, which GitHub Actions shows
-// beside the lines of a change. The files must be named relative to the repository.
+// RenderGitHub writes the list as workflow commands. GitHub Actions shows them at the changed
+// lines. The file names must be relative to the repository.
 func RenderGitHub(w io.Writer, list List) error {
 	for _, d := range list {
 		text := string(d.Code) + ": " + d.Message

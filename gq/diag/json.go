@@ -1,6 +1,6 @@
 package diag
 
-// Report is a list of diagnostics as JSON, with their number by severity.
+// Report is a list of diagnostics in JSON, with the number of diagnostics of each severity.
 type Report struct {
 	Diagnostics []Reported `json:"diagnostics"`
 	Errors      int        `json:"errors"`
@@ -14,7 +14,8 @@ type Reported struct {
 	Edits []Edit `json:"edits,omitempty"`
 }
 
-// NewReport counts a list; edits are the fixes by index in it, nil for none.
+// NewReport makes a report of a list. edits maps indexes in the list to the fixes; it may be
+// nil.
 func NewReport(list List, edits map[int][]Edit) Report {
 	r := Report{Diagnostics: make([]Reported, len(list))}
 	for i, d := range list {

@@ -5,14 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxNearest is the longest name that is compared, in code points: the comparison takes
-// the product of two lengths, and nobody misspells more.
+// maxNearest is the maximum length of a name that Nearest compares, in code points. A comparison
+// takes time in proportion to the product of the two lengths, and longer names are rarely
+// misspelt.
 const maxNearest = 64
 
-// Nearest returns the candidate that name is most likely a misspelling of, the first
-// of several, or "" when none is near: case apart, at most a third of the letters,
-// and of two or more at least one, may be wrong, missing, extra or swapped with a
-// neighbour.
+// Nearest returns the candidate that name is most likely a misspelling of, or "" if no candidate
+// is close. It ignores case. At most a third of the letters may be wrong, missing, extra or
+// swapped with a neighbour; in a name of two or more letters, one always may. Of several equally
+// close candidates, Nearest returns the first.
 func Nearest(name string, candidates []string) string {
 	letters := utf8.RuneCountInString(name)
 	if letters > maxNearest {
@@ -28,7 +29,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// DidYouMean is the help line for a misspelt name, or "" when no candidate is near.
+// DidYouMean returns the help line for a misspelt name, or "" if no candidate is close.
 func DidYouMean(name string, candidates []string) string {
 	if n := Nearest(name, candidates); n != "" {
 		return "did you mean " + n + "?"
@@ -36,8 +37,8 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// distance is the optimal string alignment distance (Damerau's without crossing
-// edits), or limit when it is at least that.
+// distance returns the optimal string alignment distance (Damerau's distance without crossing
+// edits), or limit if the distance is limit or more.
 func distance(a, b []rune, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

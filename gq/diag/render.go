@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Colors of a terminal, by severity.
+// Terminal escape sequences.
 const (
 	reset = "\x1b[0m"
 	bold  = "\x1b[1m"
@@ -19,10 +19,10 @@ const (
 
 var severityColor = [...]string{Error: "\x1b[1;31m", Warning: "\x1b[1;33m", Note: "\x1b[1;34m"}
 
-// Render writes the list for a terminal: a line with place, severity, code and
-// message; the source line with a caret line under the exact span, when sources has
-// the text of the file; and the help line. A span over several lines is marked up to
-// the end of its first.
+// Render writes the list for a terminal. For each diagnostic it writes a line with position,
+// severity, code and message, then the source line with carets under the exact span if sources
+// has the text of the file, and then the help line. A span over several lines is marked up to
+// the end of its first line.
 func Render(w io.Writer, list List, sources map[string]string, color bool) error {
 	paint := func(code, s string) string {
 		if !color {
@@ -50,15 +50,15 @@ func Render(w io.Writer, list List, sources map[string]string, color bool) error
 	return nil
 }
 
-// A line up to maxLine bytes is shown whole; of a longer one, such as a query written
-// on one line, what is within margin bytes of the span's start.
+// A line of at most maxLine bytes is shown whole. Of a longer line, such as a query written on
+// one line, only the part within margin bytes of the span's start is shown.
 const (
 	maxLine = 200
 	margin  = 80
 )
 
-// excerpt returns the first line of a span, or the part of it around the span's start,
-// and a line that points at the span in it. It looks at no more of the text than that.
+// excerpt returns the first line of a span, or the part of it around the span's start, and a
+// line of carets that marks the span. It reads only that part of the text.
 func excerpt(text string, s Span) (line, mark string) {
 	start := min(s.Start.Offset, len(text))
 	from, to := lineAround(text, start)
@@ -77,8 +77,8 @@ func excerpt(text string, s Span) (line, mark string) {
 	return line, indent(head+printable(text[from:start])) + "^" + strings.Repeat("~", width-1)
 }
 
-// lineAround returns where the line around an offset begins and ends, or, of a line
-// that is longer than maxLine, places more than that apart.
+// lineAround returns the start and end of the line around an offset. If the line is longer than
+// maxLine, it may return offsets inside the line that are more than maxLine bytes apart.
 func lineAround(text string, at int) (from, to int) {
 	from, to = max(at-maxLine-1, 0), min(at+maxLine+1, len(text))
 	if nl := strings.LastIndexByte(text[from:at], '\n'); nl >= 0 {
@@ -90,7 +90,7 @@ func lineAround(text string, at int) (from, to int) {
 	return from, to
 }
 
-// runeStart returns the first place at or before i where a code point begins.
+// runeStart returns the last offset at or before i where a code point starts.
 func runeStart(text string, i int) int {
 	for i > 0 && !utf8.RuneStart(text[i]) {
 		i--
@@ -98,8 +98,8 @@ func runeStart(text string, i int) int {
 	return i
 }
 
-// indent returns blanks as wide as s; a tab stays one, so that it ends where it does
-// in the line above.
+// indent returns blanks of the same width as s. It keeps tabs, so that they end at the same
+// column as in the line above.
 func indent(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "\t") {
@@ -111,7 +111,8 @@ func indent(s string) string {
 	return b.String()
 }
 
-// printable replaces what a terminal would act upon, one code point for each.
+// printable replaces each control character that a terminal could act upon, except tabs, by
+// U+FFFD.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && unicode.IsControl(r) {

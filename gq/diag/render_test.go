@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// at finds the nth piece of text in src, counting columns by code points.
+// at returns the span of the first occurrence of piece in src. Columns count code points.
 func at(src, piece string) diag.Span {
 	off := strings.Index(src, piece)
 	pos := func(off int) diag.Pos {
@@ -44,8 +44,8 @@ func TestRender(t *testing.T) {
 	golden.Check(t, "testdata/render.txt", []byte(b.String()))
 }
 
-// TestRenderControl holds that an excerpt has no control character of Unicode's first
-// block or second, one of which a terminal may read as the start of a command.
+// TestRenderControl checks that an excerpt contains no control characters of the C0 and C1 sets.
+// A terminal may interpret some of them as the start of a command.
 func TestRenderControl(t *testing.T) {
 	src := "a \x1b[31m \u009b31m \x7f b"
 	var b strings.Builder
@@ -61,7 +61,7 @@ func TestRenderControl(t *testing.T) {
 }
 
 func TestRenderLongLine(t *testing.T) {
-	// Every é is two bytes, so that cuts fall within code points.
+	// Every é is two bytes, so that a cut may fall inside a code point.
 	src := "first\n" + strings.Repeat("é", 300) + "HERE" + strings.Repeat("ü", 300) + "\nlast"
 	for _, piece := range []string{"HERE", "first", "last"} {
 		var b strings.Builder

@@ -5,40 +5,40 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// gap is how a piece is set off from the one before it.
+// gap is the kind of white space between a piece and the one before it.
 type gap uint8
 
 const (
 	glued  gap = iota
-	spaced     // by one space
-	soft       // by a line break when the group is broken
-	fill       // by a line break when the group is broken and the line is full
-	line       // by a line break
+	spaced     // one space
+	soft       // a line break if the group is broken
+	fill       // a line break if the group is broken and the line is full
+	line       // a line break
 )
 
-// piece is a token as it is written out.
+// piece is a token of the output.
 type piece struct {
 	text       string
 	start, end int // offsets of the token in the source
 	gap        gap
-	group      *group // the innermost that the gap lies in, nil outside of all
-	flat       int    // the spaces that a soft or fill gap is when the group is not broken
-	indent     int    // of its line beyond the group's, in levels
+	group      *group // the innermost group that contains the gap, or nil
+	flat       int    // width of a soft or fill gap if the group is not broken
+	indent     int    // indentation of its line in addition to the group's, in levels
 	decl       bool   // it starts a declaration
-	last       int    // after a fill gap: the index of the last piece of its element
+	last       int    // after a fill gap: index of the last piece of the element
 	opens      *group // the group that it opens, or nil
 	closes     *group // the group that it closes, or nil
 }
 
-// group is a pair of brackets between which lines can be broken.
+// group is a pair of brackets. Lines can be broken inside it.
 type group struct {
 	parent      *group
-	open, close int  // indexes of its bracket pieces
-	broken      bool // while building: it must be broken; while printing: it is
-	level       int  // of indentation of what is inside, when it is broken
+	open, close int  // indexes of the bracket pieces
+	broken      bool // while building: it must be broken; while printing: it is broken
+	level       int  // indentation of its contents if it is broken, in levels
 }
 
-// empty reports whether no token stands between the brackets.
+// empty reports whether no token is between the brackets.
 func (g *group) empty() bool { return g.close == g.open+1 }
 
 // builder turns the tokens of declarations into pieces.
@@ -46,15 +46,15 @@ type builder struct {
 	schema bool // the text is a schema
 	meter  *work.Meter
 
-	tokens []syntax.Token // of the declaration
-	at     int            // the next one
+	tokens []syntax.Token // the tokens of the declaration
+	at     int            // index of the next token
 
 	pieces []piece
 	groups []*group // in the order of their opening brackets
-	group  *group   // the innermost that is open
+	group  *group   // the innermost open group
 }
 
-// begin starts a declaration: its first token begins a line.
+// begin starts a declaration. Its first token starts a new line.
 func (b *builder) begin(r syntax.Range) {
 	b.tokens, b.at = r.Tokens, 0
 	b.take(line).decl = true
@@ -71,7 +71,7 @@ func (b *builder) take(g gap) *piece {
 	return &b.pieces[len(b.pieces)-1]
 }
 
-// is reports whether the next token is the punctuation or the name s.
+// is reports whether the next token has the text s.
 func (b *builder) is(s string) bool {
 	return b.at < len(b.tokens) && b.tokens[b.at].Value == s
 }
@@ -84,8 +84,8 @@ func (b *builder) open(before gap) {
 	b.groups = append(b.groups, g)
 }
 
-// close makes a piece of the closing bracket of the innermost group. Braces have
-// spaces inside, other brackets have none.
+// close makes a piece of the closing bracket of the innermost group. On one line, braces have
+// spaces inside and other brackets have none.
 func (b *builder) close() {
 	g := b.group
 	g.close = len(b.pieces)
@@ -98,8 +98,8 @@ func (b *builder) close() {
 	b.group = g.parent
 }
 
-// comma drops the comma that follows an element of a group, if there is one, and puts
-// one there when another element follows.
+// comma drops the comma after an element of a group, if there is one. It adds a comma unless the
+// element is the last one.
 func (b *builder) comma(last bool) {
 	if b.is(",") {
 		b.at++
@@ -109,8 +109,8 @@ func (b *builder) comma(last bool) {
 	}
 }
 
-// run makes pieces of the tokens up to the index end, on one line but for the groups
-// of list literals and enums in them. The first is set off by g.
+// run makes pieces of the tokens up to the index end. They are on one line, except inside list
+// literals and enums. g is the gap before the first token.
 func (b *builder) run(end int, g gap) {
 	for first := true; b.at < end; first = false {
 		if !first {
@@ -120,7 +120,7 @@ func (b *builder) run(end int, g gap) {
 	}
 }
 
-// token makes a piece of the next token, or a group of the list or enum that it starts.
+// token makes a piece of the next token, or a group of the list literal or enum that it starts.
 func (b *builder) token(g gap) {
 	switch {
 	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:
@@ -132,7 +132,7 @@ func (b *builder) token(g gap) {
 	}
 }
 
-// rangeOf makes pieces of the tokens of a node, which are the next ones.
+// rangeOf makes pieces of the tokens of a node. They must be the next tokens.
 func (b *builder) rangeOf(r syntax.Range, g gap) { b.run(b.at+len(r.Tokens), g) }
 
 // list makes a group of a list literal.
@@ -146,7 +146,7 @@ func (b *builder) list(before gap) {
 	b.close()
 }
 
-// element makes pieces of an element of a list literal and of the comma behind it.
+// element makes pieces of one element of a list literal and of the comma after it.
 func (b *builder) element(g gap) {
 	for ; !b.is(",") && !b.is("]"); g = b.between() {
 		b.token(g)
@@ -158,7 +158,7 @@ func (b *builder) startsEnum() bool {
 	return b.schema && b.is("enum") && b.tokens[b.at-1].Value == ":" && b.tokens[b.at+1].Value == "("
 }
 
-// enum makes a group of the values of an enum. The parts of a value may not be set apart.
+// enum makes a group of the values of an enum. The tokens of one value must stay together.
 func (b *builder) enum(before gap) {
 	b.take(before)
 	b.open(glued)

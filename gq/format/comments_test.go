@@ -51,8 +51,8 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestCommentsEverywhere puts comments, line breaks and blank lines into every gap
-// between two tokens of texts that hold every construct.
+// TestCommentsEverywhere puts comments, line breaks and blank lines into every gap between two
+// tokens of texts that contain every construct.
 func TestCommentsEverywhere(t *testing.T) {
 	for _, path := range []string{"testdata/query.gq", "testdata/schema.pg"} {
 		b, err := os.ReadFile(path)
@@ -77,11 +77,11 @@ type declaration struct {
 	gaps []opening
 }
 
-// opening is a place before a token, or at the end.
+// opening is the place before a token, or at the end of a declaration.
 type opening struct {
 	offset int
 	token  string
-	firm   bool // it lies in an enum value, whose parts may not be set apart
+	firm   bool // it is inside an enum value, whose tokens must stay together
 }
 
 func declarations(name, text string) []declaration {

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestGolden formats each x.in.gq to x.gq, and likewise schemas.
+// TestGolden formats each x.in.gq to x.gq, and each x.in.pg to x.pg.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.in.?[gq]")
 	if err != nil || len(paths) < 2 {
@@ -39,7 +39,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestLineEnds: what an editor puts at the ends of lines and of the file does not matter.
+// TestLineEnds checks that the white space that editors leave at the ends of lines and of the
+// file does not affect the result.
 func TestLineEnds(t *testing.T) {
 	const want = "// a\nquery q() { // b\n  delete Log where text = \"x\" /* c\n d */\n}\n"
 	for name, text := range map[string]string{
@@ -64,7 +65,7 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
-// TestStrings: what stands in quotes stays byte for byte.
+// TestStrings checks that the contents of strings stay unchanged, byte for byte.
 func TestStrings(t *testing.T) {
 	for _, s := range []string{`""`, `"a\"b\\ \n"`, "\"a  \r\n\t\n\n b \"", `"// no comment"`, `"/*"`, `",}{"`, `"é  世界"`} {
 		text := "query q() { delete Log where text=" + s + "}"
@@ -87,7 +88,8 @@ func TestFaulty(t *testing.T) {
 	}
 }
 
-// TestWidth breaks brackets that end at column 101, and not at 100.
+// TestWidth checks that brackets that end at column 101 are broken and brackets that end at
+// column 100 are not.
 func TestWidth(t *testing.T) {
 	for _, tt := range []struct{ name, head, tail, wide string }{
 		{"x.gq", "query q($", ": String) {\n  delete Log where text = $x\n}\n", "query q(\n  $%: String\n) {\n  delete Log where text = $x\n}\n"},
@@ -111,8 +113,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestBreaks: a line break after an opening bracket breaks it and those around it, and
-// no other.
+// TestBreaks checks that a line break after an opening bracket breaks that pair of brackets and
+// the pairs around it, and no others.
 func TestBreaks(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"x.gq", "query q() { insert A { a: [\n1, 2] b: [3] } insert B { c: 1 } }",

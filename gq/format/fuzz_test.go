@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// FuzzFormat: what parses is formatted to a fixed point of the same tokens and
-// comments, in the same order, and the same meaning; and so it is with other things
-// between its tokens, which gaps chooses.
+// FuzzFormat checks that every text that parses is formatted to a fixed point with the same
+// tokens and comments in the same order and with the same meaning. It also replaces the white
+// space and comments between the tokens by fillings, which gaps selects, and checks the same.
 func FuzzFormat(f *testing.F) {
 	for path, text := range corpus(f) {
 		f.Add(text, strings.HasSuffix(path, ".pg"), []byte{0})
 		if strings.Count(text, "\n") > 100 {
-			continue // its declarations alone let the fuzzer try more
+			continue // the fuzzer can try more inputs with single declarations
 		}
 		for _, d := range declarations(path, text) {
 			f.Add(d.text, strings.HasSuffix(path, ".pg"), []byte{byte(len(d.text)), 0, 1})
@@ -33,7 +33,8 @@ func FuzzFormat(f *testing.F) {
 		for _, d := range declarations(name, text) {
 			for i, g := range d.gaps {
 				if !g.firm {
-					// A keyword in the first column would start a declaration.
+					// The space prevents a keyword from starting a declaration in the first
+					// column.
 					b.WriteString(fillings[int(gaps[i%len(gaps)])%len(fillings)] + " ")
 				}
 				b.WriteString(g.token)
@@ -45,7 +46,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// fillings are what can stand between any two tokens.
+// fillings lists texts that may occur between any two tokens.
 var fillings = []string{
 	" ", "\n", "\n\n\n", "/*c*/", " // c\n", "\n// c\n", "\n\n// c\n\n", "\n/*c*/", "/*c*/\n", "\n/*c*/\n", "/*c\nd*/",
 	" // c\n// d\n\n/*e*/", " /*c*/ /*d*/ ", "\r\n\t", "\n/*c*/ /*d*/",

@@ -21,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// graph is the schema that the queries of the tests are checked against.
+// graph is the schema that the tests check their queries against.
 var graph = sync.OnceValues(func() (*catalog.Schema, error) {
 	b, err := os.ReadFile("../testdata/graph.pg")
 	if err != nil {
@@ -31,8 +31,8 @@ var graph = sync.OnceValues(func() (*catalog.Schema, error) {
 	return s, faults.Err()
 })
 
-// checkFormat formats a text and holds layout and meaning of the result against it. It
-// returns the result, and whether the text parses.
+// checkFormat formats a text and checks that the result has the right layout and the same
+// meaning. It returns the result and whether the text parses.
 func checkFormat(t *testing.T, name, text string) (string, bool) {
 	t.Helper()
 	out, ok := checkLayout(t, name, text)
@@ -45,7 +45,7 @@ func checkFormat(t *testing.T, name, text string) (string, bool) {
 	return out, true
 }
 
-// checkLayout is checkFormat without the meaning.
+// checkLayout is like checkFormat but does not check the meaning.
 func checkLayout(t *testing.T, name, text string) (string, bool) {
 	t.Helper()
 	out, faults := gq.Format(gq.Source{Name: name, Text: text})
@@ -71,23 +71,23 @@ func checkLayout(t *testing.T, name, text string) (string, bool) {
 // item is a token or a comment.
 type item struct {
 	Text  string
-	Place string // of a comment
+	Place string // only for a comment
 
 	start, end int
 }
 
 // The places of comments.
 const (
-	trails = "trails" // something that is no comma stands before it on its line
-	begins = "begins" // nothing does
-	either = "either" // a comma does, which may move to the line before
+	trails = "trails" // a token other than a comma is before it on its line
+	begins = "begins" // nothing is before it on its line
+	either = "either" // a comma is before it, which formatting may move to the line before
 )
 
 func (i item) matches(other item) bool {
 	return i.Text == other.Text && (i.Place == other.Place || i.Place == either)
 }
 
-// items lists the tokens and comments of a text in source order, without commas.
+// items lists the tokens and comments of a text in source order, without the commas.
 func items(t *testing.T, name, text string) []item {
 	t.Helper()
 	var all []item
@@ -143,13 +143,13 @@ func items(t *testing.T, name, text string) []item {
 	return all
 }
 
-// lastLine returns what follows the last line end, and whether there is one.
+// lastLine returns the text after the last line end and reports whether there is a line end.
 func lastLine(s string) (string, bool) {
 	i := strings.LastIndexByte(s, '\n')
 	return s[i+1:], i >= 0
 }
 
-// colons returns the tokens of a query with a colon for each = in @mcp.
+// colons returns the tokens of a query with every = in @mcp replaced by a colon.
 func colons(q *syntax.Query) []syntax.Token {
 	tokens := slices.Clone(q.Tokens)
 	for _, a := range q.Annotations {
@@ -162,8 +162,8 @@ func colons(q *syntax.Query) []syntax.Token {
 	return tokens
 }
 
-// meaning prints what a text says: the catalog or the plans with what the annotations
-// say, and the faults without their places.
+// meaning prints the meaning of a text: the catalog, or the plans and the contents of the
+// annotations, and the errors without their positions.
 func meaning(t *testing.T, name, text string) string {
 	t.Helper()
 	src := gq.Source{Name: name, Text: text}

@@ -8,21 +8,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// printer writes pieces with the comments between them.
+// printer writes pieces and the comments between them.
 type printer struct {
 	meter    *work.Meter
 	source   string
 	pieces   []piece
-	comments [][]comment // by piece, those before it
-	ends     []int       // by piece, how wide everything up to its end is on one line
-	breaks   []int       // by piece, how many line breaks must stand up to its end
+	comments [][]comment // by piece: the comments before it
+	ends     []int       // by piece: the width of the text up to its end, on one line
+	breaks   []int       // by piece: the number of unavoidable line breaks up to its end
 
 	b      strings.Builder
-	column int    // code points on the line so far
-	blanks []bool // what blankLines returns, reused
+	column int    // number of code points on the line so far
+	blanks []bool // the buffer that blankLines returns, reused
 }
 
-// comment is a comment as it is written out.
+// comment is a comment of the output.
 type comment struct {
 	text       string
 	start, end int // offsets in the source
@@ -32,7 +32,7 @@ func (c comment) isLine() bool { return strings.HasPrefix(c.text, "//") }
 
 // render lays out the pieces of a source with its comments.
 func render(m *work.Meter, source string, pieces []piece, groups []*group, comments []syntax.Comment) string {
-	// An end without text takes the comments behind the last declaration.
+	// The comments after the last declaration are attached to an empty piece at the end.
 	end := piece{start: len(source), end: len(source), gap: line}
 	p := &printer{meter: m, source: source, pieces: append(pieces, end)}
 	p.attach(comments)
@@ -50,7 +50,7 @@ func render(m *work.Meter, source string, pieces []piece, groups []*group, comme
 	return p.b.String()
 }
 
-// attach distributes the comments over the pieces that they stand before.
+// attach assigns each comment to the piece that follows it.
 func (p *printer) attach(comments []syntax.Comment) {
 	p.comments = make([][]comment, len(p.pieces))
 	for i := range p.pieces {
@@ -63,10 +63,10 @@ func (p *printer) attach(comments []syntax.Comment) {
 	}
 }
 
-// isEnd reports whether piece i is the end of the text.
+// isEnd reports whether piece i is the empty piece at the end of the text.
 func (p *printer) isEnd(i int) bool { return i == len(p.pieces)-1 }
 
-// level returns the indentation of a line that piece i begins.
+// level returns the indentation of a line that starts with piece i, in levels.
 func (p *printer) level(i int) int {
 	pc := &p.pieces[i]
 	switch {
@@ -78,7 +78,7 @@ func (p *printer) level(i int) int {
 	return pc.indent
 }
 
-// space writes what stands between piece i and the one before.
+// space writes the white space and comments between piece i and the one before it.
 func (p *printer) space(i int) {
 	pc := &p.pieces[i]
 	broken := p.breaksLine(i)
@@ -86,13 +86,13 @@ func (p *printer) space(i int) {
 	if !broken && pc.opens == nil {
 		level++
 	}
-	inner := level // a comment before a closing bracket belongs inside
+	inner := level // a comment before a closing bracket is indented like the contents
 	if pc.closes != nil && broken {
 		inner++
 	}
 	first := i == 0
 	blanks := p.blankLines(i)
-	moved := first // whether the comments have left the line of the piece before
+	moved := first // a comment has ended the line of the piece before
 	from := p.before(i)
 	for k, c := range p.comments[i] {
 		switch {
@@ -117,7 +117,7 @@ func (p *printer) space(i int) {
 		p.newline(level, blanks[n])
 	case broken && (!moved || pc.closes != nil || p.isEnd(i) || p.lineBreaks(from, pc.start) > 0):
 		p.newline(level, blanks[n])
-	default: // a comment that begins the line of the piece, or stands in the middle of one
+	default: // after a comment that starts the line of the piece, or that is in the middle of a line
 		p.write(" ")
 	}
 }
@@ -136,8 +136,9 @@ func (p *printer) breaksLine(i int) bool {
 	return false
 }
 
-// blankLines says before which comments of a gap, and before piece i itself, a blank
-// line stands if a line is broken there.
+// blankLines returns one element for each comment in the gap before piece i, and one for piece i
+// itself. An element says whether a blank line precedes that comment or piece if a line is
+// broken there. The result is valid until the next call.
 func (p *printer) blankLines(i int) []bool {
 	pc := &p.pieces[i]
 	out := append(p.blanks[:0], make([]bool, len(p.comments[i])+1)...)
@@ -148,7 +149,7 @@ func (p *printer) blankLines(i int) []bool {
 	opened := i > 0 && p.pieces[i-1].opens != nil && p.pieces[i-1].opens == pc.group
 	from := p.before(i)
 	kept := false
-	own := -1 // the first that begins a line
+	own := -1 // index of the first one that starts a line
 	for k := range out {
 		to := pc.start
 		if k < len(p.comments[i]) {
@@ -180,8 +181,8 @@ func (p *printer) before(i int) int {
 	return p.pieces[i-1].end
 }
 
-// lineBreaks returns 0 when no line ends in source[from:to], 1 when one does, and 2
-// when a blank line lies there. Nothing but white space and dropped commas does.
+// lineBreaks returns 0 if source[from:to] contains no line end, 1 if it contains one, and 2 if
+// it contains a blank line. The text must consist of white space and dropped commas.
 func (p *printer) lineBreaks(from, to int) int {
 	most, run := 0, 0
 	for i := from; i < to && most < 2; i++ {
@@ -189,14 +190,14 @@ func (p *printer) lineBreaks(from, to int) int {
 		case '\n':
 			run++
 			most = max(most, run)
-		case ',': // its line is not blank
+		case ',': // a line with a comma is not blank
 			run = 0
 		}
 	}
 	return most
 }
 
-// newline ends the line, leaves a blank one if wanted, and indents the next.
+// newline ends the line, adds a blank line if blank is set, and indents the next line.
 func (p *printer) newline(level int, blank bool) {
 	p.b.WriteByte('\n')
 	if blank {

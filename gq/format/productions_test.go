@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// productions has each production of both grammars, cramped and formatted. Those too
-// wide for a line stand here on one all the same.
+// productions lists every production of both grammars, as cramped and as formatted text.
+// Formatted text that is too wide for a line is written on one line here all the same.
 var productions = []struct{ name, file, cramped, want string }{
 	{"interface", "x.pg", "interface A{a:I32}", "interface A { a: I32 }"},
 	{"interface without properties", "x.pg", "interface A{\n}", "interface A {}"},
@@ -79,8 +79,8 @@ func body(text string) string { return "query q() { " + text + " }" }
 
 func read(clauses string) string { return body("match { " + clauses + " } return { $a }") }
 
-// TestProductions formats each production, on one line and with a line break after
-// every opening bracket.
+// TestProductions formats each production on one line, and with a line break after every opening
+// bracket.
 func TestProductions(t *testing.T) {
 	for _, p := range productions {
 		t.Run(p.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestProductions(t *testing.T) {
 	}
 }
 
-// TestEveryProduction: the table has all that the syntax package can represent.
+// TestEveryProduction checks that the table covers everything that package syntax can represent.
 func TestEveryProduction(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range productions {
@@ -161,7 +161,7 @@ func embedsRange(typ ast.Expr) bool {
 	return false
 }
 
-// nodes collects the names of the struct types below v.
+// nodes collects the names of the struct types that v contains.
 func nodes(v reflect.Value, seen map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

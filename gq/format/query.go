@@ -116,7 +116,7 @@ func (b *builder) binding(c *syntax.Binding) {
 	b.close()
 }
 
-// traversal writes $a $w:<knows>{1,2} $b.
+// traversal makes pieces of a traversal such as $a $w:<knows>{1,2} $b.
 func (b *builder) traversal(c *syntax.Traversal) {
 	b.take(soft)
 	edge := spaced
@@ -159,7 +159,7 @@ func (b *builder) statement(st syntax.Statement) {
 func (b *builder) assigns(set []*syntax.Assign) {
 	b.open(spaced)
 	for i, a := range set {
-		// The comma that may follow an assignment is one of its tokens.
+		// The tokens of an assignment include the comma after it.
 		end := b.at + len(a.Tokens)
 		if b.tokens[end-1].Value == "," {
 			end--

@@ -25,7 +25,7 @@ func (b *builder) decl(d syntax.Decl) {
 	}
 }
 
-// header writes what stands before the brace of a declaration.
+// header makes pieces of the tokens before the brace of a declaration.
 func (b *builder) header() {
 	end := b.at
 	for end < len(b.tokens) && b.tokens[end].Value != "{" {

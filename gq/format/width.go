@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// measure fills in ends and breaks.
+// measure computes p.ends and p.breaks.
 func (p *printer) measure() {
 	p.ends = make([]int, len(p.pieces))
 	p.breaks = make([]int, len(p.pieces))
@@ -21,8 +21,8 @@ func (p *printer) measure() {
 	}
 }
 
-// flatGap returns the width of what stands between piece i and the one before when no
-// line is broken there.
+// flatGap returns the width of the gap before piece i, including its comments, if no line is
+// broken there.
 func (p *printer) flatGap(i int) int {
 	pc := &p.pieces[i]
 	if cs := p.comments[i]; len(cs) > 0 {
@@ -55,7 +55,7 @@ func (p *printer) gapBreaks(i int) bool {
 	return false
 }
 
-// mustBreak marks the groups that cannot stand on one line, inner ones first.
+// mustBreak marks the groups that cannot be on one line. It visits inner groups first.
 func (p *printer) mustBreak(groups []*group) {
 	for i := len(groups) - 1; i >= 0; i-- {
 		p.meter.Step(1)
@@ -73,7 +73,7 @@ func (p *printer) mustBreak(groups []*group) {
 	}
 }
 
-// open decides on the group whose opening bracket has just been written.
+// open decides whether to break the group whose opening bracket has just been written.
 func (p *printer) open(g *group) {
 	g.level = p.level(g.open) + 1
 	if g.broken || p.void(g) || g.parent != nil && !g.parent.broken {
@@ -82,10 +82,11 @@ func (p *printer) open(g *group) {
 	g.broken = p.column+p.ends[g.close]-p.ends[g.open]+p.tail(g.close) > Width
 }
 
-// void reports whether a group holds nothing at all.
+// void reports whether a group has no contents, not even a comment.
 func (p *printer) void(g *group) bool { return g.empty() && len(p.comments[g.close]) == 0 }
 
-// tail returns the width of what follows piece i up to where a line can be broken.
+// tail returns the width of the text from the end of piece i to the next place where a line can
+// be broken.
 func (p *printer) tail(i int) int {
 	j := i + 1
 	for ; ; j++ {

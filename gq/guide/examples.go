@@ -8,8 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// query lays out a query of the name example. Of its clauses the empty ones are left
-// out.
+// query formats a query named example. It leaves out empty clauses.
 func query(params string, match []string, rest ...string) string {
 	var b strings.Builder
 	b.WriteString("query example(" + params + ") {\n  match {\n")
@@ -30,7 +29,7 @@ func returns(columns ...string) string { return "return { " + strings.Join(colum
 
 const limit20 = "limit 20"
 
-// ends are the variables at the ends of an edge and the types of their nodes.
+// ends holds the variables at the two ends of an edge and the node types there.
 type ends struct {
 	a, b     string
 	from, to *catalog.Node
@@ -81,7 +80,7 @@ func allNodes(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(v+"."+Label(n)), limit20)
 }
 
-// propertyQuery shows a condition on a property of a type that is wanted.
+// propertyQuery shows a condition on the first property whose type satisfies want.
 func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v string, n *catalog.Node, p *catalog.Property) []string, optional bool) string {
 	n, p := find(s, want)
 	if n == nil {
@@ -99,7 +98,8 @@ func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v s
 	return query(param, match(v, n, p), returns(v+"."+Label(n)), limit20)
 }
 
-// condition is a match with one condition on a property, %s and %s in the format.
+// condition returns a match with one condition on a property. In format the first %s is the
+// property and the second the parameter.
 func condition(format string) func(string, *catalog.Node, *catalog.Property) []string {
 	return func(v string, n *catalog.Node, p *catalog.Property) []string {
 		return []string{v + ": " + n.Name, fmt.Sprintf(format, v+"."+p.Name, "$"+p.Name)}
@@ -160,7 +160,8 @@ func along(s *catalog.Schema) string {
 	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, to), limit20)
 }
 
-// loopQuery shows an edge between nodes of one type, in the form that it is given.
+// loopQuery shows an edge between nodes of one type. form is the format of the edge, with %s for
+// its name.
 func loopQuery(s *catalog.Schema, form string) string {
 	e := edge(s, isLoop)
 	if e == nil {
@@ -190,7 +191,8 @@ func edgeBinding(s *catalog.Schema) string {
 	return query("", []string{x.a + " $w:" + EdgeName(e) + " " + x.b}, returns(from, to, "$w."+column), limit20)
 }
 
-// shown returns a property of an edge that a read can return, empty when it has none.
+// shown returns the name of a property of the edge that a read can return, or "" if there is
+// none.
 func shown(e *catalog.Edge) string {
 	for _, p := range e.Properties {
 		if isPlain(p.Type) {

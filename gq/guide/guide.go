@@ -1,5 +1,5 @@
-// Package guide explains a graph and the query language in the graph's own names: the
-// language by topic, types, the operators that properties take, and paths between types.
+// Package guide explains a graph and the query language with names from the graph's own schema:
+// the language by topic, types, the operators that properties take, and paths between types.
 package guide
 
 import (
@@ -20,7 +20,7 @@ type Topic struct {
 	cases []example
 }
 
-// Page is a topic in the names of a schema.
+// Page is a topic explained with the names of a schema.
 type Page struct {
 	Name     string
 	Summary  string
@@ -28,19 +28,19 @@ type Page struct {
 	Examples []Example
 }
 
-// Example is a query that shows something.
+// Example is a query that shows one construct.
 type Example struct {
 	Title string
 	Query string
-	// Schema is the text of the made-up schema that the query is written for, when the
-	// graph's own has nothing to show the thing with; else it is empty.
+	// Schema is the text of the made-up schema that the query is written for, when the graph's
+	// own schema lacks a type or property for the construct. Otherwise it is empty.
 	Schema string
 }
 
-// Topics lists the topics in the order in which one learns them.
+// Topics lists the topics in the order in which to learn them.
 func Topics() []Topic { return topics }
 
-// Explain returns the page of a topic, nil when there is no topic of that name.
+// Explain returns the page of the topic called name, or nil if there is no such topic.
 func Explain(s *catalog.Schema, name string) *Page {
 	for i := range topics {
 		if topics[i].Name == name {
@@ -75,8 +75,8 @@ func Reference(s *catalog.Schema) string {
 	return b.String()
 }
 
-// example makes a query out of a schema's names, or "" when the schema lacks what it
-// would have to name.
+// example makes a query from the names of a schema. query returns "" when the schema has no name
+// for the construct.
 type example struct {
 	title string
 	query func(s *catalog.Schema) string
@@ -96,7 +96,7 @@ func (t *Topic) page(s *catalog.Schema) *Page {
 
 func fenced(text string) string { return "```\n" + strings.TrimRight(text, "\n") + "\n```\n" }
 
-// madeUpSource has something to show every construct with.
+// madeUpSource is a schema with which every example can be shown.
 const madeUpSource = `node Person {
   name: String @key
   age: I32?
@@ -116,7 +116,7 @@ var madeUp = sync.OnceValue(func() *catalog.Schema {
 	tree, faults := syntax.ParseSchema("example.pg", madeUpSource)
 	s, more := resolve.Schema(tree)
 	if err := append(faults, more...).Err(); err != nil {
-		panic(err) // the text is a constant, which a test compiles
+		panic(err) // the text is a constant, and a test compiles it
 	}
 	return s
 })

@@ -24,7 +24,7 @@ func compileSchema(t *testing.T, name, text string) *catalog.Schema {
 	return s
 }
 
-// schemas are the schemas of the repository, odd ones, and random ones.
+// schemas returns the schemas of the repository, some with unusual names, and random ones.
 func schemas(t *testing.T) map[string]*catalog.Schema {
 	t.Helper()
 	all := map[string]*catalog.Schema{
@@ -56,7 +56,7 @@ func schemas(t *testing.T) map[string]*catalog.Schema {
 	return all
 }
 
-// random writes a schema of a few types with properties of all kinds.
+// random returns the text of a schema of a few types with properties of all kinds.
 func random(r *rand.Rand) string {
 	types := []string{"String", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "Date", "DateTime", "Blob", "Vector(2)", "enum(on, off-2)", "[String]", "[I64]", "[Date]"}
 	names := []string{"id2", "name", "limit", "date", "now", "contains", "asc", "count", "x", "_y"}
@@ -92,7 +92,7 @@ func check(t *testing.T, s *catalog.Schema, what, query string) {
 	}
 }
 
-// TestExamples holds every example of every topic to the schema that it is written for.
+// TestExamples checks every example of every topic against the schema that it is written for.
 func TestExamples(t *testing.T) {
 	own := 0
 	for name, s := range schemas(t) {
@@ -114,7 +114,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestFilters holds that a property takes each operator that it is said to take.
+// TestFilters checks that a property takes each operator that Operators and Rankings list for
+// it.
 func TestFilters(t *testing.T) {
 	seen := map[string]bool{}
 	for name, s := range schemas(t) {
@@ -168,8 +169,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestPathsOfDenseSchema holds that a schema in which everything leads everywhere costs
-// no more than the bound.
+// TestPathsOfDenseSchema checks that the search stops at its bound in a schema that has an edge
+// between every two types.
 func TestPathsOfDenseSchema(t *testing.T) {
 	var b strings.Builder
 	for i := range 40 {

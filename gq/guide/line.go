@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// NodeLine describes a node type on one line, its key marked.
+// NodeLine describes a node type on one line and marks its key.
 func NodeLine(n *catalog.Node) string {
 	return n.Name + body(n.Properties, n.Key) + remark(n.Description)
 }
@@ -31,7 +31,7 @@ func body(props []*catalog.Property, key []string) string {
 	return " { " + strings.Join(parts, ", ") + " }"
 }
 
-// remark is the first line of a description.
+// remark formats the first line of a description as a comment.
 func remark(description string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	if line == "" {

@@ -8,8 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Label returns the property by which nodes of a type are best told apart for a
-// reader: the key, else a property of one plain value, else the id that every node has.
+// Label returns the property by which a reader can best tell the nodes of a type apart: the
+// first member of the key, else a text property, else another property of one plain value, else
+// the id that every node has.
 func Label(n *catalog.Node) string {
 	if len(n.Key) > 0 {
 		return n.Key[0]
@@ -35,10 +36,11 @@ func labelType(n *catalog.Node) string {
 	return value.String.String()
 }
 
-// EdgeName returns the name of an edge type as queries write it.
+// EdgeName returns the name of an edge type as queries write it: its first letter is in lower
+// case.
 func EdgeName(e *catalog.Edge) string { return lowerFirst(e.Name) }
 
-// paramType spells the type of a parameter that takes values of a property.
+// paramType formats the type of a parameter that takes values of a property.
 func paramType(t value.Type) string {
 	t.Enum = nil
 	return t.Required().String()
@@ -56,8 +58,9 @@ func isOrdered(t value.Type) bool {
 	return !t.List && (t.Kind.IsNumeric() || t.Kind == value.Date || t.Kind == value.DateTime)
 }
 
-// find returns the first node type that has a property of a type that is wanted, those
-// with a key first, and the property; keys only when there is nothing else.
+// find returns the first node type with a property whose type satisfies want, and the property.
+// It prefers properties outside the key to members of it, and then node types with a key. It
+// returns nils if there is none.
 func find(s *catalog.Schema, want func(value.Type) bool) (*catalog.Node, *catalog.Property) {
 	var node *catalog.Node
 	var found *catalog.Property
@@ -92,7 +95,7 @@ func keyed(s *catalog.Schema) *catalog.Node {
 	return nil
 }
 
-// edge returns the first edge type that is wanted.
+// edge returns the first edge type that satisfies want, or nil.
 func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	for _, e := range s.Edges {
 		if want(e) {
@@ -104,7 +107,8 @@ func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 
 func isLoop(e *catalog.Edge) bool { return e.From == e.To }
 
-// anyEdge prefers an edge between two types, which says which way it leads.
+// anyEdge returns an edge type. It prefers one between two different types, because its
+// direction is clear.
 func anyEdge(s *catalog.Schema) *catalog.Edge {
 	if e := edge(s, func(e *catalog.Edge) bool { return !isLoop(e) }); e != nil {
 		return e
@@ -112,11 +116,11 @@ func anyEdge(s *catalog.Schema) *catalog.Edge {
 	return edge(s, isLoop)
 }
 
-// variables hands out the names of variables, by type.
+// variables is the set of the variable names in use.
 type variables map[string]bool
 
-// of returns a name that has not been handed out: the type's, with a number when it has
-// to differ.
+// of returns an unused name that is made of the type's name, with a number if the plain name is
+// taken.
 func (v variables) of(typ string) string {
 	base := "$" + lowerFirst(typ)
 	name := base
@@ -127,8 +131,8 @@ func (v variables) of(typ string) string {
 	return name
 }
 
-// beside returns variables that are called as no property of the types, since
-// parameters are called as these, and as no other parameter of the examples.
+// beside returns variables that differ from every property of the types, because the examples
+// name parameters after properties, and from the other parameters of the examples.
 func beside(nodes ...*catalog.Node) variables {
 	v := variables{"$w": true, "$words": true, "$near": true}
 	for _, n := range nodes {
@@ -148,11 +152,12 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// Variable returns a name for a variable of a type.
+// Variable returns a variable name for a type.
 func Variable(typ string) string { return variables{}.of(typ) }
 
-// Clause writes how a match follows an edge from its source to its target, such as
-// `$person knows $person2`; what is put before the edge's name binds it.
+// Clause writes how a match follows an edge from its source to its target, such as `$person
+// knows $person2`. binding is the text before the edge's name, which binds the edge to $w, or
+// "".
 func Clause(e *catalog.Edge, binding string) string {
 	names := variables{"$w": binding != ""}
 	from := names.of(e.From)

@@ -15,8 +15,8 @@ var (
 	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge}
 )
 
-// Operators lists what a condition may do with a property of a type: comparison
-// operators as they are spelled, and functions with an open parenthesis.
+// Operators lists the operators that a condition can apply to a property of the type: comparison
+// operators as they are written, and functions with an open parenthesis.
 func Operators(t value.Type) []string {
 	var ops []plan.Op
 	var functions []string
@@ -39,8 +39,8 @@ func Operators(t value.Type) []string {
 	return append(names, functions...)
 }
 
-// Rankings lists the functions that rank nodes by a property of a type, in return and
-// in order.
+// Rankings lists the functions that rank nodes by a property of the type, in return and in
+// order.
 func Rankings(t value.Type) []string {
 	switch {
 	case isText(t):
@@ -51,9 +51,9 @@ func Rankings(t value.Type) []string {
 	return nil
 }
 
-// Filter writes a condition on a property of a variable, such as `$p.age >= $age`, and
-// the parameter that it needs, such as `$age: I32`. Both are empty for an operator that
-// the property does not take.
+// Filter returns a condition on a property of a variable, such as `$p.age >= $age`, and the
+// parameter that it needs, such as `$age: I32`. Both are empty if the property does not take the
+// operator.
 func Filter(variable string, p *catalog.Property, operator string) (condition, param string) {
 	if !slices.Contains(Operators(p.Type), operator) {
 		return "", ""
@@ -69,7 +69,8 @@ func Filter(variable string, p *catalog.Property, operator string) (condition, p
 	return place + " " + operator + " " + name, param
 }
 
-// Usual returns the operator that one wants first of a property, empty if it takes none.
+// Usual returns the operator that a reader most likely wants for a property, or "" if it takes
+// none.
 func Usual(t value.Type) string {
 	ops := Operators(t)
 	if len(ops) == 0 {

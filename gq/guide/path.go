@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Path leads from one node type to another over edges.
+// Path is a sequence of edges from one node type to another.
 type Path struct {
 	Steps []Step
 	// Match is the path as clauses of a match, with a variable for each type.
@@ -19,10 +19,10 @@ type Path struct {
 // Step is one edge of a path.
 type Step struct {
 	Edge     *catalog.Edge
-	Backward bool // it is followed from its target to its source
+	Backward bool // the path follows the edge from its target to its source
 }
 
-// next returns where the step leads.
+// next returns the type that the step leads to.
 func (s Step) next() string {
 	if s.Backward {
 		return s.Edge.From
@@ -30,18 +30,18 @@ func (s Step) next() string {
 	return s.Edge.To
 }
 
-// maxSteps bounds the search of one call for paths.
+// maxSteps bounds the number of steps that one search for paths may take.
 const maxSteps = 100_000
 
-// Paths lists the paths from one node type to another of at most maxHops edges, the
-// shortest first, in the order of the schema, and at most limit of them. No type occurs
-// twice, but for a path from a type to itself at its ends. More reports whether there
-// are, or may be, others within the bounds.
+// Paths lists the paths from one node type to another of at most maxHops edges: the shortest
+// first, then in the order of the schema, and at most limit of them. No type occurs twice in a
+// path, except at the two ends of a path from a type to itself. More reports whether there are,
+// or may be, other paths within maxHops.
 func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
 	return findPaths(nil, s, from, to, maxHops, limit)
 }
 
-// PathsWithin is Paths within a context. The error is the context's.
+// PathsWithin is like Paths and stops when the context ends. The error is then the context's.
 func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
 	defer work.Catch(&err)
 	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
@@ -70,13 +70,13 @@ type walk struct {
 	to            string
 	limit, budget int
 	around        map[string][]Step
-	distance      map[string]int // hops to the end, by type
+	distance      map[string]int // hops from each type to the target type
 	steps         []Step
 	found         []Path
 	more          bool
 }
 
-// measure finds how far each type is from the end.
+// measure computes the distance of each type from the target type.
 func (w *walk) measure() {
 	w.distance = map[string]int{w.to: 0}
 	queue := []string{w.to}
@@ -93,7 +93,7 @@ func (w *walk) measure() {
 	}
 }
 
-// visit finds the paths that go on from a type with exactly so many hops.
+// visit finds the paths that continue from the type at by exactly hops more edges.
 func (w *walk) visit(at string, hops int, seen []string) {
 	for _, s := range w.around[at] {
 		w.meter.Step(1)
@@ -125,7 +125,8 @@ func (w *walk) visit(at string, hops int, seen []string) {
 	}
 }
 
-// clauses writes a path as a match does; each edge from its source to its target.
+// clauses writes a path as clauses of a match. Each clause gives an edge from its source to its
+// target.
 func clauses(from string, steps []Step) string {
 	names := variables{}
 	at := names.of(from)

@@ -85,7 +85,8 @@ func writeCode(b *strings.Builder, e diag.Entry) {
 	b.WriteString("- " + string(e.Code) + " " + e.Title + ". " + e.Explanation + "\n")
 }
 
-// firstNode returns the node type to show things with: one with a key, else any.
+// firstNode returns the node type for the examples: the first one with a key of one property,
+// else the first one, else nil.
 func firstNode(s *catalog.Schema) *catalog.Node {
 	if n := keyed(s); n != nil {
 		return n

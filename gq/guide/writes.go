@@ -7,13 +7,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// mutation lays out a mutation of one statement.
+// mutation formats a mutation of one statement.
 func mutation(params []string, statement string) string {
 	return "query example(" + strings.Join(params, ", ") + ") {\n  " + statement + "\n}\n"
 }
 
-// required assigns a parameter to each property that an insert has to give, and when
-// there is none, to the first that it may.
+// required assigns a parameter to each property that an insert must give.
 func required(props []*catalog.Property) (params, assignments []string) {
 	add := func(p *catalog.Property) {
 		params = append(params, "$"+p.Name+": "+paramType(p.Type))
@@ -27,7 +26,7 @@ func required(props []*catalog.Property) (params, assignments []string) {
 	return params, assignments
 }
 
-// unwritable reports whether a mutation text cannot give a property that must be given.
+// unwritable reports whether an insert must give a property that a mutation text cannot give.
 func unwritable(props []*catalog.Property) bool {
 	for _, p := range props {
 		if !p.Type.Nullable && (p.Type.Kind == value.Blob || p.Embed != nil) {
@@ -90,7 +89,8 @@ func deleteNode(s *catalog.Schema) string {
 	return ""
 }
 
-// selector returns the property by which an update or a delete finds nodes: the key.
+// selector returns the property that an update or a delete selects nodes by. It is the key, or
+// nil unless the key has one member.
 func selector(n *catalog.Node) *catalog.Property {
 	if len(n.Key) != 1 {
 		return nil

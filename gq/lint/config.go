@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// Level says whether a rule reports, and how severely.
+// Level is the severity of a rule's findings, or Off.
 type Level uint8
 
 // The levels of a rule.
@@ -18,13 +18,13 @@ const (
 	Error
 )
 
-// Levels are the names of the levels, as gq.yaml spells them.
+// Levels lists the names of the levels as gq.yaml writes them.
 var Levels = []string{"off", "note", "warning", "error"}
 
 // String returns off, note, warning or error.
 func (l Level) String() string { return Levels[l] }
 
-// ParseLevel returns the level of that name, and whether there is one.
+// ParseLevel returns the level with that name and reports whether there is one.
 func ParseLevel(name string) (Level, bool) {
 	i := slices.Index(Levels, name)
 	return Level(max(i, 0)), i >= 0
@@ -43,27 +43,27 @@ func (l Level) severity() diag.Severity {
 
 // The defaults of the options.
 const (
-	DefaultMaxToolName    = 40     // characters: clients put the name of the server before it
+	DefaultMaxToolName    = 40     // characters; clients put the server's name before it
 	DefaultMaxDescription = 1024   // characters
-	DefaultTokenBudget    = 10_000 // tokens of tools/list
+	DefaultTokenBudget    = 10_000 // tokens of the tools/list response
 )
 
-// BytesPerToken is the estimate by which sizes become tokens: English text and JSON
-// come to about four bytes a token with the tokenizers in use. It errs by a quarter
-// either way.
+// BytesPerToken is the number of bytes per token with which sizes are converted to tokens.
+// English text and JSON average about four bytes a token with common tokenizers. The estimate is
+// accurate to about 25% in either direction.
 const BytesPerToken = 4
 
-// Config sets rules apart from their defaults.
+// Config changes rules from their defaults.
 type Config struct {
 	Levels map[diag.Code]Level
 
-	// The options of rules; 0 stands for the default.
-	MaxToolName    int // of L109, in characters
-	MaxDescription int // of L111, in characters
-	TokenBudget    int // of L203, in tokens
+	// Options of single rules; 0 means the default.
+	MaxToolName    int // for L109, in characters
+	MaxDescription int // for L111, in characters
+	TokenBudget    int // for L203, in tokens
 }
 
-// Only returns a configuration in which all rules but one are off.
+// Only returns a configuration that turns off every rule except one.
 func Only(code diag.Code) Config {
 	c := Config{Levels: map[diag.Code]Level{}}
 	for _, r := range Rules {

@@ -10,18 +10,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// directive is a comment "gq:ignore CODE[,CODE…] reason". It silences rules for the
-// declaration that it stands in, after which it stands on the line, or which it
-// precedes.
+// directive is a comment "gq:ignore CODE[,CODE…] reason". It silences rules for one declaration:
+// the declaration that contains the comment, that ends on the comment's line, or that follows
+// it.
 type directive struct {
 	span   diag.Span
 	codes  []diag.Code
-	used   []bool // by code
+	used   []bool // parallel to codes
 	target diag.Span
 }
 
-// silence removes the findings that directives ignore, then reports the directives
-// that are malformed or silence nothing.
+// silence removes the findings that directives ignore. It then reports the directives that are
+// malformed or silence nothing.
 func (r *run) silence() {
 	all := r.fileDirectives(r.in.SchemaTree.Comments, declSpans(r.in.SchemaTree))
 	for _, f := range r.in.Files {
@@ -43,7 +43,7 @@ func (r *run) silence() {
 	if r.in.Config.level(p.rule) == Off {
 		return
 	}
-	broken := map[string]bool{} // files with errors, of which no rule has seen everything
+	broken := map[string]bool{} // files with errors; the rules have not seen all of their queries
 	for _, f := range r.in.Faults {
 		broken[f.Span.File] = broken[f.Span.File] || f.Severity == diag.Error
 	}
@@ -76,8 +76,8 @@ func declSpans(s *syntax.Schema) []diag.Span {
 	return spans
 }
 
-// fileDirectives reads the directives among the comments of a file whose declarations
-// have the given spans, and reports those that are malformed.
+// fileDirectives parses the directives among the comments of a file and reports the malformed
+// ones. decls are the spans of the declarations of the file.
 func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*directive {
 	p := &pass{r, ruleOf(BadDirective)}
 	var out []*directive
@@ -139,8 +139,8 @@ func cmpHelp(near, form string) string {
 	return form
 }
 
-// targetOf finds the declaration that a comment speaks of; the zero span when there
-// is none.
+// targetOf returns the span of the declaration that a comment applies to, or the zero span if
+// there is none.
 func targetOf(comment diag.Span, decls []diag.Span) diag.Span {
 	next, _ := slices.BinarySearchFunc(decls, comment.Start.Offset, func(s diag.Span, off int) int { return s.Start.Offset - off })
 	if next > 0 {
@@ -154,19 +154,19 @@ func targetOf(comment diag.Span, decls []diag.Span) diag.Span {
 	return diag.Span{}
 }
 
-// target is a declaration with the rules that directives silence in it.
+// target is a declaration and the rules that directives silence in it.
 type target struct {
 	span  diag.Span
-	codes map[diag.Code][]naming // nil once all are marked as used
+	codes map[diag.Code][]naming // the entry is nil once all of its directives are marked as used
 }
 
-// naming is the first place at which a directive names a code.
+// naming is the first place where a directive names a code.
 type naming struct {
 	*directive
 	at int // index in codes
 }
 
-// targets returns the targets of directives by file, each list in the order of the text.
+// targets returns the targets of the directives by file. Each list is in source order.
 func (r *run) targets(all []*directive) map[string][]*target {
 	byFile := map[string][]*target{}
 	bySpan := map[diag.Span]*target{}
@@ -179,7 +179,8 @@ func (r *run) targets(all []*directive) map[string][]*target {
 		}
 		for i, code := range d.codes {
 			r.in.Meter.Step(1)
-			// The codes of one directive come together: a second naming follows the first.
+			// All codes of one directive are processed together. A repeated code therefore comes
+			// right after its first naming and is recognised by the last element.
 			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
 				t.codes[code] = append(list, naming{d, i})
 			}
@@ -191,8 +192,8 @@ func (r *run) targets(all []*directive) map[string][]*target {
 	return byFile
 }
 
-// silenced reports whether a directive for one of the targets of a file silences a
-// finding, and marks all directives that do.
+// silenced reports whether a directive for one of the file's targets silences the finding. It
+// marks all directives that do as used.
 func silenced(list []*target, f diag.Diagnostic) bool {
 	next, _ := slices.BinarySearchFunc(list, f.Span.Start.Offset+1, func(t *target, off int) int { return t.span.Start.Offset - off })
 	if next == 0 || f.Span.Start.Offset >= list[next-1].span.End.Offset {
@@ -209,7 +210,7 @@ func silenced(list []*target, f diag.Diagnostic) bool {
 	return named
 }
 
-// idle returns the codes of a directive that ran and found nothing to silence.
+// idle returns the codes of a directive whose rules ran but had no finding to silence.
 func (r *run) idle(d *directive) []string {
 	var out []string
 	for i, code := range d.codes {
@@ -221,8 +222,9 @@ func (r *run) idle(d *directive) []string {
 	return out
 }
 
-// wholeLine widens the span of a comment to its line and line end when nothing else
-// stands there, and to the blanks before it otherwise.
+// wholeLine widens the span of a comment for its removal. If the comment is alone on its line,
+// the span becomes the line with its line end. Otherwise it also covers the blanks before the
+// comment.
 func (r *run) wholeLine(s diag.Span) diag.Span {
 	text := r.in.SchemaTree.Text
 	for _, f := range r.in.Files {

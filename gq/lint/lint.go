@@ -1,5 +1,5 @@
-// Package lint reports what schemas and stored queries may say and probably do not
-// mean, by a table of rules.
+// Package lint applies a table of rules to schemas and stored queries. It reports text that is
+// valid and probably not intended.
 package lint
 
 import (
@@ -15,53 +15,53 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Input is what is linted: sources that were parsed and checked.
+// Input is the parsed and checked sources to lint.
 type Input struct {
 	Schema     *catalog.Schema
 	SchemaTree *syntax.Schema
 	Files      []*syntax.File
 	Queries    []*Query  // those without errors, in source order
-	Faults     diag.List // what compiling found; it becomes part of the report
+	Faults     diag.List // the faults that compiling found; they become part of the report
 
-	// Whole says that Files are all that the graph has. Rules across files run only then,
-	// and but for one only when nothing has errors: a query with an error may do what
-	// they miss.
+	// Whole says that Files are all query files of the graph. Rules across files run only if it
+	// is set. All but one of them also need sources without errors, because a query with an
+	// error may contain the use that the rule finds missing.
 	Whole bool
 
-	// ToolBytes is the size of each exposed query in tools/list, by query name; nil
-	// when it is not known.
+	// ToolBytes maps the name of each exposed query to its size in tools/list, in bytes. It is
+	// nil if the sizes are not known.
 	ToolBytes map[string]int
 
 	Config Config
 
-	Meter *work.Meter // may end Run by a panic; nil for none
+	Meter *work.Meter // may panic to end Run; nil for no limits
 }
 
-// Query is a checked query with its source and what its annotations say.
+// Query is a checked query with its source and the contents of its annotations.
 type Query struct {
 	Syntax *syntax.Query
 	Plan   *plan.Query
 	Info   *check.Info
 
 	Description, Instruction string
-	ParamDocs                []string // by parameter
+	ParamDocs                []string // by parameter index
 	Expose                   bool
-	ToolName                 string // of @mcp, or ""
-	Stored                   bool   // it belongs to the catalog; one that does not is linted by itself only
+	ToolName                 string // from @mcp, or ""
+	Stored                   bool   // belongs to the catalog; other queries are linted alone
 }
 
-// Tool returns the name of the query as a tool.
+// Tool returns the name under which the query is exposed as a tool.
 func (q *Query) Tool() string { return cmp.Or(q.ToolName, q.Plan.Name) }
 
-// Report is what linting found, sorted by file and position.
+// Report is the result of linting, sorted by file and position.
 type Report struct {
 	List diag.List
-	// Edits are the fixes of those diagnostics that have a mechanical one, by index in
-	// List. Applying them changes the meaning of no query.
+	// Edits maps indexes in List to the fixes of the diagnostics that have a mechanical fix.
+	// Applying the fixes does not change the meaning of any query.
 	Edits map[int][]diag.Edit
 }
 
-// Run applies every rule that the configuration leaves on.
+// Run applies every rule that the configuration does not turn off.
 func Run(in Input) *Report {
 	r := &run{in: &in, faulty: in.Faults.HasErrors()}
 	for _, q := range in.Queries {
@@ -103,8 +103,8 @@ func Run(in Input) *Report {
 
 type run struct {
 	in       *Input
-	stored   []*Query // those of the catalog
-	faulty   bool     // something has errors
+	stored   []*Query // the queries that belong to the catalog
+	faulty   bool     // the sources have errors
 	findings []finding
 }
 
@@ -121,19 +121,19 @@ type finding struct {
 	edits []diag.Edit
 }
 
-// pass is one rule at work, on the whole catalog.
+// pass is one application of a rule to the whole catalog.
 type pass struct {
 	*run
 	rule *Rule
 }
 
-// queryPass is one rule at work on one query.
+// queryPass is one application of a rule to one query.
 type queryPass struct {
 	pass
 	*Query
 }
 
-// report adds a finding of the rule; edits, if any, are its fix.
+// report adds a finding of the rule. edits, if any, are its fix.
 func (p *pass) report(at diag.Span, help string, edits []diag.Edit, format string, args ...any) {
 	p.in.Meter.Step(1)
 	p.findings = append(p.findings, finding{

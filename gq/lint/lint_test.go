@@ -18,7 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// A want comment says what its line yields, or with want-1 the line before.
+// wantComment matches the comment that states the expected finding of its line. With want-1 it
+// states the expected finding of the line before.
 var wantComment = regexp.MustCompile(`// want(-\d+)? ([A-Z]\d+) "((?:[^"\\]|\\.)*)"`)
 
 type want struct {
@@ -37,8 +38,7 @@ func source(t testing.TB, path string) gq.Source {
 	return gq.Source{Name: filepath.Base(path), Text: string(b)}
 }
 
-// folder reads the sources of a rule's test; without a schema of its own it is on the
-// common one.
+// folder reads the sources of a rule's test. A folder without a schema uses the common one.
 func folder(t testing.TB, code string) gq.Catalog {
 	t.Helper()
 	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true}
@@ -60,8 +60,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestRules runs every rule on its folder: it reports what the sources want and
-// nothing else, and its fixes give the golden text.
+// TestRules runs every rule on its folder. The rule must report exactly the findings that the
+// comments in the sources expect, and its fixes must produce the golden text.
 func TestRules(t *testing.T) {
 	for _, rule := range lint.Rules {
 		t.Run(string(rule.Code), func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 			switch rule.Code {
 			case lint.IdleDirective:
 				for _, named := range []diag.Code{lint.UnusedParam, lint.CrossProduct, lint.NoLimit, lint.NoParamDoc} {
-					delete(c.Config.Levels, named) // what the directives name must run
+					delete(c.Config.Levels, named) // the rules that the directives name must run
 				}
 			case lint.OverBudget:
 				c.Config.TokenBudget = 40
@@ -149,8 +149,8 @@ func checkFixes(t *testing.T, c gq.Catalog, r *lint.Report, code string) {
 	}
 }
 
-// TestTable checks that the rows are whole and in order; their examples are run where
-// the reference page is printed.
+// TestTable checks that the rows are complete and sorted by code. The test of the reference page
+// runs their examples.
 func TestTable(t *testing.T) {
 	last := diag.Code("")
 	for _, r := range lint.Rules {
@@ -196,8 +196,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestPartOfCatalog lints one file of several: rules across files keep silent, and a
-// directive for one of them is not idle.
+// TestPartOfCatalog lints one file of several. Rules across files must report nothing, and a
+// directive for one of them must not count as idle.
 func TestPartOfCatalog(t *testing.T) {
 	for _, code := range []string{"L201", "L204", "L205"} {
 		c := folder(t, code)
@@ -218,8 +218,8 @@ func TestPartOfCatalog(t *testing.T) {
 	}
 }
 
-// TestFaultsAreListedOnce lints sources with errors: each is listed as compiling lists
-// it, rules skip what does not check, and no directive is called idle.
+// TestFaultsAreListedOnce lints sources with errors. Each error is listed once, as the compiler
+// reports it. Rules skip queries with errors, and no directive is reported as idle.
 func TestFaultsAreListedOnce(t *testing.T) {
 	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Queries: []gq.Source{
 		{Name: "a.gq", Text: "// gq:ignore L103 for now\nquery bad() { match { $p: Persn } return { $p.name } }\nquery worse( { }\nquery open() @description(\"x\") { match { $p: Person } return { $p.name } }\n"},
@@ -239,8 +239,8 @@ func TestFaultsAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestSelected lints a catalog that lists its queries: the others are linted by
-// themselves only.
+// TestSelected lints a catalog that lists its stored queries. The other queries are linted on
+// their own only.
 func TestSelected(t *testing.T) {
 	c := folder(t, "L205")
 	c.Config = lint.Only(lint.SameDescription)
@@ -276,8 +276,8 @@ func TestRealQueries(t *testing.T) {
 	}
 }
 
-// FuzzLint lints any text: nothing panics, every span lies in the text, and the fixes
-// keep the meaning of what checks.
+// FuzzLint lints arbitrary text. Nothing may panic, every span must lie in the text, and the
+// fixes must not change the meaning of a valid query.
 func FuzzLint(f *testing.F) {
 	schema := source(f, "testdata/schema.pg")
 	for _, r := range lint.Rules {

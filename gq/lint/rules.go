@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// The lint codes. Those from L1 on judge one query, those from L2 on the whole catalog.
+// The lint codes. L1xx rules check one query; L2xx rules check the whole catalog.
 const (
 	UnusedParam      diag.Code = "L101"
 	UnusedBinding    diag.Code = "L102"
@@ -36,19 +36,19 @@ const (
 	SameDescription  diag.Code = "L205"
 )
 
-// Rule is one row of the table. It has one of the two functions, or none when the
-// reader of directives applies it.
+// Rule is one row of the table. It has one of the two functions, or none if the code that
+// handles directives applies the rule.
 type Rule struct {
 	diag.Entry
-	Level  Level  // unless gq.yaml says otherwise
-	Option string // the key in gq.yaml that adjusts it, or ""
+	Level  Level  // the default; gq.yaml can change it
+	Option string // the key in gq.yaml that configures the rule, or ""
 
 	query   func(*queryPass)
 	catalog func(*pass)
-	beside  bool // the function for the catalog runs beside errors too
+	beside  bool // the catalog function runs even if the sources have errors
 }
 
-// Rules are all rules, by code. An example is a .gq text on check.ExampleSchema, or a
+// Rules lists all rules, sorted by code. An example is a .gq text on check.ExampleSchema, or a
 // txtar archive of several files.
 var Rules = []Rule{
 	{Level: Warning, query: unusedParam, Entry: diag.Entry{Code: UnusedParam, Title: "unused parameter",
@@ -131,7 +131,7 @@ var Rules = []Rule{
 		Example:     "-- people.gq --\nquery by_name() @description(\"Lists people.\") { match { $p: Person } return { $p.name } }\nquery by_age() @description(\"Lists people.\") { match { $p: Person } return { $p.age } }"}},
 }
 
-// tediously is a description over the default limit.
+// tediously is a description that exceeds the default limit.
 var tediously = func() string {
 	var b []byte
 	for len(b) <= DefaultMaxDescription {

@@ -15,7 +15,7 @@ import (
 // The rules about the whole catalog.
 
 func neverUpdated(p *pass) {
-	set := map[string]map[string]bool{} // node type -> properties that an update sets
+	set := map[string]map[string]bool{} // node type to the properties that an update sets
 	for _, q := range p.stored {
 		if q.Plan.Mutation == nil {
 			continue
@@ -44,7 +44,8 @@ func neverUpdated(p *pass) {
 	}
 }
 
-// propertySpan finds where a node declares a property, itself or by an interface.
+// propertySpan returns the span where a node type, or one of its interfaces, declares a
+// property.
 func (p *pass) propertySpan(node string, interfaces []string, prop string) diag.Span {
 	var at diag.Span
 	for _, d := range p.in.SchemaTree.Decls {
@@ -82,7 +83,7 @@ func duplicateQuery(p *pass) {
 			switch {
 			case !again:
 				first[q.Name.Value] = at
-			case before.File != at.File: // within a file the checker reports it
+			case before.File != at.File: // the checker reports duplicates within a file
 				p.report(at, "rename one of them", nil, "query %s stands at %s too", q.Name.Value, before)
 			}
 		}
@@ -111,7 +112,8 @@ func overBudget(p *pass) {
 	}
 }
 
-// Tokens estimates the tokens of a text by its size, at BytesPerToken.
+// Tokens estimates the number of tokens in a text of the given size, at BytesPerToken bytes a
+// token.
 func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
 
 func untouchedType(p *pass) {

@@ -23,18 +23,19 @@ func unusedBinding(p *queryPass) {
 		case v.Name == "_" || sym.Uses > 0:
 		case v.Entity == plan.Edge:
 			p.report(sym.Span, "drop $"+v.Name+":, unless each parallel edge is to count", nil, "edge binding $%s is never used", v.Name)
-		case c.alone(plan.VarID(id)): // the cross product is the fault
+		case c.alone(plan.VarID(id)): // the cross product is the real fault
 		default:
 			p.report(sym.Span, "write $_ if it only has to exist", nil, "$%s is bound and never used", v.Name)
 		}
 	}
 }
 
-// components groups the variables outside not blocks by what joins them.
+// components groups the variables outside not blocks. Two variables are in one group if a clause
+// connects them.
 type components struct {
 	root []plan.VarID
-	size map[plan.VarID]int // by root
-	// many are the roots of those that can have several rows, ascending.
+	size map[plan.VarID]int // root to the number of variables in its group
+	// many lists the roots of the groups that can have several rows, in ascending order.
 	many []plan.VarID
 }
 
@@ -46,7 +47,7 @@ func (c *components) find(id plan.VarID) plan.VarID {
 	return id
 }
 
-// alone reports whether a variable is joined with nothing, and multiplies rows.
+// alone reports whether a variable is connected with no other one and can multiply the rows.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false
@@ -73,13 +74,14 @@ func (p *queryPass) components() *components {
 			if first == plan.NoVar {
 				first = id
 			}
-			// The smaller index becomes the root: variables are in source order.
+			// The smaller index becomes the root, so that a root is the first variable of its
+			// group in source order.
 			a, b := c.find(first), c.find(id)
 			c.root[max(a, b)] = min(a, b)
 		})
 	}
 	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
-	open := map[plan.VarID]bool{} // roots of components that are not pinned as a whole
+	open := map[plan.VarID]bool{} // roots of the groups with a variable that is not pinned
 	for id := range r.Vars {
 		if v := plan.VarID(id); !p.inner(v) {
 			c.size[c.find(v)]++
@@ -113,7 +115,7 @@ func (p *queryPass) varName(id plan.VarID) string {
 	return fmt.Sprintf("$%s (%s)", v.Name, v.Type)
 }
 
-// oneRow reports whether a read yields one row at most.
+// oneRow reports whether a read yields at most one row.
 func (p *queryPass) oneRow() bool {
 	r := p.Plan.Read
 	if r.Grouped {
@@ -144,8 +146,8 @@ func limitNoOrder(p *queryPass) {
 	}
 }
 
-// sides calls visit for both ways to read a comparison: as what it has on the left,
-// and with its sides changed.
+// sides calls visit twice: with the operands of a comparison as written, and with the operands
+// swapped.
 func sides(c plan.Compare, visit func(one, other plan.Expr)) {
 	visit(c.Left, c.Right)
 	visit(c.Right, c.Left)

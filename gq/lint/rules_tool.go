@@ -100,7 +100,7 @@ func mcpEquals(p *queryPass) {
 	}
 }
 
-// withBlanksBefore widens a span in the query's file to the blanks before it on the
+// withBlanksBefore widens a span of the query's file to include the blanks before it on the
 // line.
 func (p *queryPass) withBlanksBefore(s diag.Span) diag.Span {
 	for _, f := range p.in.Files {
@@ -113,7 +113,7 @@ func (p *queryPass) withBlanksBefore(s diag.Span) diag.Span {
 	return s
 }
 
-// mcpArg returns the text argument of @mcp by its key, or nil.
+// mcpArg returns the argument of @mcp with the given key, or nil.
 func (p *queryPass) mcpArg(key string) *syntax.MCPArg {
 	for _, a := range p.Syntax.Annotations {
 		for _, arg := range a.MCP {

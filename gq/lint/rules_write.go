@@ -18,7 +18,7 @@ func hardCoded(p *queryPass) {
 	}
 }
 
-// upsertClears looks for keyed inserts that leave nullable properties out.
+// upsertClears reports keyed inserts that leave out nullable properties.
 func upsertClears(p *queryPass) {
 	for i, st := range p.statements() {
 		ins, ok := st.(plan.Insert)

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// walkClauses calls visit for every clause, blocks before what is in them.
+// walkClauses calls visit for every clause. It visits a block before the clauses in the block.
 func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
 	for _, c := range clauses {
 		visit(c)
@@ -20,7 +20,7 @@ func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
 	}
 }
 
-// walkTraversals calls visit for every traversal as it is written.
+// walkTraversals calls visit for every traversal of the source.
 func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	for _, c := range clauses {
 		switch c := c.(type) {
@@ -33,8 +33,8 @@ func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	}
 }
 
-// varsOf calls visit for every variable that a clause names, those in a not block
-// included.
+// varsOf calls visit for every variable that a clause names, including the variables in a not
+// block.
 func varsOf(c plan.Clause, visit func(plan.VarID)) {
 	switch c := c.(type) {
 	case plan.Bind:
@@ -60,7 +60,7 @@ func varsOf(c plan.Clause, visit func(plan.VarID)) {
 	}
 }
 
-// exprVar calls visit for the variable of an operand of a comparison.
+// exprVar calls visit for the variable of a comparison's operand.
 func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -86,7 +86,7 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	}
 }
 
-// paramUse says that a parameter is given to, or compared with, a property.
+// paramUse records that a parameter is assigned to, or compared with, a property.
 type paramUse struct {
 	param  int
 	entity plan.Entity
@@ -94,7 +94,7 @@ type paramUse struct {
 	prop   string
 }
 
-// paramUses lists the properties that the parameters of a query meet.
+// paramUses lists the properties that a query assigns its parameters to or compares them with.
 func paramUses(q *plan.Query) []paramUse {
 	var out []paramUse
 	add := func(e plan.Expr, entity plan.Entity, typ, prop string) {
@@ -169,7 +169,7 @@ func paramUses(q *plan.Query) []paramUse {
 	return out
 }
 
-// property returns the property of a type, or nil: id, from and to are none.
+// property returns the property of a type, or nil. The names id, from and to are not properties.
 func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
 	if entity == plan.Edge {
 		return s.Edge(typ).Property(name)
@@ -177,9 +177,9 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return s.Node(typ).Property(name)
 }
 
-// pinned returns which variables outside not blocks stand for one entity at most:
-// nodes whose key is given, and what an edge with at most one target leads to from
-// such a node.
+// pinned returns the variables outside not blocks that can match at most one entity. These are
+// nodes whose key is given, and the target of an edge type that allows at most one target, if
+// its source is pinned.
 func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}
@@ -223,7 +223,7 @@ func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarI
 			pins[plan.VarID(id)] = true
 		}
 	}
-	single := map[plan.VarID][]plan.Traverse{} // by source: what has one target at most
+	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
 	for _, c := range r.Match {
 		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Max == 1 {
 			if card := s.Edge(t.Edge).Card; card != nil && card.Max == 1 {

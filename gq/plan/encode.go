@@ -9,30 +9,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// encoding is the first byte of an encoded query. It changes when the bytes after it
-// change their meaning.
+// encoding is the first byte of an encoded query. It must change whenever the meaning of the
+// bytes after it changes.
 //
-// The members of each struct follow in the order of their declaration:
+// The members of each struct are encoded in the order of their declaration:
 //
 //	number   a zigzag varint
 //	bool     one byte
-//	string   a uvarint: 0 and then a length and the bytes, or the place, from 1, of an
-//	         equal string among those before it
+//	string   a uvarint: 0 and then a length and the bytes, or the index, from 1, of
+//	         the equal string among the earlier ones
 //	slice    a uvarint: 0 for nil, or the length plus 1; then the elements
 //	type     a uvarint of the kind and three flags; the length of a vector; the values
 //	         of an enum
-//	sum      one byte that numbers the type, 0 for nil; then its members
+//	sum      one byte: the number of the type, 0 for nil; then its members
 const encoding = 1
 
-// Encode returns a query in the compact form that generated packages carry.
+// Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {
 	c := &coder{out: []byte{encoding}, places: map[string]uint64{}}
 	c.query(q)
 	return string(c.out)
 }
 
-// Decode returns the query that Encode wrote as s. The query's strings share the memory
-// of s.
+// Decode decodes the output of Encode. The strings of the query share the memory of s.
 func Decode(s string) (*Query, error) {
 	if s == "" || s[0] != encoding {
 		return nil, errors.New("the plan was encoded by another version of gq; run gq generate")
@@ -49,17 +48,18 @@ func Decode(s string) (*Query, error) {
 	return q, nil
 }
 
-// coder encodes and decodes by the same methods, so that the two cannot differ. Each
-// takes a pointer, reads it in an encoding, and fills it in a decoding.
+// coder encodes and decodes with the same methods, so that the two directions cannot differ.
+// Each method takes a pointer. When encoding it reads the value there, and when decoding it
+// stores the value there.
 type coder struct {
 	decoding bool
 
 	out    []byte
-	places map[string]uint64 // the strings of out
+	places map[string]uint64 // the indexes, from 1, of the strings in out
 
 	in      string // the bytes not yet decoded
 	strings []string
-	err     error // the first fault; then in is empty and all that is decoded is zero
+	err     error // the first error; after it, in is empty and every decoded value is zero
 }
 
 func (c *coder) fail(format string, args ...any) {
@@ -69,7 +69,7 @@ func (c *coder) fail(format string, args ...any) {
 	c.in = ""
 }
 
-// number codes a number that is not negative.
+// number encodes or decodes a non-negative number.
 func (c *coder) number(n uint64) uint64 {
 	if !c.decoding {
 		c.out = binary.AppendUvarint(c.out, n)
@@ -111,7 +111,7 @@ func (c *coder) bool(p *bool) {
 	}
 }
 
-// integer codes a number of any integer type.
+// integer encodes or decodes a number of any integer type.
 func integer[T ~int | ~int64 | ~uint8](c *coder, p *T) {
 	n := int64(*p)
 	u := c.number(uint64(n<<1) ^ uint64(n>>63))
@@ -147,7 +147,7 @@ func (c *coder) string(p *string) {
 	}
 }
 
-// slice codes a slice, whose elements each takes at least one byte.
+// slice encodes or decodes a slice. Every element must take at least one byte.
 func slice[T any](c *coder, p *[]T, each func(*coder, *T)) {
 	n := uint64(0)
 	if *p != nil {
@@ -169,7 +169,7 @@ func slice[T any](c *coder, p *[]T, each func(*coder, *T)) {
 	}
 }
 
-// pointer codes a struct that may be missing.
+// pointer encodes or decodes a struct that may be missing.
 func pointer[T any](c *coder, p **T, members func(*coder, *T)) {
 	there := *p != nil
 	c.bool(&there)
@@ -182,7 +182,7 @@ func pointer[T any](c *coder, p **T, members func(*coder, *T)) {
 	members(c, *p)
 }
 
-// The flags of a type, below its kind.
+// The flags of a type, in the bits below its kind.
 const (
 	nullableType = 1 << iota
 	listType
@@ -252,7 +252,7 @@ func (c *coder) literal(v *value.Value) {
 	}
 }
 
-// keep is what a decoding made of a literal.
+// keep stores the decoded value in v when decoding.
 func (c *coder) keep(v *value.Value, decoded value.Value) {
 	if c.decoding {
 		*v = decoded

@@ -2,7 +2,7 @@ package plan
 
 import "fmt"
 
-// The methods here code the members of each type of a plan, in the order of their
+// These methods encode or decode the members of each type of a plan, in the order of their
 // declaration. The numbers of the types of a sum are part of the encoding.
 
 func (c *coder) query(q *Query) {
@@ -89,9 +89,9 @@ func (c *coder) textMatch(m *TextMatch) {
 	c.expr(&m.MaxEdits)
 }
 
-// part codes the members of a sum's value of type T.
+// part encodes or decodes the members of a sum's value of type T.
 func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
-	x, _ := any(*p).(T) // the zero T in a decoding
+	x, _ := any(*p).(T) // the zero T when decoding
 	members(&x)
 	if c.decoding {
 		*p = any(x).(Sum)
@@ -223,7 +223,7 @@ func exprNumber(e Expr) byte {
 	return 0
 }
 
-// expr codes an expression, which may be nil.
+// expr encodes or decodes an expression, which may be nil.
 func (c *coder) expr(p *Expr) {
 	switch n := c.byte(exprNumber(*p)); n {
 	case 1:
@@ -273,8 +273,8 @@ func (c *coder) expr(p *Expr) {
 	}
 }
 
-// unnumbered handles a type without a number, which is a fault of this package in an
-// encoding and one of the bytes in a decoding.
+// unnumbered handles a type without a number. When encoding, that is a bug in this package. When
+// decoding, the bytes are invalid.
 func (c *coder) unnumbered(sum string, n byte, x any) {
 	if !c.decoding {
 		panic(fmt.Sprintf("plan: no number for the %s %T", sum, x))

@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// everyNode is a plan with every kind of clause, condition and expression, and
-// everyStatement one with every kind of statement. Neither makes sense.
+// everyNode is a plan with every kind of clause, condition and expression. everyStatement is one
+// with every kind of statement. The plans need not make sense.
 var everyNode = &plan.Query{
 	Name: "every_node",
 	Params: []plan.Param{
@@ -97,8 +97,9 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodingStands compares the bytes with a golden file. When they change, the number of
-// the encoding must change too: Decode recognises a package of another version by it.
+// TestEncodingStands compares the encoded bytes with a golden file. If they change, the first
+// byte of the encoding must change too, because Decode recognises the packages of another
+// version by it.
 func TestEncodingStands(t *testing.T) {
 	var text strings.Builder
 	for _, q := range everything {
@@ -109,8 +110,8 @@ func TestEncodingStands(t *testing.T) {
 	golden.Check(t, "testdata/encoding.golden", []byte(text.String()))
 }
 
-// TestEncodesEveryType looks for each struct type of the package in the plans of this
-// file.
+// TestEncodesEveryType checks that the plans of this file contain each struct type of the
+// package.
 func TestEncodesEveryType(t *testing.T) {
 	found := map[string]bool{}
 	for _, q := range everything {
@@ -123,7 +124,7 @@ func TestEncodesEveryType(t *testing.T) {
 	}
 }
 
-// note adds the names of the struct types in v.
+// note adds the names of the struct types that v contains.
 func note(v reflect.Value, found map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

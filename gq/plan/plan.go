@@ -1,8 +1,8 @@
-// Package plan is the typed, engine-neutral form of a checked query: what an engine
-// executes, what generated packages carry as Go values, what explain prints.
+// Package plan holds the typed, engine-neutral form of a checked query. Engines execute it,
+// generated packages contain it, and explain prints it.
 //
-// Every name in a plan has been resolved and every type checked; a plan that was
-// made against a schema fits another one if [Query.Uses] does.
+// Every name in a plan is resolved and every type is checked. A plan made against one schema can
+// run on another one if the types and properties in [Query.Uses] are the same there.
 package plan
 
 import "github.com/omnigraph-go/omnigraph/gq/value"
@@ -13,17 +13,17 @@ type Query struct {
 	Params   []Param
 	Read     *Read
 	Mutation *Mutation
-	Uses     []Use // what the query touches of the schema, in order of first use, each once
+	Uses     []Use // parts of the schema that the query uses, by first use, without duplicates
 }
 
-// Param is a declared parameter. Arguments are given by position; a parameter whose
-// type is nullable may be null.
+// Param is a declared parameter. Arguments are passed by position. An argument may be null if
+// the type is nullable.
 type Param struct {
 	Name string
 	Type value.Type
 }
 
-// Entity tells nodes from edges: they have separate name spaces.
+// Entity distinguishes nodes and edges, which have separate name spaces.
 type Entity uint8
 
 // The kinds of entity.
@@ -35,14 +35,14 @@ const (
 // String returns node or edge.
 func (e Entity) String() string { return [...]string{"node", "edge"}[e] }
 
-// Use is a type, or a property of one, that a query touches. A schema in which every
-// Use of a query still exists with these types can run the query.
+// Use is a type, or a property of a type, that a query reads or writes. A schema can run the
+// query if it has every Use of the query with the same types.
 type Use struct {
 	Entity   Entity
-	Type     string     // type name as the schema spells it
+	Type     string     // type name as in the schema
 	Property string     // empty for the type itself
-	Value    value.Type // of the property
-	From, To string     // endpoint types, for the type itself of an edge
+	Value    value.Type // type of the property
+	From, To string     // endpoint types; only for an edge type itself
 	Write    bool       // the query may change it
 }
 
@@ -54,60 +54,58 @@ const NoVar VarID = -1
 
 // Var is a node or edge variable of a read. Each `$_` is a variable of its own.
 type Var struct {
-	Name   string // without $; "_" for the anonymous one
+	Name   string // without $; "_" for an anonymous variable
 	Entity Entity
-	Type   string // type name as the schema spells it
+	Type   string // type name as in the schema
 }
 
-// NoLimit is the Limit of a read without one.
+// NoLimit is the Limit of a read that has none.
 const NoLimit int64 = -1
 
-// Read is a query that returns rows. The match yields the distinct assignments of
-// entities to the variables outside not blocks for which all clauses hold; the
-// order of clauses has no meaning.
+// Read is a query that returns rows. A match is an assignment of entities to the variables
+// outside not blocks for which all clauses hold. The read yields the distinct matches. The order
+// of clauses has no meaning.
 type Read struct {
 	Vars    []Var
 	Match   []Clause
 	Columns []Column
-	// Grouped is set when a column is an aggregate: the other columns are the
-	// grouping key.
+	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
 	Order   []Order
-	// Ties lists the variables outside not blocks by whose entity ids, ascending,
-	// ties of Order are broken: in name order, anonymous ones last in source order.
-	// Grouped rows are tied by their grouping values in column order instead.
+	// Ties lists the variables outside not blocks whose entity ids, ascending, break ties of
+	// Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
+	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
-	Limit int64 // rows; NoLimit for none
+	Limit int64 // maximum number of rows, or NoLimit
 }
 
 // Clause is one of Bind, Traverse, Filter and Not.
 type Clause interface{ clause() }
 
-// Bind says that a node variable ranges over the nodes of its type. A variable that
-// only occurs in traversals has no Bind; it ranges over its type all the same.
+// Bind says that a node variable ranges over the nodes of its type. A variable that occurs only
+// in traversals has no Bind and still ranges over the nodes of its type.
 type Bind struct{ Var VarID }
 
-// Traverse says that an edge leads from one node to another, whichever way the
-// query was written.
+// Traverse says that an edge leads from one node to another, regardless of the direction in
+// which the query was written.
 //
-// Without EdgeVar the clause holds or not for a pair of nodes, however many edges
-// join them. With EdgeVar each edge is an assignment of its own. With bounds other
-// than {1,1} it holds for the pairs whose breadth-first distance lies in
-// [Min, Max]; the distance from a node to itself is that of its shortest
-// non-empty way back.
+// Without EdgeVar, the clause yields a pair of nodes once, however many edges join them. With
+// EdgeVar, each edge is an assignment of its own. If the bounds differ from {1,1}, the clause
+// holds for the pairs whose breadth-first distance is between Min and Max. The distance from a
+// node to itself is the length of its shortest non-empty cycle.
 type Traverse struct {
 	From, To   VarID // the edge's source and target
 	Edge       string
 	EdgeVar    VarID // NoVar without an edge binding
-	Undirected bool  // either direction will do
+	Undirected bool  // the edge may have either direction
 	Min, Max   int
 }
 
 // Filter keeps the assignments for which the condition is true.
 type Filter struct{ Cond Cond }
 
-// Not keeps the assignments of the outer variables for which its own clauses have no
-// assignment. Variables bound inside are not seen outside.
+// Not keeps the assignments of the outer variables for which its clauses have no match.
+// Variables bound inside are not visible outside.
 type Not struct{ Match []Clause }
 
 func (Bind) clause()     {}
@@ -118,8 +116,8 @@ func (Not) clause()      {}
 // Op is a comparison operator.
 type Op uint8
 
-// The comparison operators. Contains is membership when the left side is a list,
-// substring when it is a String.
+// The comparison operators. Contains tests membership if the left side is a list, and for a
+// substring if it is a String.
 const (
 	Eq Op = iota
 	Ne
@@ -131,7 +129,7 @@ const (
 	StartsWith
 )
 
-// String spells the operator as the language does.
+// String returns the operator as the language writes it.
 func (o Op) String() string {
 	return [...]string{"=", "!=", "<", "<=", ">", ">=", "contains", "starts_with"}[o]
 }
@@ -142,8 +140,8 @@ const NoParam = -1
 // Cond is one of Compare and TextMatch.
 type Cond interface{ cond() }
 
-// Compare is true when the comparison holds; with a null on either side it never
-// does. When the parameter Unless is null the condition is left out.
+// Compare is true if the comparison holds. It never holds if either side is null. If the
+// argument of the parameter Unless is null, the condition does not apply.
 type Compare struct {
 	Op          Op
 	Left, Right Expr
@@ -160,7 +158,7 @@ const (
 	Fuzzy
 )
 
-// String returns the function's name in the language.
+// String returns the name of the function in the language.
 func (k TextKind) String() string { return [...]string{"search", "match_text", "fuzzy"}[k] }
 
 // TextMatch is true when the String property matches the query text.
@@ -178,7 +176,7 @@ func (TextMatch) cond() {}
 // Nearest and RRF.
 type Expr interface{ expr() }
 
-// Lit is a literal, already converted to the type that its place wants.
+// Lit is a literal. It is already converted to the type that its context requires.
 type Lit struct{ Value value.Value }
 
 // ParamRef is the argument of a parameter.
@@ -191,19 +189,19 @@ type Prop struct {
 	Type value.Type
 }
 
-// ID is the id of a node or an edge, a String.
+// ID is the id of a node or an edge. Its type is String.
 type ID struct{ Var VarID }
 
-// Endpoint is the id of the source or target node of an edge, a String.
+// Endpoint is the id of an edge's source or target node. Its type is String.
 type Endpoint struct {
 	Var VarID
-	To  bool // the target, not the source
+	To  bool // the target instead of the source
 }
 
-// Whole is a node as an object of its id and properties.
+// Whole is a node as an object with its id and properties.
 type Whole struct{ Var VarID }
 
-// Now is the instant of the query, a DateTime.
+// Now is the time of the query, a DateTime.
 type Now struct{}
 
 // AggFunc is an aggregate function.
@@ -218,17 +216,17 @@ const (
 	Max
 )
 
-// String returns the function's name in the language.
+// String returns the name of the function in the language.
 func (f AggFunc) String() string { return [...]string{"count", "sum", "avg", "min", "max"}[f] }
 
-// Agg is an aggregate over the rows of a group. Count of a Whole counts rows; every
-// other aggregate passes over nulls.
+// Agg is an aggregate over the rows of a group. Count of a Whole counts rows. Every other
+// aggregate ignores nulls.
 type Agg struct {
 	Func AggFunc
 	Arg  Expr
 }
 
-// Matched is a text match as a Bool.
+// Matched is the result of a text match as a Bool.
 type Matched struct{ Match TextMatch }
 
 // BM25 is the BM25 score of a String property for a query text, an F64.
@@ -237,8 +235,8 @@ type BM25 struct {
 	Query Expr
 }
 
-// Nearest is the cosine distance of a Vector property to a vector, an F64. A String
-// operand is to be embedded first.
+// Nearest is the cosine distance of a Vector property to a vector, an F64. If the operand is a
+// String, it must be embedded first.
 type Nearest struct {
 	Prop   Prop
 	Vector Expr
@@ -267,49 +265,49 @@ func (RRF) expr()      {}
 type Column struct {
 	Name string
 	Expr Expr
-	Type value.Type // of a scalar or list column
-	// Fields are the members of a Whole column in order: id, then the node's
-	// properties in schema order, blobs left out. Nil for other columns.
+	Type value.Type // type of a scalar or list column
+	// Fields lists the members of a Whole column in order: id, then the node's properties in
+	// schema order without blobs. It is nil for other columns.
 	Fields []Field
 }
 
-// Field is a member of a whole-node column.
+// Field is a member of a Whole column.
 type Field struct {
 	Name string
 	Type value.Type
 }
 
-// Order is a sort key. Ascending puts nulls first, descending last.
+// Order is a sort key. Nulls come first in ascending order and last in descending order.
 type Order struct {
 	Expr Expr
 	Desc bool
 }
 
-// Mutation is a list of statements that take effect in order, as one commit.
+// Mutation is a list of statements that are executed in order, as one commit.
 type Mutation struct{ Statements []Statement }
 
 // Statement is one of Insert, Update and Delete.
 type Statement interface{ statement() }
 
-// Insert adds an entity; of a keyed node it replaces the whole row of the node with
-// the same key, if there is one.
+// Insert adds an entity. If a node with the same key exists, Insert replaces the whole row of
+// that node.
 type Insert struct {
 	Entity   Entity
 	Type     string
-	From, To Expr // ids of the endpoints of an edge; nil for a node
+	From, To Expr // ids of an edge's endpoints; nil for a node
 	ID       Expr // explicit id, or nil
 	Set      []Assign
 }
 
-// Update assigns properties of every node that the predicate holds for.
+// Update assigns properties of every node for which the predicate holds.
 type Update struct {
 	Type  string
 	Set   []Assign
 	Where Pred
 }
 
-// Delete removes every entity that the predicate holds for; removing a node removes
-// its edges.
+// Delete removes every entity for which the predicate holds. Removing a node also removes its
+// edges.
 type Delete struct {
 	Entity Entity
 	Type   string
@@ -320,18 +318,18 @@ func (Insert) statement() {}
 func (Update) statement() {}
 func (Delete) statement() {}
 
-// Assign gives a property a value: Lit, ParamRef or Now.
+// Assign assigns a value to a property. The value is a Lit, a ParamRef or a Now.
 type Assign struct {
 	Name  string
-	Type  value.Type // of the property
+	Type  value.Type // type of the property
 	Value Expr
 }
 
-// Pred compares a property, or one of the names id, from and to, with a value: Lit,
-// ParamRef or Now.
+// Pred compares a property, or one of id, from and to, with a value. The value is a Lit, a
+// ParamRef or a Now.
 type Pred struct {
 	Name  string
-	Type  value.Type // of the property; String for id, from and to
+	Type  value.Type // type of the property; String for id, from and to
 	Op    Op
 	Value Expr
 }

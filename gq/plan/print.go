@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Format prints a plan for people, one clause, column, sort key or statement a line.
-// Variables stand as $name, numbered when several not blocks use a name; parameters
-// stand as $name too.
+// Format formats a plan for people, with one clause, column, sort key or statement a line.
+// Variables and parameters appear as $name. A variable has a number if several not blocks use
+// its name.
 func Format(q *Query) string {
 	p := &printer{q: q}
 	p.names()
@@ -43,8 +43,8 @@ func (p *printer) line(format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// names tells apart variables that share a name: those of separate not blocks, and
-// the anonymous ones.
+// names makes the names of variables unique. Separate not blocks may use the same name, and
+// anonymous variables all have the same one.
 func (p *printer) names() {
 	if p.q.Read == nil {
 		return
@@ -186,7 +186,8 @@ func (p *printer) expr(e Expr) string {
 	panic("plan: unknown expression")
 }
 
-// formatValue spells a value with its kind where the language would leave it open.
+// formatValue formats a value. It adds the kind where the language's notation would be
+// ambiguous.
 func formatValue(v value.Value) string {
 	switch {
 	case v.IsNull():

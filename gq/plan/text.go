@@ -2,29 +2,29 @@ package plan
 
 import "fmt"
 
-// Speller spells parts of a query as [Format] does.
+// Speller formats parts of a query as [Format] does.
 type Speller struct{ p *printer }
 
-// SpellerOf returns the speller of a query.
+// SpellerOf returns the Speller of a query.
 func SpellerOf(q *Query) Speller {
 	p := &printer{q: q}
 	p.names()
 	return Speller{p}
 }
 
-// Var is a variable's name, with its dollar sign.
+// Var returns the name of a variable, including the dollar sign.
 func (s Speller) Var(v VarID) string { return s.p.vars[v] }
 
-// Expr spells an expression.
+// Expr formats an expression.
 func (s Speller) Expr(e Expr) string { return s.p.expr(e) }
 
-// Cond spells a condition.
+// Cond formats a condition.
 func (s Speller) Cond(c Cond) string { return s.p.cond(c) }
 
-// Pred spells the predicate of an update or a delete.
+// Pred formats the predicate of an update or a delete.
 func (s Speller) Pred(p Pred) string { return s.p.pred(p) }
 
-// Traverse spells a traversal from its source to its target.
+// Traverse formats a traversal from its source to its target.
 func (s Speller) Traverse(t Traverse) string {
 	edge := t.Edge
 	if t.EdgeVar != NoVar {

@@ -9,7 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// typeAnnotations takes those with a meaning to their places and keeps the others.
+// typeAnnotations returns the values of the annotations that the language interprets, and the
+// other annotations unchanged.
 func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []catalog.Annotation) {
 	for _, a := range as {
 		switch a.Name.Value {
@@ -82,8 +83,8 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	}
 }
 
-// embeds checks that the source of each embedding is a String property of the type.
-// A fault of an inherited property is reported at typ, the name of the type.
+// embeds checks that the source of each embedding is a String property of the type. typ is the
+// span of the type's name; errors in inherited properties are reported there.
 func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {
 	var spans map[string]diag.Span
 	for _, p := range props {
@@ -111,7 +112,7 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 	}
 }
 
-// embedSpans finds where the embeddings stand, by the name of their property.
+// embedSpans returns the spans of the @embed annotations by the names of their properties.
 func embedSpans(members []syntax.Member) map[string]diag.Span {
 	spans := map[string]diag.Span{}
 	for _, m := range members {
@@ -136,7 +137,7 @@ func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 	return l.Text, true
 }
 
-// kept is an annotation that only tools outside the language know.
+// kept converts an annotation that the language does not interpret.
 func kept(a *syntax.Annotation) catalog.Annotation {
 	k := catalog.Annotation{Name: a.Name.Value}
 	for _, arg := range a.Args {

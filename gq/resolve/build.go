@@ -1,6 +1,6 @@
-// Package resolve makes the catalog of a parsed schema: it resolves every name and reports
-// the faults of types and constraints. It is apart from gq/catalog so that a program can
-// link a catalog without the parser.
+// Package resolve builds the catalog of a parsed schema. It resolves every name and reports
+// errors in types and constraints. It is separate from gq/catalog so that a program can link the
+// catalog without the parser.
 package resolve
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// Schema resolves a parsed schema. It reports all faults at once; the schema is whole
-// only when none of them is an error.
+// Schema resolves a parsed schema. It reports all errors at once. The schema is complete only if
+// the list has no errors.
 func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) { return SchemaWithin(nil, tree) }
 
-// SchemaWithin is Schema with a meter, which may end it by a panic.
+// SchemaWithin is Schema with a meter, which may panic to end it.
 func SchemaWithin(m *work.Meter, tree *syntax.Schema) (*catalog.Schema, diag.List) {
 	b := newBuilder(tree)
 	b.meter = m
@@ -65,18 +65,20 @@ func (b *builder) build(tree *syntax.Schema) {
 type builder struct {
 	schema     *catalog.Schema
 	faults     diag.List
-	hints      int // names that were looked up among others that are near
-	steps      int // visits of declarations, members and names
+	hints      int // number of suggestions looked up
+	steps      int // number of visits of declarations, members and names
 	meter      *work.Meter
 	nodes      map[string]bool
 	nodeNames  []string
 	interfaces map[string]*catalog.Interface
 	traits     map[*catalog.Property]traits
-	skip       map[syntax.Decl]bool // second declarations of a name
-	broken     map[string]bool      // declared names whose declaration did not parse: using them is not a fault
+	skip       map[syntax.Decl]bool // repeated declarations of a name
+	// Names of types whose declarations did not parse. Using these names is not reported as an
+	// error.
+	broken map[string]bool
 }
 
-// step counts n visits of declarations, members and names.
+// step adds n visits of declarations, members and names to the count.
 func (b *builder) step(n int) {
 	b.steps += n
 	b.meter.Step(n)
@@ -94,11 +96,11 @@ func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args 
 	}
 }
 
-// maxHints is how many misspelt names of a schema are looked up: each costs as much as
-// there are names.
+// maxHints bounds the number of misspelt names of a schema for which the builder looks for a
+// suggestion. Each look-up takes time in proportion to the number of candidates.
 const maxHints = 50
 
-// suggest is the help line for a misspelt name.
+// suggest returns the help line for a misspelt name, or "".
 func (b *builder) suggest(name string, names func() []string) string {
 	if b.hints++; b.hints > maxHints {
 		return ""
@@ -108,7 +110,7 @@ func (b *builder) suggest(name string, names func() []string) string {
 	return diag.DidYouMean(name, among)
 }
 
-// declare collects the names, so that types may be used before they are declared.
+// declare collects the names of all types, so that a type may be used before it is declared.
 func (b *builder) declare(tree *syntax.Schema) {
 	b.skip = map[syntax.Decl]bool{}
 	seen := map[string]diag.Span{}
@@ -126,7 +128,7 @@ func (b *builder) declare(tree *syntax.Schema) {
 			space = name.Value
 		case *syntax.Edge:
 			kind, name = "edge", d.Name
-			space = strings.ToLower(name.Value) // queries find edges in any case
+			space = strings.ToLower(name.Value) // queries match edge names ignoring case
 		}
 		at := syntax.SpanOf(name)
 		if first, ok := seen[kind+" "+space]; ok {
@@ -198,8 +200,8 @@ func (b *builder) node(d *syntax.Node) {
 	b.schema.Nodes = append(b.schema.Nodes, n)
 }
 
-// inherit copies the properties of the interfaces and returns which interface each
-// came from.
+// inherit copies the properties of the interfaces into the node type. It returns the name of the
+// interface that each property comes from.
 func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 	from := map[string]string{}
 	place := map[string]int{}
@@ -277,8 +279,8 @@ func (b *builder) edge(d *syntax.Edge) {
 	b.schema.Edges = append(b.schema.Edges, e)
 }
 
-// edgeNames are the names under which queries, loads and constraints know the parts
-// that every edge has.
+// edgeNames lists the names that queries, loads and constraints use for the parts that every
+// edge has.
 var edgeNames = []string{"id", "from", "to", "src", "dst"}
 
 func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
@@ -297,7 +299,7 @@ func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
 	e.Card = card
 }
 
-// property resolves a property, or returns nil when its name is taken.
+// property resolves a property. It returns nil if the name is already taken.
 func (b *builder) property(p *syntax.Property, seen map[string]bool) *catalog.Property {
 	prop := &catalog.Property{Name: p.Name.Value, Type: b.typ(p.Type)}
 	if seen[prop.Name] {

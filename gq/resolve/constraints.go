@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// nodeConstraints collects the constraints that stand on properties, then those of
-// the body.
+// nodeConstraints collects the constraints on the properties and then the constraints of the
+// body.
 func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 	for _, p := range n.Properties {
 		tr := b.traits[p]
@@ -103,7 +103,7 @@ func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	n.Key = slices.Sorted(slices.Values(names))
 }
 
-// listed resolves the names of a constraint over properties; extra names are allowed besides.
+// listed resolves the names of a constraint over properties. The names in extra are allowed too.
 func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
 	seen := make(map[string]bool, len(c.Names))

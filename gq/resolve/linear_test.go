@@ -9,7 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// TestLinear: the steps of building a schema grow with its text, and no faster.
+// TestLinear checks that the number of steps of building a schema grows no faster than linearly
+// with its text.
 func TestLinear(t *testing.T) {
 	numbered := func(n int, text string) string {
 		var b strings.Builder

@@ -5,8 +5,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The productions that are read by hand stand in EBNF beside the functions that read
-// them; Grammar prints them with those that the library parses.
+// The grammar of each production that is parsed by hand, in EBNF. Its parser is in this package.
+// SchemaGrammar and QueryGrammar return these together with the productions that the grammar
+// library parses.
 const (
 	clauseGrammar     = `Clause = Binding | Not | TextClause | Traversal | Filter .`
 	notGrammar        = `Not = "not" "{" Clause+ "}" .`
@@ -17,9 +18,10 @@ const (
 	comparisonGrammar = `Comparison = <relation> | "contains" | "starts_with" .`
 )
 
-// parseClause looks at up to four tokens to tell which production a clause is. Clauses
-// are most of a query; all but bindings are read by hand, because a grammar that tries
-// one production after the other is slower, and its error that of the last one tried.
+// parseClause looks at up to four tokens to decide which production a clause is. Clauses make up
+// most of a query. All of them except bindings are parsed by hand: a grammar that tries one
+// production after another is slower, and its error is that of the last production that it
+// tried.
 func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	g.meter.Step(1)
 	var ahead [4]Token
@@ -48,8 +50,9 @@ func isTextFunction(name string) bool {
 	return name == "search" || name == "match_text" || name == "fuzzy"
 }
 
-// startsTraversal tells a traversal from a filter that starts with a bare variable.
-// An edge may be called contains or starts_with; a variable alone must follow then.
+// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An
+// edge may be named contains or starts_with; then it must be followed by bounds or by a variable
+// without a property.
 func startsTraversal(t [4]Token) bool {
 	switch {
 	case t[1].Type == Var:
@@ -72,7 +75,7 @@ func startsOperand(t Token) bool {
 	return t.Value == "["
 }
 
-// nested are the options for a parser that works on a piece of a declaration.
+// nested holds the options of a parser that parses a part of a declaration.
 var nested = []participle.ParseOption{participle.AllowTrailing(true)}
 
 func (g *grammar) parseBinding(lex *lexer.PeekingLexer) (Clause, error) {
@@ -171,7 +174,7 @@ func (g *grammar) parseFilter(lex *lexer.PeekingLexer) (Clause, error) {
 	return f, nil
 }
 
-// right reads what follows the operator of a comparison.
+// right parses the part of a comparison after its operator.
 func (p operandParser) right() (o Operand, optional bool, err error) {
 	at := *p.Peek()
 	if o, err = p.grammar.parseOperand(p.PeekingLexer); err != nil {

@@ -17,8 +17,8 @@ const (
 	UnknownCall    diag.Code = "P11"
 )
 
-// Codes documents the parse codes. An example is a .gq text, or a .pg text when it
-// declares a type.
+// Codes documents the parse codes. An example is a .gq text, or a .pg text if it declares a
+// type.
 var Codes = []diag.Entry{
 	{Code: InvalidUTF8, Title: "invalid UTF-8", Explanation: "Sources are UTF-8. The rest of the file is not read.",
 		Example: "query q() { match { $p: Person { name: \"\xff\" } } return { $p } }"},

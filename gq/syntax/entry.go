@@ -5,13 +5,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// ParseSchema parses a .pg text. It reports every declaration that does not follow
-// the grammar, and returns the others.
+// ParseSchema parses a .pg text. It reports every declaration that does not follow the grammar
+// and returns the others.
 func ParseSchema(file, text string) (*Schema, diag.List) {
 	return ParseSchemaWithin(nil, file, text)
 }
 
-// ParseSchemaWithin is ParseSchema on one goroutine, whose meter may end it by a panic.
+// ParseSchemaWithin is ParseSchema on one goroutine with a meter, which may panic to end it.
 func ParseSchemaWithin(m *work.Meter, file, text string) (*Schema, diag.List) {
 	schema, p := parseSchema(m, file, text)
 	return schema, p.result()
@@ -32,13 +32,13 @@ func parseSchema(m *work.Meter, file, text string) (*Schema, *parser) {
 	return schema, p
 }
 
-// ParseQueries parses a .gq text. It reports every query that does not follow the
-// grammar, and returns the others.
+// ParseQueries parses a .gq text. It reports every query that does not follow the grammar and
+// returns the others.
 func ParseQueries(file, text string) (*File, diag.List) {
 	return ParseQueriesWithin(nil, file, text)
 }
 
-// ParseQueriesWithin is ParseQueries on one goroutine, whose meter may end it by a panic.
+// ParseQueriesWithin is ParseQueries on one goroutine with a meter, which may panic to end it.
 func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 	f, p := parseQueries(m, file, text)
 	return f, p.result()
@@ -58,7 +58,7 @@ func parseQueries(m *work.Meter, file, text string) (*File, *parser) {
 	return f, p
 }
 
-// parseDecl returns nil for a declaration that is broken.
+// parseDecl parses a declaration. It returns nil if the declaration has an error.
 func parseDecl(p *parser, decl *declaration) Decl {
 	var d Decl
 	ok := false
@@ -76,7 +76,7 @@ func parseDecl(p *parser, decl *declaration) Decl {
 	return nil
 }
 
-// parseQuery returns nil for a query that is broken.
+// parseQuery parses a query. It returns nil if the query has an error.
 func parseQuery(p *parser, decl *declaration) *Query {
 	if q, ok := parseOne(p, queryOf, decl); ok && p.checkQuery(q) {
 		return q

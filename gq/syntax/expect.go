@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/participle/v2"
 )
 
-// show quotes a token for a message, cut to a readable length.
+// show quotes a token for a message and shortens it to a readable length.
 func show(t Token) string {
 	if t.EOF() {
 		return "end of the declaration"
@@ -18,7 +18,7 @@ func show(t Token) string {
 	return "`" + v + "`"
 }
 
-// cut shortens a piece of source to what a message can hold.
+// cut shortens a piece of source to at most 40 bytes for a message.
 func cut(v string) string {
 	const most = 40
 	if len(v) > most {
@@ -27,8 +27,8 @@ func cut(v string) string {
 	return v
 }
 
-// wanted says what the grammar could go on with. The library spells the rest of the
-// production as EBNF; a reader needs its first terms only.
+// wanted describes the tokens that the grammar allows next. The library's message gives the
+// whole rest of the production in EBNF; wanted keeps only the terms that can come first.
 func wanted(u *participle.UnexpectedTokenError) string {
 	if u.Expect != "" {
 		return ", want " + u.Expect
@@ -44,7 +44,7 @@ func wanted(u *participle.UnexpectedTokenError) string {
 	return ", want " + or(terms)
 }
 
-// firstTerms returns, as phrases, the terms with which an EBNF sequence can start.
+// firstTerms returns phrases for the terms that an EBNF sequence can start with.
 func firstTerms(ebnf string) []string {
 	var out []string
 	for ebnf = strings.TrimSpace(ebnf); ebnf != ""; ebnf = strings.TrimSpace(ebnf) {
@@ -105,7 +105,7 @@ func termLen(s string) int {
 	return len(s)
 }
 
-// alternatives splits the inside of a group at its bars.
+// alternatives splits the contents of a group at its top-level bars.
 func alternatives(s string) []string {
 	var out []string
 	start := 0
@@ -133,7 +133,7 @@ func phrase(term string) string {
 	return term
 }
 
-// phrases name the tokens and productions that can stand first.
+// phrases maps tokens and productions that can come first to words for messages.
 var phrases = map[string]string{
 	"<name>": "a name", "<typename>": "a type name", "<var>": "a $variable", "<int>": "an integer", "<float>": "a number",
 	"<string>": "a string", "<relation>": "`=`, `!=`, `<`, `<=`, `>`, `>=`", "Operand": "an expression", "Type": "a type", "Body": "`match`, `insert`, `update` or `delete`",
@@ -145,7 +145,7 @@ var phrases = map[string]string{
 	"Statement": "`insert`, `update` or `delete`",
 }
 
-// or joins phrases, each once.
+// or joins phrases with commas and "or", without duplicates.
 func or(words []string) string {
 	seen := map[string]bool{}
 	var uniq []string

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// counter counts what the grammar library says that it does: a line for each visit of
-// a node of a grammar.
+// counter counts the lines of the grammar library's trace. The library writes one line for each
+// visit of a grammar node.
 type counter struct{ lines atomic.Int64 }
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -17,8 +17,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// steps returns how many steps a parse takes: those of the scanner and the parser, and
-// the visits of nodes of the grammars.
+// steps returns the number of steps that a parse takes: the steps of the scanner and the parser,
+// and the visits of grammar nodes.
 func steps(parse func() *parser) (int, diag.List) {
 	c := &counter{}
 	oldTrace, oldNested := trace, nested

@@ -2,21 +2,22 @@ package syntax
 
 import "strings"
 
-// Production is a rule of a grammar in EBNF: "|" separates alternatives, "?" marks
-// what may be left out, "*" what may be repeated or left out, "+" what may be
-// repeated; (?= x) and (?! x) look ahead without taking anything. <name>, <typename>,
-// <var>, <int>, <float>, <string> and <relation> are tokens.
+// Production is a rule of a grammar in EBNF: "|" separates alternatives, "?" marks an optional
+// term, "*" a term that occurs any number of times, and "+" a term that occurs at least once.
+// (?= x) and (?! x) look ahead without consuming tokens. <name>, <typename>, <var>, <int>,
+// <float>, <string> and <relation> are tokens.
 type Production struct {
 	Name string
-	Rule string // what it stands for, without the name and the final point
+	Rule string // the right side, without the name and the final point
 }
 
-// operandGrammars are the productions of an operand.
+// operandGrammars lists the productions of an operand.
 var operandGrammars = []string{
 	operandGrammar, propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, callGrammar, literalGrammar, listGrammar,
 }
 
-// SchemaGrammar returns the productions of .pg files, the first one that of a file.
+// SchemaGrammar returns the productions of .pg files. The first one is the production of a whole
+// file.
 func SchemaGrammar() []Production {
 	return productions(append([]string{
 		`Schema = (Interface | Node | Edge)* .`,
@@ -24,7 +25,8 @@ func SchemaGrammar() []Production {
 	}, operandGrammars...))
 }
 
-// QueryGrammar returns the productions of .gq files, the first one that of a file.
+// QueryGrammar returns the productions of .gq files. The first one is the production of a whole
+// file.
 func QueryGrammar() []Production {
 	return productions(append([]string{
 		`File = Query* .`,
@@ -33,8 +35,8 @@ func QueryGrammar() []Production {
 	}, operandGrammars...))
 }
 
-// productions splits EBNF texts of one production a line. A production that several
-// of them have is taken once.
+// productions splits EBNF texts that have one production a line. It returns a production that
+// occurs several times only once.
 func productions(texts []string) []Production {
 	var out []Production
 	seen := map[string]bool{}
@@ -50,10 +52,10 @@ func productions(texts []string) []Production {
 	return out
 }
 
-// TokenDoc says what a token of the grammars is.
+// TokenDoc describes a token of the grammars.
 type TokenDoc struct{ Name, Purpose string }
 
-// Tokens documents the tokens that productions name.
+// Tokens documents the tokens that the productions use.
 var Tokens = []TokenDoc{
 	{"name", "a lower-case ASCII letter or `_`, then letters, digits and `_`"},
 	{"typename", "an upper-case ASCII letter, then letters, digits and `_`"},

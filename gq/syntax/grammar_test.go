@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestGrammarsAreClosed checks that every production that a grammar names is defined
-// in it, and every one but the first named.
+// TestGrammarsAreClosed checks that a grammar defines every production that it uses, and uses
+// every production except the first.
 func TestGrammarsAreClosed(t *testing.T) {
 	for _, g := range [][]Production{SchemaGrammar(), QueryGrammar()} {
 		s := newSentences(t, g)
@@ -38,8 +38,8 @@ func TestGrammarsAreClosed(t *testing.T) {
 	}
 }
 
-// TestGrammarsMatchParser makes sentences of the printed grammars: the parsers take
-// every one, so that the page promises nothing that they refuse.
+// TestGrammarsMatchParser makes random sentences of the printed grammars and checks that the
+// parsers accept every one. The reference page must not promise syntax that they reject.
 func TestGrammarsMatchParser(t *testing.T) {
 	queries := newSentences(t, QueryGrammar())
 	schemas := newSentences(t, SchemaGrammar())
@@ -95,8 +95,8 @@ func TestGrammarsMatchParser(t *testing.T) {
 	}
 }
 
-// swallowed reports whether a sentence has a filter that the parser reads as a
-// traversal, as the page says: $a contains $b, and then a question mark.
+// swallowed reports whether a sentence has a filter that the parser takes for a traversal, as
+// the reference page documents: $a contains $b, followed by a question mark.
 func swallowed(words []string) bool {
 	for i := range len(words) - 3 {
 		if strings.HasPrefix(words[i], "$") && (words[i+1] == "contains" || words[i+1] == "starts_with") &&
@@ -107,7 +107,7 @@ func swallowed(words []string) bool {
 	return false
 }
 
-// The forms of EBNF.
+// The kinds of EBNF expressions.
 const (
 	sequence = iota
 	choice
@@ -125,7 +125,7 @@ type ebnf struct {
 	kind  int
 	text  string
 	parts []*ebnf
-	made  bool // it is in some sentence
+	made  bool // it has been used in some sentence
 }
 
 func (e *ebnf) each(visit func(*ebnf)) {
@@ -135,7 +135,7 @@ func (e *ebnf) each(visit func(*ebnf)) {
 	}
 }
 
-// taken is each without what is only looked at.
+// taken is like each, without the expressions inside lookaheads.
 func (e *ebnf) taken(visit func(*ebnf)) {
 	if e.kind == ahead || e.kind == notAhead {
 		return
@@ -158,7 +158,7 @@ func (e *ebnf) names(visit func(string)) {
 type sentences struct {
 	first  string
 	rules  map[string]*ebnf
-	depth  map[string]int // the least nesting of productions below each
+	depth  map[string]int // the least nesting of productions below each one
 	tokens map[string]bool
 	rand   *rand.Rand
 }
@@ -210,7 +210,7 @@ func (s *sentences) least(e *ebnf) int {
 	return 0
 }
 
-// words are what tokens are made as. Those of names meet every lookahead.
+// words holds the texts of each token. Those for names satisfy every lookahead.
 var words = map[string][]string{
 	"name":     {"a", "b_2", "key", "unique", "index", "limit", "card_"},
 	"typename": {"T", "Person2"},
@@ -221,7 +221,7 @@ var words = map[string][]string{
 	"relation": {"=", "!=", "<", "<=", ">", ">="},
 }
 
-// make returns a sentence, or false when a lookahead does not hold for it.
+// make returns a random sentence. The result is false if a lookahead fails for it.
 func (s *sentences) make(e *ebnf, budget int) ([]string, bool) {
 	e.made = true
 	switch e.kind {
@@ -295,15 +295,16 @@ func (s *sentences) sequence(e *ebnf, budget int) ([]string, bool) {
 	return out, true
 }
 
-// enumValue makes one out of tokens that stand without a gap.
+// enumValue returns an enum value. It consists of tokens without a gap between them, so it is
+// not made like other productions.
 func (s *sentences) enumValue() ([]string, bool) {
 	s.rules["EnumValue"].each(func(e *ebnf) { e.made = true })
 	v := []string{"good", "so-so", "3-a", "Big", "x1-Y"}
 	return []string{v[s.rand.IntN(len(v))]}, true
 }
 
-// begins returns how many words an expression without productions takes of the front
-// of a sentence, -1 when it does not fit.
+// begins returns the number of words at the start of a sentence that match an expression without
+// productions, or -1 if they do not match.
 func begins(e *ebnf, sentence []string) int {
 	switch e.kind {
 	case choice:
@@ -348,7 +349,7 @@ func kindOf(word string) string {
 	return ""
 }
 
-// reader reads EBNF as participle spells it.
+// reader parses EBNF in participle's notation.
 type reader struct {
 	text string
 	off  int
@@ -376,7 +377,7 @@ func (r *reader) sequence() *ebnf {
 	return e
 }
 
-// take skips blanks and n bytes.
+// take advances past the blanks and then past n bytes.
 func (r *reader) take(n int) { r.off = len(r.text) - len(r.rest()) + n }
 
 func (r *reader) term(rest string) *ebnf {
@@ -405,7 +406,7 @@ func (r *reader) term(rest string) *ebnf {
 		e = &ebnf{kind: ref, text: rest[:end]}
 		r.take(end)
 	}
-	// A mark follows its term without a blank.
+	// The mark follows its term without a blank.
 	if r.off < len(r.text) {
 		if kind, ok := map[byte]int{'?': optional, '*': star, '+': plus}[r.text[r.off]]; ok {
 			r.off++

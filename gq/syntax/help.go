@@ -7,18 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// hint is a row of the tables that lead from the habits of other languages to this
-// one. The first row that fits a fault gives its help.
+// hint is a row of the tables that help authors who use the syntax of another language. The
+// first row that matches an error supplies its help.
 type hint struct {
-	in   string // the settings it holds for, with spaces between them
-	text string // a pattern of tokens around the fault
-	want string // a piece of what the grammar wanted there, if that matters
-	help string // with the names of the source put in: see expand
+	in   string // the settings that it applies in, separated by spaces
+	text string // a pattern of tokens around the error
+	want string // text that must occur in the list of expected tokens; empty for any
+	help string // the help; see expand for its verbs
 }
 
-// The settings. A fault outside all brackets is in a head, or between declarations in
-// queries or schema; one that the scanner found is a character; a value is one that
-// the grammar took and that a literal should be.
+// The settings. Outside all brackets, the setting is head or decl within the head of a declaration,
+// and queries or schema between declarations. The scanner's errors have the setting character. The
+// value settings are for an expression that the grammar accepts as a value but that is not allowed
+// there.
 const (
 	inQueries    = "queries"
 	inSchema     = "schema"
@@ -43,10 +44,10 @@ const (
 	inWhereValue = "where-value"
 )
 
-// rule is a hint with its pattern cut into terms. A pattern is terms with spaces
-// between them; a term is alternatives with bars between them, a token each in any
-// case, or a class in angle brackets. ^ marks the token that was found, and ! the one
-// to blame when it is another.
+// rule is a hint with its pattern split into terms. A pattern is a list of terms separated by
+// spaces. A term is a list of alternatives separated by bars; each is one token, in upper or
+// lower case, or a class of tokens in angle brackets. ^ marks the token at which the parser
+// stopped, and ! the token to underline if that is a different one.
 type rule struct {
 	*hint
 	settings      []string
@@ -76,8 +77,8 @@ var rules = sync.OnceValue(func() []rule {
 	return out
 })
 
-// hintFor returns the help for a fault, and the token to blame for it; the help is
-// empty when no row fits.
+// hintFor returns the help for an error and the token to underline. The help is empty if no row
+// matches.
 func hintFor(pl place) (string, Token) {
 	rs := rules()
 	for i := range rs {
@@ -89,10 +90,12 @@ func hintFor(pl place) (string, Token) {
 	return "", pl.found
 }
 
-// noteHint is told which rows serve; it does nothing but in the test that wants each.
+// noteHint is called with each row that supplies help. It does nothing, except in the test that
+// every row is used.
 var noteHint = func(*hint) {}
 
-// fits returns the token that each term of the pattern stands for.
+// fits reports whether the rule matches a place. It returns the token that matches each term of
+// the pattern.
 func (r *rule) fits(pl place) ([]Token, bool) {
 	if len(r.settings) > 0 && !slices.Contains(r.settings, pl.in) || !strings.Contains(pl.want, r.want) {
 		return nil, false
@@ -111,7 +114,7 @@ func (r *rule) fits(pl place) ([]Token, bool) {
 			return nil, false
 		}
 		at[i] = pl.before[j]
-		// What is blamed for a word of another language must not be a property's name.
+		// The name of a property cannot be underlined as a keyword of another language.
 		if i == 0 && i == r.blamed && at[i].Type == Name && j > 0 && pl.before[j-1].Value == "." {
 			return nil, false
 		}
@@ -125,7 +128,7 @@ func (r *rule) fits(pl place) ([]Token, bool) {
 	return at, true
 }
 
-// is reports whether a token is one of the alternatives of a term.
+// is reports whether a token matches one of the alternatives of a term.
 func is(t Token, term []string) bool {
 	for _, alt := range term {
 		if len(alt) < 3 || alt[0] != '<' {
@@ -158,7 +161,7 @@ func is(t Token, term []string) bool {
 			ok = t.Type == String || t.Type == Int || t.Type == Float || t.Value == "true" || t.Value == "false"
 		case "<relation>":
 			ok = t.Type == Relation
-		case "<keyword>": // in the wrong case
+		case "<keyword>": // a keyword in the wrong case
 			ok = t.Type == TypeName && slices.Contains(keywords, strings.ToLower(t.Value))
 		case "<bar>":
 			ok = strings.Trim(t.Value, "|") == "" && t.Value != ""
@@ -173,7 +176,7 @@ func is(t Token, term []string) bool {
 	return false
 }
 
-// keywords are the words of both languages.
+// keywords lists the keywords of both languages.
 var keywords = []string{
 	"query", "match", "return", "order", "limit", "not", "as", "asc", "desc", "insert", "update", "delete", "set", "where",
 	"contains", "starts_with", "true", "false", "node", "edge", "interface", "implements",

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// habits are texts that follow other languages. Each stands in a frame, at the bullet.
+// habits are texts in the style of other languages. Each replaces the bullet in the frame.
 type habits struct {
 	schema bool
 	frame  string
@@ -18,12 +18,12 @@ type habits struct {
 
 type habit struct {
 	text   string
-	blamed string // what is underlined, of several faults with bars between them
-	help   string // likewise
+	blamed string // the underlined texts, joined with bars if there are several errors
+	help   string // the help texts, joined likewise
 }
 
-// TestHelp wants one report for each habit, at the right place and with the right
-// help, and a habit for each row of the tables.
+// TestHelp checks that each habit gives one report, at the right place and with the right help,
+// and that each row of the tables has a habit.
 func TestHelp(t *testing.T) {
 	served := map[*hint]bool{}
 	noteHint = func(h *hint) { served[h] = true }
@@ -61,7 +61,7 @@ func (h habits) parse(text string) diag.List {
 	return faults
 }
 
-// TestHelpIsRight parses what the tables tell people to write.
+// TestHelpIsRight parses the texts that the tables advise.
 func TestHelpIsRight(t *testing.T) {
 	clause := func(s string) string { return "query q() { match { $p: P " + s + " } return { $p } }" }
 	body := func(s string) string { return "query q() { " + s + " }" }
@@ -89,7 +89,7 @@ func TestHelpIsRight(t *testing.T) {
 	}
 }
 
-// TestScalarList: the help names every scalar.
+// TestScalarList checks that the help lists every scalar.
 func TestScalarList(t *testing.T) {
 	n := len(scalarNames)
 	if want := "the scalars are " + strings.Join(scalarNames[:n-1], ", ") + " and " + scalarNames[n-1]; scalarList != want {
@@ -97,7 +97,7 @@ func TestScalarList(t *testing.T) {
 	}
 }
 
-// TestNoHelp: a fault that no habit explains gets no help.
+// TestNoHelp checks that an error that matches no row gets no help.
 func TestNoHelp(t *testing.T) {
 	for _, text := range []string{
 		"query q() { match { $p: Person [ } return { $p } }",
@@ -123,7 +123,8 @@ func TestNoHelp(t *testing.T) {
 	}
 }
 
-// TestQuotes: a text in other quotes is one fault, as far as it closes on its line.
+// TestQuotes checks that a text in foreign quotes is reported as one error, provided that it is
+// closed on its line.
 func TestQuotes(t *testing.T) {
 	tests := []struct{ text, blamed string }{
 		{"'a b'", "'a b'"},

@@ -1,6 +1,6 @@
 package syntax
 
-// Help that more than one row gives.
+// Help texts that several rows share.
 const (
 	bindingForm = "a binding stands without parentheses: $p: Person"
 	callForm    = "braces stand around the conditions: $p: %1 { %3: … }"
@@ -16,9 +16,9 @@ const (
 	quotesForm  = "a text stands in double quotes: \"%1\"; a parameter starts with $: $%1"
 )
 
-// matchHints serve clauses, and the braces of bindings.
+// matchHints apply to clauses and to the braces of bindings.
 var matchHints = []hint{
-	// What joins clauses.
+	// Connectives between clauses.
 	{in: inMatch, text: "^and|,", want: "`}`", help: andForm},
 	{in: inMatch, text: "!and ^<any>", help: andForm},
 	{in: inMatch, text: "^or", want: "`}`", help: orForm},
@@ -139,7 +139,7 @@ var matchHints = []hint{
 	{in: inAssigns, text: ": ^null|none|nil", help: "leave the property out of an insert; in an update give it an optional parameter, which may be null"},
 	{in: inBinding + " " + inAssigns, text: ": ^<typename>", help: "a text stands in double quotes: \"%2\""},
 
-	// What the grammar took where a literal should be.
+	// Expressions that the grammar accepts as a value but that are not allowed there.
 	{in: inMatchValue, text: "^null|none|nil", help: nullForm},
 	{in: inWriteValue, text: "^null|none|nil", help: "leave the property out of an insert; in an update give it an optional parameter, which may be null"},
 	{in: inWhereValue, text: "^null|none|nil", help: "a comparison with null never holds: find the keys with a query first, then write by key"},
@@ -147,7 +147,7 @@ var matchHints = []hint{
 	{in: inMatchValue + " " + inWriteValue + " " + inWhereValue, text: "^<name> (", help: ""},
 	{in: inMatchValue + " " + inWriteValue + " " + inWhereValue, text: "^<name>", help: quotesForm},
 
-	// Anywhere.
+	// All settings.
 	{text: "<relation>|:|,|(|[ ^- <number>", help: signForm},
 	{in: inMatch + " " + inParams + " " + inBinding + " " + inAssigns, text: "^- -", help: commentForm},
 	{in: inBody + " " + inMatch + " " + inReturn + " " + inOrder + " " + inBinding + " " + inBounds + " " + inParams + " " + inAssigns + " " + inCall + " " + inList + " " + inType + " " + inEnum + " " + inAnnotation,

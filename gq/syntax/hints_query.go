@@ -1,6 +1,6 @@
 package syntax
 
-// Help that more than one row gives.
+// Help texts that several rows share.
 const (
 	queryForm    = "put it into a query: query people() { match { $p: Person } return { $p.name } }"
 	mutationForm = "put it into a query: query add($name: String) { insert Person { name: $name } }"
@@ -16,8 +16,7 @@ const (
 	noDistinct   = "there is no distinct: columns beside an aggregate are grouped, so return { $p.name count($p) } has each name once"
 )
 
-// queryHints serve what stands between queries, their heads, parameters, bodies and
-// columns.
+// queryHints apply between queries and to their heads, parameters, bodies and columns.
 var queryHints = []hint{
 	// Between queries.
 	{in: inQueries, text: "^{", help: queryForm},
@@ -55,7 +54,7 @@ var queryHints = []hint{
 	{in: inParams, text: "<typename>|]|?|) ^=", help: "a parameter has no default: end its type with ?, as in $name: String?, and it may be left out"},
 	{in: inParams, text: "<typename>|]|?|) ^<var>", help: "separate the parameters with commas"},
 
-	// Bodies: how they start.
+	// Bodies: the beginning.
 	{in: inBody, text: ") { ^where|order|limit", help: "a read starts with match { … } and return { … }"},
 	{in: inBody, text: ") { ^return", help: "a read starts with match { … }: match { $p: Person } return { $p.name }"},
 	{in: inBody, text: ") { ^select|find|get|from", help: "write match { $p: Person } return { $p.name }"},
@@ -113,7 +112,7 @@ var queryHints = []hint{
 	{in: inBody, text: "^or", help: "where takes one comparison: write a statement for each case"},
 	{in: inBody, text: "^<keyword>", help: "keywords are lower case: %l1"},
 
-	// What is assigned.
+	// Assignments.
 	{in: inAssigns, text: "<name> ^= <constant>|<var>", help: "a colon stands between a property and its value: %1: %3"},
 	{in: inAssigns, text: "<name> ^=", help: "a colon stands between a property and its value: %1: …"},
 	{in: inAssigns, text: "{|, ^<string> :", help: "property names stand without quotes"},
@@ -134,13 +133,13 @@ var queryHints = []hint{
 	{in: inReturn, text: "<name> ^{", help: "name each column, as in $p.name"},
 	{in: inReturn, text: "^<relation>|contains|starts_with", help: "a column is no condition: write it in match"},
 
-	// Keys of the order.
+	// Sort keys.
 	{in: inOrder, text: "<var> . <name> ^: <word>", help: "write %1.%3 desc, or asc"},
 	{in: inOrder, text: "^descending|ascending", help: "write desc or asc"},
 	{in: inOrder, text: "{|, ^- <var> . <name>", help: "write %3.%5 desc"},
 	{in: inOrder, text: "<name>|asc|desc ^<var>", help: "separate the keys with commas"},
 
-	// Calls, and expressions anywhere.
+	// Calls, and expressions in any setting.
 	{in: inCall, text: "count ( ^)", help: "count the rows by a variable of the match: count($p)"},
 	{in: inCall, text: "^distinct", help: noDistinct},
 	{in: inCall, text: "count|sum|avg|min|max ( !distinct ^<any>", help: noDistinct},

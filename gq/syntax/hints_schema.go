@@ -1,6 +1,6 @@
 package syntax
 
-// Help that more than one row gives.
+// Help texts that several rows share.
 const (
 	nodeForm     = "write node Person { name: String }"
 	edgeDecl     = "write edge Knows: Person -> Person"
@@ -10,7 +10,7 @@ const (
 	keyForm      = "write @key or @unique after the type"
 )
 
-// schemaHints serve what stands between types, their heads and their bodies.
+// schemaHints apply between types and to their heads and bodies.
 var schemaHints = []hint{
 	// Between types.
 	{in: inSchema, text: "^type|class|struct|table|entity|model|record|vertex|label <word>", help: "write node %u2 { name: String }"},
@@ -64,7 +64,7 @@ var schemaHints = []hint{
 	{in: inAnnotation, text: "range ( <name> , <number> ^, <number>", help: "write @range(%3, %5..%7)"},
 }
 
-// characterHints serve what the scanner makes no tokens of.
+// characterHints apply to text that the scanner cannot make tokens of.
 var characterHints = []hint{
 	{in: inCharacter, text: "^<quoted>", help: "a text stands in double quotes, a name in none: %q1"},
 	{in: inCharacter, text: "^#", help: commentForm},

@@ -10,37 +10,37 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// scanner cuts a text into tokens. Faults are collected; the scanner goes on after
-// each, so that the declarations around a fault are still parsed.
+// scanner splits a text into tokens. It collects errors and continues after each one, so that
+// the declarations around an error are still parsed.
 type scanner struct {
 	file, text string
 	off        int
 	line       int
 	lineStart  int // offset of the first byte of the line
-	wide       int // bytes on the line so far that continue a code point
+	wide       int // number of UTF-8 continuation bytes on the line so far
 
-	// The last place that a fault was located at: faults come in about the order of
-	// the text, so that counting goes on from there.
+	// The last position that locate computed. Errors come roughly in source order, so that
+	// counting continues from here.
 	mark lexer.Position
 
 	tokens   []Token
 	comments []Comment
 	faults   diag.List
-	// Offsets at which the text makes no tokens, ascending: of the faults between two
-	// tokens only the first.
+	// Offsets of text that forms no token, ascending. Of several such offsets between two
+	// tokens, only the first is listed.
 	garbled   []int
-	garbledAt int // how many tokens there were before the last of garbled
+	garbledAt int // number of tokens before the last element of garbled
 	strange   []strange
-	steps     int // bytes looked at to cut tokens and to locate faults
+	steps     int // bytes visited to make tokens and to locate errors
 	meter     *work.Meter
-	counts    bool // tokens and comments are counted and not kept
+	counts    bool // count the tokens and comments instead of keeping them
 	counted   int
 }
 
-// strange is a piece of text that makes no token.
+// strange is a piece of text that forms no token.
 type strange struct {
-	fault  int // that reports it
-	tokens int // that stand before it
+	fault  int // index of the error that reports it
+	tokens int // number of tokens before it
 	text   string
 }
 
@@ -52,7 +52,8 @@ func scan(m *work.Meter, file, text string) *scanner {
 	s.steps += len(text)
 	room := len(text)/3 + 8
 	if m != nil && len(text) > countedText {
-		// Without room for tokens: a text that has too many is refused at no cost of memory.
+		// Count the tokens first, without allocating them. A text with too many tokens is then
+		// refused before it takes memory.
 		c := &scanner{file: file, text: text, line: 1, mark: s.mark, meter: m, counts: true}
 		c.run()
 		room = c.counted
@@ -68,11 +69,11 @@ func scan(m *work.Meter, file, text string) *scanner {
 	return s
 }
 
-// countedText is the size in bytes from which on the tokens of a metered text are counted
-// before they are kept.
+// countedText is the size in bytes above which the tokens of a metered text are counted before
+// they are allocated.
 const countedText = 64 << 10
 
-// run cuts the text into tokens.
+// run splits the text into tokens.
 func (s *scanner) run() {
 	if strings.HasPrefix(s.text, "\uFEFF") {
 		s.off, s.wide = 3, 2
@@ -84,7 +85,7 @@ func (s *scanner) run() {
 	}
 }
 
-// keep adds a token, or counts it.
+// keep adds a token, or only counts it.
 func (s *scanner) keep(t Token) {
 	if s.counts {
 		s.counted++
@@ -93,8 +94,8 @@ func (s *scanner) keep(t Token) {
 	s.tokens = append(s.tokens, t)
 }
 
-// readable reports whether the text is UTF-8 without NUL; otherwise it says where
-// it is not, and nothing else in the text is worth a remark.
+// readable reports whether the text is valid UTF-8 without a NUL byte. Otherwise it reports the
+// first offending byte, and the text is not scanned further.
 func (s *scanner) readable() bool {
 	nul := strings.IndexByte(s.text, 0)
 	if nul < 0 && utf8.ValidString(s.text) {
@@ -133,8 +134,8 @@ func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
 	})
 }
 
-// locate finds the position of an offset by counting from the last place known before
-// it: only faults need it.
+// locate computes the position of an offset. It counts from the last known position before the
+// offset. Only errors need it.
 func (s *scanner) locate(off int) diag.Pos {
 	from := s.pos()
 	switch {
@@ -160,7 +161,7 @@ func (s *scanner) pos() lexer.Position {
 	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.wide + 1}
 }
 
-// advance moves to the offset to, counting lines and code points on the way.
+// advance moves to the offset to and counts the lines and code points on the way.
 func (s *scanner) advance(to int) {
 	for ; s.off < to; s.off++ {
 		switch c := s.text[s.off]; {
@@ -173,7 +174,8 @@ func (s *scanner) advance(to int) {
 	}
 }
 
-// skipSpace moves to the next token, keeping comments; it reports whether there is one.
+// skipSpace moves to the next token and keeps the comments on the way. It reports whether there
+// is a token.
 func (s *scanner) skipSpace() bool {
 	for s.off < len(s.text) {
 		switch c := s.text[s.off]; {
@@ -216,7 +218,7 @@ func (s *scanner) comment(end int) {
 	})
 }
 
-// next scans one token, or reports a character that starts none.
+// next scans one token, or reports a character that cannot start a token.
 func (s *scanner) next() {
 	c := s.text[s.off]
 	rest := s.text[s.off:]
@@ -253,8 +255,9 @@ func (s *scanner) next() {
 	}
 }
 
-// stranger reports what starts no token, together with what another language would
-// make one token of it: a string in other quotes, && and ||, a comment after #.
+// stranger reports a character that cannot start a token. The report covers all of the text that
+// would be one token in another language: a string in other quotes, && or ||, or a comment after
+// #.
 func (s *scanner) stranger(rest string) {
 	r, n := utf8.DecodeRuneInString(rest)
 	msg, to := "unexpected character "+strings.TrimSpace(string(r)), n
@@ -280,11 +283,11 @@ func (s *scanner) stranger(rest string) {
 	s.advance(s.off + to)
 }
 
-// quotes are those of other languages, with what closes each.
+// quotes maps the opening quotes of other languages to the closing ones.
 var quotes = map[rune]rune{'\'': '\'', '`': '`', '‘': '’', '“': '”'}
 
-// quotedLen returns the length of a text in quotes that are no quotes here, if it
-// closes on its line; after a letter the sign is an apostrophe.
+// quotedLen returns the length of a text in foreign quotes, or 0 if it is not closed on its
+// line. A quote after a letter is an apostrophe and opens no text.
 func (s *scanner) quotedLen(rest string) int {
 	open, n := utf8.DecodeRuneInString(rest)
 	closing := quotes[open]
@@ -296,14 +299,14 @@ func (s *scanner) quotedLen(rest string) int {
 		switch r {
 		case closing:
 			return n + i + utf8.RuneLen(r)
-		case open, '\n': // the next one finds its own end
+		case open, '\n': // a further opening quote has its own end
 			return 0
 		}
 	}
 	return 0
 }
 
-// emit adds a token of n bytes that holds no line end and only ASCII.
+// emit adds a token of n bytes. The bytes must be ASCII without a line end.
 func (s *scanner) emit(t lexer.TokenType, n int) {
 	s.keep(Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
 	s.off += n
@@ -314,7 +317,7 @@ func (s *scanner) number(rest string) {
 	for n < len(rest) && isDigit(rest[n]) {
 		n++
 	}
-	// A point makes a decimal only when a digit follows: 0..200 is a range.
+	// A point makes a decimal only if a digit follows: 0..200 is a range.
 	if n+1 < len(rest) && rest[n] == '.' && isDigit(rest[n+1]) {
 		for n++; n < len(rest) && isDigit(rest[n]); n++ {
 		}
@@ -346,7 +349,8 @@ func (s *scanner) str(rest string) {
 	n++
 	t := Token{Type: String, Value: rest[:n], Pos: s.pos()}
 	if bad {
-		t.Value = strings.ReplaceAll(t.Value, `\`, `/`) // Text may assume good escapes; the length stays
+		// Text must find only valid escapes. The length stays the same.
+		t.Value = strings.ReplaceAll(t.Value, `\`, `/`)
 	}
 	s.keep(t)
 	s.advance(s.off + n)

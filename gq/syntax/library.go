@@ -9,10 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// grammar is the parsers that the grammar library makes. They call back for clauses and
-// operands, and the callbacks count to the meter: the library itself knows no context.
+// grammar holds the parsers of the grammar library. The library knows nothing of contexts. It
+// calls parseClause and parseOperand, which count their steps on the meter.
 type grammar struct {
-	meter *work.Meter // nil for none
+	meter *work.Meter // nil for no limits
 
 	query    func() *participle.Parser[Query]
 	binding  func() *participle.Parser[Binding]
@@ -38,24 +38,25 @@ func newGrammar() *grammar {
 	return g
 }
 
-// unmetered is the number of tokens up to which a declaration is parsed without a look
-// at the meter: that takes a few milliseconds.
+// unmetered is the greatest number of tokens in a declaration that is parsed without a meter.
+// Parsing that many tokens takes a few milliseconds.
 const unmetered = 2048
 
 // plainGrammar has no meter and is safe for concurrent use.
 var plainGrammar = newGrammar()
 
-// spare are grammars for one goroutine each: making one takes longer than parsing a
-// short query.
+// spare keeps grammars for reuse, because making one takes longer than parsing a short query.
+// One goroutine at a time may use a grammar. grammars is guarded by the mutex.
 var spare struct {
 	sync.Mutex
 	grammars []*grammar
 }
 
-// maxSpare bounds the grammars that are kept.
+// maxSpare bounds the number of grammars in spare.
 const maxSpare = 4
 
-// takeGrammar returns a grammar that counts to a meter. The caller gives it back.
+// takeGrammar returns a grammar that counts its steps on m. The caller must call giveBack when
+// done.
 func takeGrammar(m *work.Meter) *grammar {
 	spare.Lock()
 	defer spare.Unlock()
@@ -78,20 +79,20 @@ func (g *grammar) giveBack() {
 	}
 }
 
-// The library refuses repetitions past a million, which a long but valid list can have.
+// The library limits a repetition to a million items by default. A valid list can be longer.
 func init() { participle.MaxIterations = math.MaxInt }
 
-// build makes a parser that never goes back over a token it has taken: an error is
-// reported where it is, and parsing takes linear time. What one token does not
-// decide, lookahead groups in the grammars do. It is made at its first use, so that
-// programs that parse nothing do not pay for it.
+// build makes a parser that never backtracks. It therefore reports an error where it occurs and
+// takes linear time. Where one token is not enough to decide, the grammars have lookahead
+// groups. The parser is built at its first use, so that programs that parse nothing do not pay
+// for it.
 func build[G any](opts ...participle.Option) func() *participle.Parser[G] {
 	return sync.OnceValue(func() *participle.Parser[G] {
 		return participle.MustBuild[G](append(opts, participle.Lexer(definition{}), participle.UseLookahead(0))...)
 	})
 }
 
-// The parsers of grammars, for parseOne.
+// The parsers of a grammar, for parseOne.
 func queryOf(g *grammar) func() *participle.Parser[Query]         { return g.query }
 func interfaceOf(g *grammar) func() *participle.Parser[Interface] { return g.traits }
 func nodeOf(g *grammar) func() *participle.Parser[Node]           { return g.nodeType }

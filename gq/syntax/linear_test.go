@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// maxRatio bounds how many times the steps may grow when the input doubles.
+// maxRatio bounds the growth of the number of steps when the input doubles.
 const maxRatio = 2.1
 
-// numbered joins n copies of a text in which # stands for the number of the copy.
+// numbered concatenates n copies of a text. In each copy # stands for its number.
 func numbered(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -20,7 +20,7 @@ func numbered(n int, text string) string {
 	return b.String()
 }
 
-// growing is a text that can be made as long as one likes.
+// growing is a text of adjustable length.
 type growing struct {
 	name  string
 	text  func(n int) string
@@ -124,7 +124,7 @@ var growingSchemas = []growing{
 }
 
 func TestLinear(t *testing.T) {
-	const n = 1200 // past the number of faults that are listed
+	const n = 1200 // more than the number of errors that are listed
 	tests := []struct {
 		kind  string
 		texts []growing
@@ -162,7 +162,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestSteps: the counter sees what it is for.
+// TestSteps checks that steps counts the visits of the grammar library.
 func TestSteps(t *testing.T) {
 	short, _ := steps(func() *parser {
 		_, p := parseQueries(nil, "x", "query q() { match { $p: P } return { $p } }")
@@ -177,7 +177,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestHuge parses 10 MB in one piece, valid and broken, and 100,000 queries.
+// TestHuge parses texts of 10 MB, valid and broken, and 100,000 queries.
 func TestHuge(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("tens of megabytes")
@@ -187,7 +187,7 @@ func TestHuge(t *testing.T) {
 	tests := []struct {
 		name, text string
 		queries    int
-		code       diag.Code // of the first fault; "" for none
+		code       diag.Code // of the first error; "" for none
 	}{
 		{"a comment", "/*" + strings.Repeat("é ", size/3) + "*/" + numbered(1, one), 1, ""},
 		{"a string", "query q() { match { $p.x = \"" + strings.Repeat("x\n", size/2) + "\" } return { $p } }", 1, ""},

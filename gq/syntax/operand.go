@@ -5,14 +5,14 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Operand is what the grammar of queries calls an expression: one of *Literal,
-// *VarRef, *PropRef, *AliasRef, *Now and *Call.
+// Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
+// *Now and *Call.
 type Operand interface {
 	operand()
 	Source() Range
 }
 
-// LiteralKind tells literals apart.
+// LiteralKind is the kind of a literal.
 type LiteralKind uint8
 
 // The kinds of literal.
@@ -26,15 +26,15 @@ const (
 	ListLiteral
 )
 
-// Literal is a constant.
+// Literal is a literal value.
 type Literal struct {
 	Range
 	Kind  LiteralKind
-	Text  string // of a String, Date or DateTime unquoted, of others as written
+	Text  string // unquoted for a String, Date or DateTime; otherwise as written
 	Elems []*Literal
 }
 
-// VarRef is a variable or parameter alone.
+// VarRef is a variable or parameter without a property.
 type VarRef struct{ Range }
 
 // PropRef is a property of a variable.
@@ -43,10 +43,10 @@ type PropRef struct {
 	Var, Prop Token
 }
 
-// AliasRef is a bare name.
+// AliasRef is a bare name. In order it refers to a column.
 type AliasRef struct{ Range }
 
-// Now is now().
+// Now is a call of now().
 type Now struct{ Range }
 
 // Call is a function or an aggregate with its arguments.
@@ -66,7 +66,7 @@ func (*Call) operand()     {}
 // Source returns the tokens of the operand.
 func (r Range) Source() Range { return r }
 
-// Functions names what a Call can call.
+// Functions lists the names of the functions that a Call can have.
 var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
 
 const (
@@ -80,8 +80,8 @@ const (
 	listGrammar     = `List = "[" (Literal ("," Literal)*)? "]" .`
 )
 
-// operandParser reads operands by hand: the first token decides among all forms but
-// those that start with a name, and there the second does.
+// operandParser parses operands by hand. The first token determines the form of the operand, or
+// the second one if the first is a name.
 type operandParser struct {
 	*lexer.PeekingLexer
 	from    lexer.RawCursor
@@ -147,7 +147,7 @@ func (p operandParser) named(t Token) (Operand, error) {
 	return c, nil
 }
 
-// dated reads the rest of date("…") or datetime("…").
+// dated parses the rest of date("…") or datetime("…").
 func (p operandParser) dated(kind LiteralKind) (Operand, error) {
 	t := *p.Peek()
 	if t.Type != String {
@@ -203,12 +203,12 @@ func (p operandParser) list() (Operand, error) {
 	return l, nil
 }
 
-// taken returns the tokens since the operand began.
+// taken returns the tokens from the start of the operand to the current position.
 func (p operandParser) taken() Range { return Range{p.Range(p.from, p.RawCursor())} }
 
 func (p operandParser) punct(s string) bool { return p.takes(Punct, s) }
 
-// takes consumes the next token if it is the one wanted.
+// takes consumes the next token if it has the given type and text, and reports whether it did.
 func (p operandParser) takes(typ lexer.TokenType, s string) bool {
 	if t := p.Peek(); t.Type != typ || t.Value != s {
 		return false
@@ -224,7 +224,8 @@ func (p operandParser) want(s string) error {
 	return nil
 }
 
-// token consumes a token of a kind, called what in the error when it is another.
+// token consumes a token of type typ. If the next token has another type, the error calls the
+// expected token what.
 func (p operandParser) token(typ lexer.TokenType, what string) (Token, error) {
 	t := *p.Peek()
 	if t.Type != typ {
@@ -234,7 +235,7 @@ func (p operandParser) token(typ lexer.TokenType, what string) (Token, error) {
 	return t, nil
 }
 
-// required turns the absence of an operand into an error.
+// required turns the error for a missing operand into a message.
 func required(err error, at Token) error {
 	if err == participle.NextMatch {
 		return unexpected(at, "an expression")

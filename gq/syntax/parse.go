@@ -15,20 +15,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// maxNesting is how deep brackets may nest: parsing takes stack for each level.
+// maxNesting bounds the nesting of brackets, because parsing takes stack for each level.
 const maxNesting = 256
 
 type parser struct {
 	tokens   []Token
-	keywords []string // that start a declaration
-	garbled  []int    // see scanner
+	keywords []string // the keywords that start a declaration
+	garbled  []int    // see scanner.garbled
 	faults   diag.List
-	found    int // faults, those that are not listed included
-	steps    int // visits of tokens and nodes, those inside the grammar library apart
+	found    int // number of errors, including the unlisted ones
+	steps    int // visits of tokens and nodes, without those inside the grammar library
 	meter    *work.Meter
 }
 
-// step counts n visits of tokens and nodes.
+// step adds n visits of tokens and nodes to the count.
 func (p *parser) step(n int) {
 	p.steps += n
 	p.meter.Step(n)
@@ -43,13 +43,14 @@ func (p *parser) result() diag.List {
 	return p.faults.Cut(diag.Most)
 }
 
-// batch is how many declarations are parsed in one go: enough that handing them out
-// costs nothing beside parsing them.
+// batch is the number of declarations that one goroutine parses at a time. It is large enough to
+// make the cost of scheduling negligible.
 const batch = 32
 
-// eachOf parses declarations, several batches at a time, and returns what parse made
-// of them in their order. Faults are the same, and in the same order, however many
-// processors there are. With a meter it stays on its goroutine: the meter is for one.
+// eachOf parses declarations, several batches concurrently, and returns the results of parse in
+// the order of the declarations. The errors and their order do not depend on the number of
+// processors. With a meter, it parses everything on the calling goroutine, because a meter is
+// not safe for concurrent use.
 func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
 	out := make([]D, len(decls))
 	parts := make([]parser, (len(decls)+batch-1)/batch)
@@ -85,20 +86,20 @@ func (p *parser) fault(code diag.Code, at diag.Span, help, format string, args .
 	}
 }
 
-// full reports whether there are more faults than are listed: what comes is not worth
-// its text.
+// full reports whether there are already more errors than are listed. Further messages need not
+// be formatted.
 func (p *parser) full() bool { return len(p.faults) > diag.Most }
 
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
 	tokens []Token
 	end    int     // offset of the next declaration
-	stray  []Token // what starts between this declaration and the next, if anything does
-	deep   bool    // it nests too deep to be parsed
+	stray  []Token // tokens from the first one between this declaration and the next, or nil
+	deep   bool    // it is nested too deeply to be parsed
 }
 
-// head is how many tokens stand before the body of a query, or in the declaration of
-// a type: the grammar library reads those without a look at the meter.
+// head returns the number of tokens in the declaration of a type, or before the body of a query.
+// The grammar library parses these tokens without checking the meter.
 func (d *declaration) head() int {
 	if d.tokens[0].Value != "query" {
 		return len(d.tokens)
@@ -111,12 +112,12 @@ func (d *declaration) head() int {
 	return len(d.tokens)
 }
 
-// declarations cuts the tokens into top-level declarations and reports what stands
-// before the first.
+// declarations splits the tokens into top-level declarations and reports text before the first
+// one.
 //
-// A declaration ends with its brace, or where a keyword stands outside all brackets.
-// A keyword inside starts the next one too if it is the first thing on its line and
-// is followed as only a declaration's is: then the one before lacks a bracket.
+// A declaration ends with its closing brace, or at a keyword outside all brackets. A keyword
+// inside brackets also starts a new declaration if it is at the start of its line and the tokens
+// after it are those of a declaration. The declaration before it then lacks a closing bracket.
 func (p *parser) declarations() []*declaration {
 	var out []*declaration
 	var d *declaration
@@ -173,8 +174,8 @@ func (p *parser) declarations() []*declaration {
 	return out
 }
 
-// forget drops what the scanner remarked on the characters of a text in another
-// language, up to the first declaration: one report says that it is one.
+// forget drops the scanner's errors about characters in text of another language, up to the
+// first declaration. One report for that text is enough.
 func (p *parser) forget(decls []*declaration) {
 	from, to := p.tokens[0].Pos.Offset, math.MaxInt
 	if len(decls) > 0 {
@@ -185,8 +186,8 @@ func (p *parser) forget(decls []*declaration) {
 	})
 }
 
-// foreign reports the first of some tokens, which starts no declaration, and whether
-// it is known as a start in another language.
+// foreign reports the first of the tokens, which does not start a declaration. The result says
+// whether it is known as a start in another language.
 func (p *parser) foreign(tokens []Token) bool {
 	t := tokens[0]
 	pl := place{found: t, after: tokens[1:], in: inQueries, opener: -1, closed: -1}
@@ -202,8 +203,8 @@ func (p *parser) foreign(tokens []Token) bool {
 	return known
 }
 
-// opens reports whether token i starts a declaration. The second token of one is its
-// name, whatever it is.
+// opens reports whether token i starts a declaration. isName says that token i is the second
+// token of a declaration. It is then the declaration's name, even if it is a keyword.
 func (p *parser) opens(i int, isName bool, depth int) bool {
 	t := p.tokens[i]
 	if t.Type != Name || isName || !slices.Contains(p.keywords, t.Value) {
@@ -212,8 +213,8 @@ func (p *parser) opens(i int, isName bool, depth int) bool {
 	return depth == 0 || t.Pos.Column == 1 && headed(p.tokens[i:])
 }
 
-// headed reports whether tokens begin like a declaration: query name (, node Type {
-// and so on.
+// headed reports whether the tokens begin like a declaration, for example query name ( or node
+// Type.
 func headed(tokens []Token) bool {
 	if len(tokens) < 3 || tokens[2].Type == Name && tokens[0].Value == "query" {
 		return false
@@ -224,8 +225,8 @@ func headed(tokens []Token) bool {
 	return tokens[1].Type == TypeName
 }
 
-// parseOne parses a declaration with its grammar. ok is false when it is broken, and
-// that has been reported.
+// parseOne parses a declaration with its grammar. If the declaration has an error, parseOne
+// reports it and ok is false.
 func parseOne[G any](p *parser, pick func(*grammar) func() *participle.Parser[G], d *declaration) (node *G, ok bool) {
 	if d.deep {
 		return nil, false
@@ -251,10 +252,10 @@ func parseOne[G any](p *parser, pick func(*grammar) func() *participle.Parser[G]
 	return nil, false
 }
 
-// trace is empty but in the test that counts the steps of the grammar library.
+// trace is empty, except in the test that counts the steps of the grammar library.
 var trace []participle.ParseOption
 
-// explain reports why a declaration is broken.
+// explain reports why the parser rejected a declaration.
 func (p *parser) explain(err error, d *declaration, garbled int) {
 	at := SpanOf(d.tokens[0])
 	var help, msg string
@@ -281,14 +282,14 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	default:
 		msg = err.Error()
 	}
-	// After a character that is no token, or a string without an end, the tokens make
-	// no sense, and the fault has been reported.
+	// After a character that forms no token, or a string without an end, the tokens are
+	// meaningless. The scanner has already reported that error.
 	if garbled < 0 || at.Start.Offset < garbled && !(u != nil && u.Unexpected.EOF()) {
 		p.fault(Unexpected, at, help, "%s", msg)
 	}
 }
 
-// garbledIn returns the offset of the first lexical fault in a declaration, or -1.
+// garbledIn returns the offset of the first lexical error in a declaration, or -1.
 func (p *parser) garbledIn(d *declaration) int {
 	i, _ := slices.BinarySearch(p.garbled, d.tokens[0].Pos.Offset)
 	if i < len(p.garbled) && p.garbled[i] < d.end {
@@ -297,7 +298,7 @@ func (p *parser) garbledIn(d *declaration) int {
 	return -1
 }
 
-// peeking hands tokens to a parser, with an end that stands right after the last one.
+// peeking returns a lexer over the tokens. Its end-of-file token is right after the last one.
 func peeking(m *work.Meter, tokens []Token) *lexer.PeekingLexer {
 	last := tokens[len(tokens)-1]
 	end := endOf(last)

@@ -119,8 +119,8 @@ func TestEnumValues(t *testing.T) {
 	}
 }
 
-// TestSchemaAmbiguity: a constraint after a property belongs to the body, unless it
-// stands without parentheses.
+// TestSchemaAmbiguity checks that a constraint after a property belongs to the body of the type,
+// unless it has no parentheses.
 func TestSchemaAmbiguity(t *testing.T) {
 	s, faults := ParseSchema("x.pg", `node A {
 		x: String @key @deprecated("y", since=3) @index(x) @range(x, 0..1)
@@ -201,7 +201,7 @@ func seed(f *testing.F, patterns ...string) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			// Small seeds: the fuzzer spends its time making large ones smaller.
+			// Use small seeds: the fuzzer would spend its time on making large ones smaller.
 			for _, part := range strings.SplitAfter(string(b), "}\n") {
 				f.Add(part)
 			}

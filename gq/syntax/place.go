@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// place is where a fault stands.
+// place describes where an error occurred.
 type place struct {
-	before []Token // of the declaration, or of the text
+	before []Token // tokens of the declaration, or of the text
 	found  Token
 	after  []Token
 	in     string
 	want   string
-	opener int // the index in before of the innermost open bracket, or -1
-	closed int // that of the bracket that the last token of before closes, or -1
+	opener int // index in before of the innermost open bracket, or -1
+	closed int // index in before of the bracket that its last token closes, or -1
 }
 
-// placeIn says where in the tokens of a declaration the token at an offset stands.
+// placeIn returns the place of the token found within the tokens of a declaration.
 func placeIn(tokens []Token, found Token) place {
 	i, _ := slices.BinarySearchFunc(tokens, found.Pos.Offset, func(t Token, offset int) int { return t.Pos.Offset - offset })
 	pl := place{before: tokens[:i], found: found, after: tokens[min(i+1, len(tokens)):], opener: -1, closed: -1}
@@ -53,14 +53,15 @@ func placeIn(tokens []Token, found Token) place {
 	return pl
 }
 
-// wantsType reports whether a type should stand here: the library does not say so,
-// because a type starts with a lookahead.
+// wantsType reports whether a type is expected at the place. The library's message does not say
+// so, because a type starts with a lookahead.
 func (pl place) wantsType() bool {
 	n := len(pl.before)
 	return (pl.in == inParams || pl.in == inType) && n > 0 && pl.before[n-1].Value == ":"
 }
 
-// inside returns the setting within a bracket that opens after the tokens before.
+// inside returns the setting within a bracket. before are the tokens before the bracket, and
+// outer is the setting around it.
 func inside(before []Token, bracket, outer string) string {
 	word := func(n int) string {
 		if n > len(before) {

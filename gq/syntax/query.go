@@ -7,7 +7,7 @@ type File struct {
 	Comments   []Comment
 }
 
-// Query is a query with its parameters.
+// Query is a query with its parameters, annotations and body.
 type Query struct {
 	Range
 	Name        Token              `parser:"'query' @Name '('"`
@@ -71,13 +71,13 @@ func (*Mutation) body() {}
 // Clause is one of *Not, *Binding, *Traversal, *TextClause and *Filter.
 type Clause interface{ clause() }
 
-// Not is a block without a match.
+// Not is a not block: it holds if its clauses have no match.
 type Not struct {
 	Range
 	Match []Clause
 }
 
-// Binding says which type a node variable ranges over.
+// Binding declares a node variable and its type.
 type Binding struct {
 	Range
 	Var   Token        `parser:"@Var ':'"`
@@ -85,7 +85,7 @@ type Binding struct {
 	Props []*PropMatch `parser:"( '{' ( @@ ( (?! ',' '}') ',' @@ )* ','? )? '}' )?"`
 }
 
-// PropMatch is an inline condition: a Literal, a VarRef or Now.
+// PropMatch is an inline condition. Its value is a *Literal, a *VarRef or a *Now.
 type PropMatch struct {
 	Range
 	Name     Token   `parser:"@Name ':'"`
@@ -100,20 +100,21 @@ type Traversal struct {
 	From       Token
 	EdgeVar    *Token
 	Undirected bool
-	Edge       Token // its name as written
+	Edge       Token // the name as written
 	Bounds     *Bounds
 	To         Token
 }
 
-// Bounds are the hops of a walk: "{" min "," [ max ] "}". Max is nil when it is not written.
+// Bounds are the bounds on the number of hops of a traversal: "{" min "," [ max ] "}". Max is
+// nil when it is not written.
 type Bounds struct {
 	Range
 	Min Token
 	Max *Token
 }
 
-// TextClause is search, match_text or fuzzy: call [ op right [ "?" ] ]. Op is nil when
-// it stands alone; otherwise its truth is compared with Right.
+// TextClause is search, match_text or fuzzy: call [ op right [ "?" ] ]. Op is nil if there is no
+// comparison. Otherwise the clause compares the result of the call with Right.
 type TextClause struct {
 	Range
 	Call     Operand
@@ -137,7 +138,7 @@ func (*Traversal) clause()  {}
 func (*TextClause) clause() {}
 func (*Filter) clause()     {}
 
-// Projection is a column.
+// Projection is a column of the result, with an optional alias.
 type Projection struct {
 	Range
 	Expr  Operand `parser:"@@"`
@@ -180,14 +181,14 @@ func (*Insert) statement() {}
 func (*Update) statement() {}
 func (*Delete) statement() {}
 
-// Assign gives a property a value: a Literal, a VarRef or Now.
+// Assign assigns a value to a property. The value is a *Literal, a *VarRef or a *Now.
 type Assign struct {
 	Range
 	Name  Token   `parser:"@Name ':'"`
 	Value Operand `parser:"@@ ','?"`
 }
 
-// Pred compares a property with a value: a Literal, a VarRef or Now.
+// Pred compares a property with a value. The value is a *Literal, a *VarRef or a *Now.
 type Pred struct {
 	Range
 	Name  Token   `parser:"@Name"`

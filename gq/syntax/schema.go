@@ -13,14 +13,14 @@ import (
 type Schema struct {
 	Name, Text string
 	Decls      []Decl
-	Broken     []string // names of the types whose declarations do not
+	Broken     []string // names of the types whose declarations do not follow the grammar
 	Comments   []Comment
 }
 
 // Decl is one of *Interface, *Node and *Edge.
 type Decl interface{ decl() }
 
-// Interface declares properties that nodes share.
+// Interface declares properties that node types share.
 type Interface struct {
 	Range
 	Name       Token       `parser:"'interface' @TypeName '{'"`
@@ -51,13 +51,13 @@ func (*Interface) decl() {}
 func (*Node) decl()      {}
 func (*Edge) decl()      {}
 
-// TypeRef is the name of a type in a list.
+// TypeRef is the name of an interface in an implements clause.
 type TypeRef struct {
 	Range
 	Name Token `parser:"@TypeName"`
 }
 
-// Card bounds the edges per source: @card(min..max).
+// Card bounds the number of edges for each source node: @card(min..max).
 type Card struct {
 	Range
 	Min Token  `parser:"(?= '@' 'card') '@' 'card' '(' @Int '..'"`
@@ -82,7 +82,7 @@ type ListConstraint struct {
 	Names []*NameRef `parser:"@@ ( ',' @@ )* ')'"`
 }
 
-// RangeConstraint is @range(property, min..max), both ends included.
+// RangeConstraint is @range(property, min..max). Both ends are inclusive.
 type RangeConstraint struct {
 	Range
 	Name Token  `parser:"(?= '@' 'range') '@' 'range' '(' @Name ','"`
@@ -102,8 +102,8 @@ func (*ListConstraint) member()  {}
 func (*RangeConstraint) member() {}
 func (*CheckConstraint) member() {}
 
-// Type is the type of a property or a parameter. Exactly one of List, Name.Value and
-// Enum is set: the element of a list, a scalar or Vector, or an enum.
+// Type is the type of a property or a parameter. Exactly one of List, Name.Value and EnumEnd is
+// set. They stand for the element type of a list, the name of a scalar or Vector, and an enum.
 type Type struct {
 	Range
 	Name     Token        `parser:"( @TypeName"`
@@ -114,8 +114,8 @@ type Type struct {
 	Nullable bool         `parser:"@'?'?"`
 }
 
-// Value returns the type that t spells. The parser has checked the names; a Vector
-// may still have length 0 and an enum unfit values.
+// Value returns the type that t denotes. The parser has checked the names. A Vector may still
+// have length 0, and an enum may still have invalid values.
 func (t *Type) Value() value.Type {
 	v := value.Type{Nullable: t.Nullable}
 	switch {
@@ -136,7 +136,7 @@ func (t *Type) Value() value.Type {
 	return v
 }
 
-// EnumValue is one or more letters, digits, _ and -, which need not be one token.
+// EnumValue is one or more letters, digits, _ and -, which may span several tokens.
 type EnumValue struct {
 	Range
 	Text string
@@ -144,7 +144,7 @@ type EnumValue struct {
 
 const enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 
-// Parse takes the tokens that stand without a gap between them.
+// Parse consumes the tokens that follow each other without a gap.
 func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
 	from := lex.RawCursor()
 	end := lex.Peek().Pos.Offset
@@ -165,15 +165,15 @@ func enumPart(t Token) bool {
 	return t.Type == Name || t.Type == TypeName || t.Type == Int || t.Type == Punct && t.Value == "-"
 }
 
-// Annotation is @name or @name(arguments) on a type or a property. Constraints that
-// follow a property in a body are no annotations of it.
+// Annotation is @name or @name(arguments) on a type or a property. A constraint that follows a
+// property in a body is not an annotation of the property.
 type Annotation struct {
 	Range
 	Name Token            `parser:"(?! '@' ('range' | 'check' | ('key' | 'unique' | 'index') '(')) '@' @Name"`
 	Args []*AnnotationArg `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 }
 
-// AnnotationArg is a literal or a name, or a literal given by name.
+// AnnotationArg is a literal or a name, or a literal with a key: key = literal.
 type AnnotationArg struct {
 	Range
 	Key     *Token  `parser:"( (?= Name '=') @Name '=' )?"`

@@ -9,10 +9,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// expand puts names of the source into a help. %1 is the token of the first term, and
-// with a letter between: l with a small initial, u with a capital, q in double
-// quotes, s the scalar type that it means, S all that there is to say of it. %v is
-// the variable of the binding, %o the innermost open bracket, %c what closes it.
+// expand inserts names of the source into a help text. %1 is the token that matched the first
+// term. A letter before the digit changes the form: l lower-cases the first letter, u
+// upper-cases it, q puts the token in double quotes, s gives the scalar type that it most likely
+// means, and S gives the full advice on scalar types. %v is the variable of the binding, %o the
+// innermost open bracket and %c the bracket that closes it.
 func expand(help string, at []Token, pl place) string {
 	var b strings.Builder
 	for i := 0; i < len(help); i++ {
@@ -53,7 +54,7 @@ func spelt(how byte, word string) string {
 		r, n := utf8.DecodeRuneInString(word)
 		return string(unicode.ToUpper(r)) + word[n:]
 	case 'q':
-		if strings.ContainsAny(word, `"\…`) { // it would have to be escaped, or is cut
+		if strings.ContainsAny(word, `"\…`) { // it would need escapes, or it is cut short
 			return `"…"`
 		}
 		_, first := utf8.DecodeRuneInString(word)
@@ -79,7 +80,8 @@ func bindingVar(pl place) string {
 
 const scalarList = "the scalars are String, Bool, I32, I64, U32, U64, F32, F64, Date, DateTime and Blob"
 
-// scalarHelp says how a scalar type is spelt here that another language calls word.
+// scalarHelp returns the help for a word that is not a scalar type. It may be the name of one in
+// another language.
 func scalarHelp(word string) string {
 	if s := scalarLike(word); s != "" {
 		return "write " + s + "; " + scalarList

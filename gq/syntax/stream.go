@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/work"
 )
 
-// definition tells the grammars about the tokens; the parsers are handed tokens that
-// scan has cut, and never lex by themselves.
+// definition gives the grammars the names of the tokens. The parsers only receive tokens from
+// scan, so Lex is never called.
 type definition struct{}
 
 func (definition) Symbols() map[string]lexer.TokenType { return symbols }
@@ -19,7 +19,7 @@ func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// tokenList hands out tokens, then the end without end.
+// tokenList returns its tokens in order, and then the end token forever.
 type tokenList struct {
 	meter  *work.Meter
 	tokens []Token

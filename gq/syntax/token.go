@@ -1,5 +1,5 @@
-// Package syntax turns the text of .pg schemas and .gq queries into trees that
-// remember where every node stood.
+// Package syntax parses .pg schemas and .gq queries into trees. Every node keeps its position in
+// the source.
 package syntax
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// Token is a lexical unit. Its Value is the source text, quotes and escapes included.
+// Token is a lexical unit. Its Value is the source text, including quotes and escapes.
 type Token = lexer.Token
 
 // The kinds of token.
 const (
 	Name     lexer.TokenType = iota + 1 // an identifier that starts with a lower-case letter or _; keywords too
 	TypeName                            // an identifier that starts with an upper-case letter
-	Var                                 // $name, $_ included
+	Var                                 // $name, or $_
 	Int                                 // digits with an optional leading -
 	Float                               // digits, a point and digits, with an optional leading -
 	String                              // in double quotes
@@ -37,22 +37,22 @@ type Comment struct {
 	Text string
 }
 
-// Range is the run of tokens that a node was made of; it is never empty.
+// Range holds the tokens of a node. It is never empty.
 type Range struct{ Tokens []Token }
 
-// Span returns the text that the node was made of.
+// Span returns the span of the node's text.
 func (r Range) Span() diag.Span {
 	s := SpanOf(r.Tokens[0])
 	s.End = endOf(r.Tokens[len(r.Tokens)-1])
 	return s
 }
 
-// SpanOf returns the text of one token.
+// SpanOf returns the span of one token.
 func SpanOf(t Token) diag.Span {
 	return diag.Span{File: t.Pos.Filename, Start: posOf(t.Pos), End: endOf(t)}
 }
 
-// Text returns what a String token stands for.
+// Text returns the value of a String token, without quotes and escapes.
 func Text(t Token) string {
 	s := t.Value[1 : len(t.Value)-1]
 	if !strings.Contains(s, `\`) {
@@ -72,7 +72,7 @@ func Text(t Token) string {
 			b.WriteByte('\r')
 		case 't':
 			b.WriteByte('\t')
-		default: // the quote and the backslash; the lexer has refused the rest
+		default: // the quote and the backslash; the scanner has rejected other escapes
 			b.WriteByte(s[i])
 		}
 	}

@@ -8,21 +8,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Small returns the value of an Int token that is a length or a number of hops, and
-// whether it lies in 0 to 2^31-1.
+// Small returns the value of an Int token that is a length or a number of hops. It reports
+// whether the value is between 0 and 2^31-1.
 func Small(t Token) (int, bool) {
 	n, err := strconv.ParseInt(t.Value, 10, 32)
 	return int(n), err == nil && n >= 0
 }
 
-// Large returns the value of an Int token that is a number of rows, and whether it
-// lies in 0 to 2^63-1.
+// Large returns the value of an Int token that is a number of rows. It reports whether the value
+// is between 0 and 2^63-1.
 func Large(t Token) (int64, bool) {
 	n, err := strconv.ParseInt(t.Value, 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// checkDecl looks for what the grammar lets through; it reports whether there is nothing.
+// checkDecl checks the rules that the grammar does not express. It reports whether the
+// declaration satisfies them.
 func (p *parser) checkDecl(d Decl) bool {
 	before := p.found
 	switch d := d.(type) {
@@ -111,8 +112,8 @@ var scalarNames = func() []string {
 	return names
 }()
 
-// foreignScalars are names from other languages, in lower case, that edit distance
-// would not lead to the right type.
+// foreignScalars maps scalar names of other languages, in lower case, to ours. It lists the
+// names for which edit distance would not find the right type.
 var foreignScalars = map[string]string{
 	"int": "I64 or I32", "integer": "I64 or I32", "long": "I64", "bigint": "I64", "short": "I32", "int32": "I32", "int64": "I64",
 	"uint": "U64 or U32", "uint32": "U32", "uint64": "U64", "number": "F64 or I64", "float": "F64 or F32", "float32": "F32",
@@ -127,7 +128,8 @@ func (p *parser) small(t Token) {
 	}
 }
 
-// checkQuery looks for what the grammar lets through; it reports whether there is nothing.
+// checkQuery checks the rules that the grammar does not express. It reports whether the query
+// satisfies them.
 func (p *parser) checkQuery(q *Query) bool {
 	before := p.found
 	for _, prm := range q.Params {
@@ -206,7 +208,7 @@ func (p *parser) assigns(as []*Assign) {
 	}
 }
 
-// simple wants a literal, a parameter or now() as the value in a setting.
+// simple checks that the value in a setting is a literal, a parameter or now().
 func (p *parser) simple(o Operand, in string) {
 	p.step(1)
 	switch o.(type) {

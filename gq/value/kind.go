@@ -1,5 +1,5 @@
-// Package value holds the scalar types of the graph languages and the values
-// that parameters, literals and rows are made of.
+// Package value holds the scalar types of the graph languages and the values of parameters,
+// literals and rows.
 package value
 
 import (
@@ -12,8 +12,8 @@ import (
 // Kind is the scalar kind of a value, or of the elements of a list.
 type Kind uint8
 
-// The scalar kinds of the languages. An enum is a String with a set of allowed
-// values in its Type.
+// The scalar kinds of the languages. An enum is a String with a set of allowed values in its
+// Type.
 const (
 	Invalid Kind = iota
 	String
@@ -35,7 +35,7 @@ var kindNames = [...]string{
 	F32: "F32", F64: "F64", Date: "Date", DateTime: "DateTime", Blob: "Blob", Vector: "Vector",
 }
 
-// String returns the kind as it is spelled in a schema.
+// String returns the name of the kind in a schema.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -43,10 +43,10 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// MarshalText writes the kind as it is spelled in a schema.
+// MarshalText writes the name of the kind in a schema.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads a kind as it is spelled in a schema.
+// UnmarshalText parses the name of a kind in a schema.
 func (k *Kind) UnmarshalText(b []byte) error {
 	for i, name := range kindNames {
 		if name == string(b) {
@@ -57,8 +57,8 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return fmt.Errorf("%q is no scalar kind", b)
 }
 
-// KindOf returns the kind that a schema spells as name, and whether there is one.
-// Vector is not among them: it needs a length.
+// KindOf returns the kind with the given name in a schema and reports whether there is one. It
+// does not know Vector, because a Vector type also needs a length.
 func KindOf(name string) (Kind, bool) {
 	for k := String; k < Vector; k++ {
 		if kindNames[k] == name {
@@ -79,32 +79,32 @@ func (k Kind) IsNumeric() bool { return k.IsInteger() || k.IsFloat() }
 
 // Type is the type of a property, a parameter or a result column.
 type Type struct {
-	Kind     Kind     `json:"kind"`
-	List     bool     `json:"list,omitempty"`
-	Nullable bool     `json:"nullable,omitempty"`
-	Dim      int      `json:"dim,omitempty"`  // length of a Vector, 0 for every other kind
-	Enum     []string `json:"enum,omitempty"` // allowed values of an enum in schema order; nil for every other type
+	Kind     Kind `json:"kind"`
+	List     bool `json:"list,omitempty"`
+	Nullable bool `json:"nullable,omitempty"`
+	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
+	// The allowed values of an enum, in schema order; nil for every other type.
+	Enum []string `json:"enum,omitempty"`
 }
 
 // Of returns the required scalar type of kind k.
 func Of(k Kind) Type { return Type{Kind: k} }
 
-// Elem returns the type of the elements of a list: t without its list-ness and
-// nullability.
+// Elem returns the type of a list's elements: t with List and Nullable cleared.
 func (t Type) Elem() Type { t.List, t.Nullable = false, false; return t }
 
 // Optional returns t as a nullable type.
 func (t Type) Optional() Type { t.Nullable = true; return t }
 
-// Required returns t as a type without null.
+// Required returns t as a type that is not nullable.
 func (t Type) Required() Type { t.Nullable = false; return t }
 
-// Equal reports whether two types are the same, enum values and their order included.
+// Equal reports whether two types are the same, including the enum values and their order.
 func (t Type) Equal(o Type) bool {
 	return t.Kind == o.Kind && t.List == o.List && t.Nullable == o.Nullable && t.Dim == o.Dim && slices.Equal(t.Enum, o.Enum)
 }
 
-// String spells the type as a schema does: String?, [I32], Vector(4), enum(a, b).
+// String formats the type as a schema writes it: String?, [I32], Vector(4), enum(a, b).
 func (t Type) String() string {
 	var s string
 	switch {

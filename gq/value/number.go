@@ -2,8 +2,8 @@ package value
 
 import "strconv"
 
-// ParseNumber reads a decimal as a value of a numeric kind, and reports whether the kind
-// can hold it.
+// ParseNumber parses a decimal as a value of a numeric kind. It reports whether s is a number
+// that the kind can hold.
 func ParseNumber(s string, k Kind) (Value, bool) {
 	switch k {
 	case I32:

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// AppendText appends the canonical text of a scalar: integers in decimal, Bool as
-// true or false, floats in their shortest form with −0 as 0, Date as YYYY-MM-DD,
-// DateTime as RFC 3339 with milliseconds in UTC, Blob as base64. It is the text of
-// which the ids of keyed nodes are made. Lists, vectors and null panic.
+// AppendText appends the canonical text of a scalar: integers in decimal, Bool as true or false,
+// floats in their shortest form with −0 as 0, Date as YYYY-MM-DD, DateTime as RFC 3339 with
+// milliseconds in UTC, and Blob as base64. The ids of keyed nodes are made of this text.
+// AppendText panics for lists, vectors and null.
 func AppendText(dst []byte, v Value) []byte {
 	if v.list {
 		panic("value: text of a list")
@@ -37,8 +37,8 @@ func AppendText(dst []byte, v Value) []byte {
 	panic("value: text of " + v.Type().String())
 }
 
-// AppendFloat appends f in its shortest decimal form that reads back to the same
-// float of the given bit size, −0 as 0.
+// AppendFloat appends f in the shortest decimal form that parses to the same float of the given
+// bit size. It writes −0 as 0.
 func AppendFloat(dst []byte, f float64, bits int) []byte {
 	if f == 0 {
 		return append(dst, '0')

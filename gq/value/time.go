@@ -11,7 +11,7 @@ const (
 	dateTimeLayout = "2006-01-02T15:04:05.000Z"
 	dayMillis      = 24 * 60 * 60 * 1000
 
-	// The years 0001 to 9999, the range that RFC 3339 can write.
+	// The years 0001 to 9999 are the range that RFC 3339 can represent.
 	minDay, maxDay       = -719162, 2932896
 	minMillis, maxMillis = minDay * dayMillis, (maxDay+1)*dayMillis - 1
 )
@@ -22,7 +22,7 @@ type DateValue int32
 // DateTimeValue is an instant in milliseconds since 1970-01-01T00:00:00Z.
 type DateTimeValue int64
 
-// ParseDate reads YYYY-MM-DD.
+// ParseDate parses YYYY-MM-DD.
 func ParseDate(s string) (DateValue, error) {
 	t, err := time.Parse(dateLayout, s)
 	if err != nil || t.Year() < 1 {
@@ -31,7 +31,8 @@ func ParseDate(s string) (DateValue, error) {
 	return DateValue(floorDiv(t.Unix(), 86400)), nil
 }
 
-// DateFromDays returns the day n days after 1970-01-01; the years 0001 to 9999 are valid.
+// DateFromDays returns the day n days after 1970-01-01. It returns an error outside the years
+// 0001 to 9999.
 func DateFromDays(n int64) (DateValue, error) {
 	if n < minDay || n > maxDay {
 		return 0, fmt.Errorf("day number %d is outside the years 0001 to 9999", n)
@@ -51,7 +52,7 @@ func (d DateValue) Append(dst []byte) []byte { return d.Time().AppendFormat(dst,
 // MarshalJSON writes the day as a string.
 func (d DateValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON reads a string YYYY-MM-DD.
+// UnmarshalJSON parses a string YYYY-MM-DD.
 func (d *DateValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -65,7 +66,7 @@ func (d *DateValue) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParseDateTime reads an RFC 3339 instant; digits past the milliseconds are cut.
+// ParseDateTime parses an RFC 3339 instant and truncates it to milliseconds.
 func ParseDateTime(s string) (DateTimeValue, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() < 1 {
@@ -74,8 +75,8 @@ func ParseDateTime(s string) (DateTimeValue, error) {
 	return DateTimeFromMillis(floorDiv(t.UnixMicro(), 1000))
 }
 
-// DateTimeFromMillis returns the instant ms milliseconds after the epoch; the years
-// 0001 to 9999 are valid.
+// DateTimeFromMillis returns the instant ms milliseconds after the epoch. It returns an error
+// outside the years 0001 to 9999.
 func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
 	if ms < minMillis || ms > maxMillis {
 		return 0, fmt.Errorf("%d milliseconds lies outside the years 0001 to 9999", ms)
@@ -83,7 +84,7 @@ func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
 	return DateTimeValue(ms), nil
 }
 
-// DateTimeOf returns t cut to milliseconds.
+// DateTimeOf returns t truncated to milliseconds.
 func DateTimeOf(t time.Time) DateTimeValue { return DateTimeValue(floorDiv(t.UnixMicro(), 1000)) }
 
 // Time returns the instant in UTC.
@@ -98,7 +99,7 @@ func (t DateTimeValue) Append(dst []byte) []byte { return t.Time().AppendFormat(
 // MarshalJSON writes the instant as a string.
 func (t DateTimeValue) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
-// UnmarshalJSON reads an RFC 3339 string.
+// UnmarshalJSON parses an RFC 3339 string.
 func (t *DateTimeValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Value is a scalar, a list of scalars, a vector, or null. The zero Value is null.
-// Values are immutable; accessors panic when asked for another kind than the
-// value has.
+// Value is a scalar, a list of scalars, a vector, or null. The zero Value is null. Values are
+// immutable. An accessor panics if the value is of another kind than the accessor's.
 type Value struct {
 	kind Kind
 	list bool
@@ -58,14 +57,14 @@ func OfDateTime(t DateTimeValue) Value { return Value{kind: DateTime, bits: uint
 // OfBlob returns a Blob value holding a copy of b.
 func OfBlob(b []byte) Value { return Value{kind: Blob, str: string(b)} }
 
-// OfVector returns a Vector value. It keeps v, which must not change afterwards.
+// OfVector returns a Vector value. It keeps v, so the caller must not change v afterwards.
 func OfVector(v []float32) Value { return Value{kind: Vector, ref: v} }
 
-// OfList returns a list whose elements are scalars of kind k. It keeps elems,
-// which must not change afterwards.
+// OfList returns a list whose elements are scalars of kind k. It keeps elems, so the caller must
+// not change elems afterwards.
 func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref: elems} }
 
-// Kind returns the scalar kind; of a list, the kind of its elements; of null, Invalid.
+// Kind returns the kind of a scalar, the kind of a list's elements, or Invalid for null.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
@@ -83,11 +82,11 @@ func (v Value) want(ok bool) {
 // Str returns the text of a String.
 func (v Value) Str() string { v.want(v.kind == String); return v.str }
 
-// Bool returns the truth of a Bool.
+// Bool returns the value of a Bool.
 func (v Value) Bool() bool { v.want(v.kind == Bool); return v.bits != 0 }
 
-// Int returns the number of an I32, I64 or U32, the days of a Date, or the
-// milliseconds of a DateTime.
+// Int returns the number of an I32, I64 or U32, the days of a Date, or the milliseconds of a
+// DateTime.
 func (v Value) Int() int64 {
 	v.want(v.kind.IsInteger() && v.kind != U64 || v.kind == Date || v.kind == DateTime)
 	return int64(v.bits)
@@ -113,11 +112,11 @@ func (v Value) Elems() []Value {
 	return v.ref.([]Value)
 }
 
-// Bits returns the fixed-width payload of a Bool, number, Date or DateTime: the
-// two's complement of integers, the bits of the float64 of floats.
+// Bits returns the fixed-width payload of a Bool, number, Date or DateTime: two's complement for
+// integers, and the bits of a float64 for floats.
 func (v Value) Bits() uint64 { return v.bits }
 
-// Type returns the type of a value that is not null; enum values are not known to it.
+// Type returns the type of a value that is not null. It does not include the values of an enum.
 func (v Value) Type() Type {
 	t := Type{Kind: v.kind, List: v.list}
 	if v.kind == Vector && !v.list {
@@ -126,9 +125,9 @@ func (v Value) Type() Type {
 	return t
 }
 
-// Equal reports whether two values are identical: same kind, same list-ness, same
-// content. NaN equals NaN, and null equals null; it is identity, not the
-// languages' =, which is [Compare].
+// Equal reports whether two values are identical: the same kind, both or neither a list, and the
+// same contents. NaN equals NaN, and null equals null. Equal is not the = operator of the
+// languages; see [Compare] for that.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind || a.list != b.list || a.bits != b.bits || a.str != b.str {
 		return false
@@ -144,9 +143,9 @@ func Equal(a, b Value) bool {
 	return true
 }
 
-// Compare orders two scalars of the same kind, or two numbers of any kinds
-// exactly, by their mathematical values. ok is false when either is null or NaN,
-// or when the kinds cannot be compared: no comparison then holds.
+// Compare orders two scalars of the same kind. It compares two numbers of any kinds exactly, by
+// their mathematical values. ok is false if either value is null or NaN, or if the kinds are not
+// comparable; every comparison is then false.
 func Compare(a, b Value) (order int, ok bool) {
 	if a.list || b.list {
 		return 0, false

@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 		{OfU64(1 << 63), OfI64(math.MaxInt64), 1, true},
 		{OfU64(1 << 63), OfF64(1 << 63), 0, true},
 		{OfI64(math.MinInt64), OfF64(-(1 << 63)), 0, true},
-		{OfI64(1<<53 + 1), OfF64(1 << 53), 1, true}, // a float could not tell them apart
+		{OfI64(1<<53 + 1), OfF64(1 << 53), 1, true}, // equal if the integer were rounded to a float
 		{OfF64(1 << 53), OfI64(1<<53 + 1), -1, true},
 		{OfI32(-2), OfF64(-1.5), -1, true},
 		{OfI32(-1), OfF64(-1.5), 1, true},

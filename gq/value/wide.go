@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// BigInt is an I64 as it travels in JSON: a decimal string, because a JSON number
-// loses precision past 2^53. It reads a JSON integer too.
+// BigInt is an I64 in JSON. It is written as a decimal string, because a JSON number loses
+// precision above 2^53. A JSON integer is accepted too.
 type BigInt int64
 
-// BigUint is a U64 as it travels in JSON: a decimal string. It reads a JSON integer too.
+// BigUint is a U64 in JSON. It is written as a decimal string. A JSON integer is accepted too.
 type BigUint uint64
 
-// BlobValue is a Blob as it travels in JSON: base64 with padding.
+// BlobValue is a Blob in JSON: base64 with padding.
 type BlobValue []byte
 
 // MarshalJSON writes the number as a decimal string.
@@ -21,7 +21,7 @@ func (n BigInt) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatInt(int64(n), 10)), nil
 }
 
-// UnmarshalJSON reads a decimal string or a JSON integer.
+// UnmarshalJSON accepts a decimal string or a JSON integer.
 func (n *BigInt) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(unquoteNumber(b), 10, 64)
 	if err != nil {
@@ -36,7 +36,7 @@ func (n BigUint) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatUint(uint64(n), 10)), nil
 }
 
-// UnmarshalJSON reads a decimal string or a JSON integer.
+// UnmarshalJSON accepts a decimal string or a JSON integer.
 func (n *BigUint) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseUint(unquoteNumber(b), 10, 64)
 	if err != nil {

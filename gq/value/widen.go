@@ -1,7 +1,7 @@
 package value
 
-// Widen converts a number, or a list of numbers, to a kind that has its value: I32 to I64
-// or F64, U32 to I64, U64 or F64, F32 to F64. Null stays null.
+// Widen converts a number, or a list of numbers, to a wider kind: I32 to I64 or F64, U32 to I64,
+// U64 or F64, F32 to F64. The values do not change. Null stays null.
 func Widen(v Value, to Kind) Value {
 	switch {
 	case v.IsNull() || v.Kind() == to:

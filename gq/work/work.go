@@ -1,5 +1,5 @@
-// Package work counts the steps of compiling a text, so that the work ends soon after
-// its context does, and refuses a text that has more parts than it may have.
+// Package work counts the steps of compiling a text. It ends the work soon after its context
+// ends and refuses a text that has more parts than the limits allow.
 package work
 
 import (
@@ -8,35 +8,36 @@ import (
 	"runtime"
 )
 
-// Limits bound the parts of a text. A zero field is no limit.
+// Limits bounds the parts of a text. A zero field means no limit.
 type Limits struct {
-	Tokens  int // of the text
-	Queries int // of the text
-	Head    int // tokens of a query before its body, and of the declaration of a type
+	Tokens  int // in the text
+	Queries int // in the text
+	Head    int // tokens in a query before its body, or in the declaration of a type
 }
 
-// TooMany says that a text has more parts of a kind than it may have.
+// TooMany reports that a text has more parts of a kind than its limit.
 type TooMany struct {
-	What          string // such as tokens
-	Limit, Actual int    // Actual may be where counting ended
+	What          string // the kind of part, such as tokens
+	Limit, Actual int    // Actual may be smaller than the real number, because counting ends early
 }
 
 func (e *TooMany) Error() string {
 	return fmt.Sprintf("the text has at least %d %s, wanted at most %d", e.Actual, e.What, e.Limit)
 }
 
-// Meter counts the steps of one goroutine. The nil Meter neither counts nor limits.
+// Meter counts the steps of one goroutine. It is not safe for concurrent use. A nil Meter
+// neither counts nor limits.
 //
-// A Meter ends the work by a panic, as go/parser does, because the phases recurse: the
-// function that makes the Meter defers [Catch], which turns the panic into an error.
+// A Meter ends the work by a panic, as go/parser does, because the phases are recursive. The
+// function that makes the Meter must defer [Catch], which turns the panic into an error.
 type Meter struct {
 	ctx    context.Context
 	limits Limits
-	left   int // steps until the Meter looks at ctx
+	left   int // steps until the next check of ctx
 }
 
-// interval is how many steps lie between two looks at the context. A step takes less
-// than 10 µs, so that an interval takes a few milliseconds at most.
+// interval is the number of steps between two checks of the context. A step takes less than 10
+// µs, so an interval takes at most a few milliseconds.
 const interval = 256
 
 // New returns a Meter for work that ctx and the limits bound.
@@ -44,8 +45,8 @@ func New(ctx context.Context, limits Limits) *Meter {
 	return &Meter{ctx: ctx, limits: limits}
 }
 
-// Step counts n steps, and now and then lets other goroutines run. It panics for Catch
-// when the context has ended.
+// Step counts n steps. Once in every interval it checks the context and lets other goroutines
+// run. If the context has ended, it panics with a value that Catch recovers.
 func (m *Meter) Step(n int) {
 	if m == nil {
 		return
@@ -57,22 +58,23 @@ func (m *Meter) Step(n int) {
 	if err := m.ctx.Err(); err != nil {
 		panic(ended{err})
 	}
-	// The scheduler would let a short call wait for 10 ms behind this one.
+	// Without this call, the scheduler could let a short task wait for 10 ms.
 	runtime.Gosched()
 }
 
-// Tokens panics for Catch when a text has more than the allowed number of tokens.
+// Tokens panics for Catch if n is more than the allowed number of tokens.
 func (m *Meter) Tokens(n int) { m.atMost("tokens", n, m.Limits().Tokens) }
 
-// Queries panics for Catch when a text has more than the allowed number of queries.
+// Queries panics for Catch if n is more than the allowed number of queries.
 func (m *Meter) Queries(n int) { m.atMost("queries", n, m.Limits().Queries) }
 
-// Head panics for Catch when the head of a query, or a type, has too many tokens.
+// Head panics for Catch if n is more than the allowed number of tokens in the head of a query,
+// or in a type.
 func (m *Meter) Head(n int) {
 	m.atMost("tokens in the head of a query or in a type", n, m.Limits().Head)
 }
 
-// Limits returns what the Meter allows; the nil Meter allows everything.
+// Limits returns the limits of the Meter. A nil Meter has no limits.
 func (m *Meter) Limits() Limits {
 	if m == nil {
 		return Limits{}
@@ -89,7 +91,8 @@ func (m *Meter) atMost(what string, n, limit int) {
 // ended carries an error from a Meter to Catch.
 type ended struct{ err error }
 
-// Catch stores the error with which a Meter ended the work. It must be deferred itself:
+// Catch stores the error with which a Meter ended the work in err. Other panics continue. Catch
+// must be deferred directly:
 //
 //	defer work.Catch(&err)
 func Catch(err *error) {

@@ -54,7 +54,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestOtherPanics: Catch leaves panics that no Meter has made.
+// TestOtherPanics checks that Catch does not stop a panic that no Meter caused.
 func TestOtherPanics(t *testing.T) {
 	defer func() {
 		if recover() != "mine" {

@@ -28,8 +28,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// everyKind has a value of every kind, the integers as far out as they go. The floats
-// 0.75, 1.75 and 2.75 stand for those that JSON has no numbers for; see strange.
+// everyKind has a value of every kind, with integers at the limits of their range. The floats
+// 0.75, 1.75 and 2.75 stand for NaN and the infinities, which JSON numbers cannot represent; see
+// strange.
 const everyKind = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"on-leave","age":36}}
 {"type":"Sample","data":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":0.75,
 "day":"1815-12-10","instant":"2024-05-01T12:30:00.5Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],
@@ -41,19 +42,21 @@ const everyKind = `{"type":"Person","data":{"slug":"ada","name":"Ada","status":"
 {"edge":"Owns","from":"ada","to":"null"}
 `
 
-// rows are those of people-and-samples as a reader of 64-bit numbers gets them. A whole
-// node comes without its blobs.
+// rows are the rows of people-and-samples for a reader with 64-bit numbers. A whole node does
+// not include its blobs.
 const rows = `[{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"full","text":"a\"<é>","flag":true,"small":-2147483648,"big":9000000000000000000,"count":4294967295,"wide":18446744073709551615,"single":0.1,"double":"NaN","day":"1815-12-10","instant":"2024-05-01T12:30:00.500Z","vec":[0.5,-1,2],"texts":["x",""],"flags":[true,false],"smalls":[-1],"bigs":[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992],"counts":[0],"wides":[9007199254740991,9007199254740992],"singles":[0.5,"-Infinity"],"doubles":[1e+300,"NaN","Infinity","-Infinity"],"days":["2024-02-29"],"instants":["1970-01-01T00:00:00.000Z"],"text0":"t","flag0":false,"small0":7,"big0":-9007199254740993,"count0":7,"wide0":9007199254740993,"single0":"Infinity","double0":"-Infinity","day0":"0001-01-01","instant0":"1969-12-31T23:59:59.999Z","vec0":[1,2,3],"texts0":[],"days0":["9999-12-31"],"flags0":null,"smalls0":null,"bigs0":null,"counts0":null,"wides0":null,"singles0":null,"doubles0":null,"instants0":null},"user_id":"ada"},` +
 	`{"p":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":null,"age":36,"email":null,"seen":null},"sample":{"id":"null","text":"","flag":false,"small":2147483647,"big":1,"count":0,"wide":0,"single":-0.5,"double":1e+100,"day":"1970-01-01","instant":"1970-01-01T00:00:00.000Z","vec":[0,0,0],"texts":[],"flags":[],"smalls":[],"bigs":[],"counts":[],"wides":[],"singles":[],"doubles":[],"days":[],"instants":[],"text0":null,"flag0":null,"small0":null,"big0":null,"count0":null,"wide0":null,"single0":null,"double0":null,"day0":null,"instant0":null,"vec0":null,"texts0":null,"days0":null,"flags0":null,"smalls0":null,"bigs0":null,"counts0":null,"wides0":null,"singles0":null,"doubles0":null,"instants0":null},"user_id":"ada"}]`
 
-// forModels are the numbers that a reader of doubles would round, as models get them.
+// forModels replaces the numbers that a reader of doubles would round by the strings that models
+// receive.
 var forModels = strings.NewReplacer(
 	"9000000000000000000", `"9000000000000000000"`, "18446744073709551615", `"18446744073709551615"`,
 	"-9007199254740993", `"-9007199254740993"`, "9007199254740993", `"9007199254740993"`,
 	"-9007199254740992", `"-9007199254740992"`, "9007199254740992", `"9007199254740992"`,
 )
 
-// strange is a graph whose results have floats that are not finite, which no load takes.
+// strange is a graph whose results have floats that are not finite. Load does not accept such
+// floats.
 type strange struct{ engine.Graph }
 
 type strangeResult struct{ engine.Result }
@@ -108,7 +111,7 @@ func notFinite(f float64) float64 {
 	return f
 }
 
-// served returns the corpus as a served graph over everyKind.
+// served returns the corpus as a served graph over the data of everyKind.
 func served(t *testing.T, threshold int) *service.Graph {
 	t.Helper()
 	text, err := os.ReadFile("../../../codegen/testdata/corpus/schema.pg")
@@ -121,7 +124,7 @@ func served(t *testing.T, threshold int) *service.Graph {
 	}
 	g := naive.New(string(text), schema, naive.Sound)
 	t.Cleanup(func() { g.Close() })
-	lines := strings.ReplaceAll(everyKind, ",\n", ",") // an entity a line
+	lines := strings.ReplaceAll(everyKind, ",\n", ",") // one entity a line
 	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,16 +141,16 @@ func served(t *testing.T, threshold int) *service.Graph {
 	return s
 }
 
-// asTester answers requests as an actor.
+// asTester serves requests as the actor act-test.
 func asTester(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), &service.Actor{ID: "act-test", Source: "test"})))
 	})
 }
 
-// TestEveryKindThroughAClient reads a value of every kind with the Go SDK's client, in
-// both modes: the structured content is what the tool's schema promises,
-// and integers come as numbers just as far as doubles hold them.
+// TestEveryKindThroughAClient reads a value of every kind with the Go SDK's client, in both
+// modes. The structured content must match the tool's schema. An integer must be a JSON number
+// if its absolute value is below 2^53, and a string otherwise.
 func TestEveryKindThroughAClient(t *testing.T) {
 	for name, tt := range map[string]struct {
 		threshold int
@@ -209,7 +212,7 @@ func outputSchema(t *testing.T, client *mcp.ClientSession, name string) *jsonsch
 	return nil
 }
 
-// TestEveryKindOverREST reads the same with numbers throughout.
+// TestEveryKindOverREST reads the same rows over REST, where all integers are JSON numbers.
 func TestEveryKindOverREST(t *testing.T) {
 	server := httptest.NewServer(asTester(rest.Handler(map[string]*service.Graph{"corpus": served(t, 0)}, rest.Options{})))
 	defer server.Close()

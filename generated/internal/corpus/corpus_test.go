@@ -21,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// paramTypes and rowTypes are the compiled structs of every query.
+// paramTypes and rowTypes map each query to its generated struct types.
 var paramTypes = map[string]reflect.Type{
 	"by_scalars":          reflect.TypeFor[corpus.ByScalarsParams](),
 	"by_optional_scalars": reflect.TypeFor[corpus.ByOptionalScalarsParams](),
@@ -76,8 +76,8 @@ func query(t *testing.T, name string) tool.StoredQuery {
 	return nil
 }
 
-// TestServedSchemas holds the served schemas, which were reflected before the structs
-// existed, against the structs that the compiler made.
+// TestServedSchemas compares the served schemas with the schemas of the compiled structs. The
+// generator made the served schemas before the structs existed.
 func TestServedSchemas(t *testing.T) {
 	queries := corpus.Catalog().Queries
 	if len(queries) != len(paramTypes) {
@@ -105,7 +105,7 @@ func TestServedSchemas(t *testing.T) {
 	}
 }
 
-// TestPlans holds the compiled plans against those that the sources check to.
+// TestPlans compares the compiled plans with the plans of the sources.
 func TestPlans(t *testing.T) {
 	const dir = "../../../codegen/testdata/corpus/"
 	source := func(name string) gq.Source {
@@ -134,15 +134,15 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// graph is an engine.Graph that remembers what it was asked and answers a read with
-// two rows of its plan's columns: one full, one with null wherever it may be.
+// graph is an engine.Graph that records its calls. It answers a read with two rows of the plan's
+// columns: one with all values, and one with null in every nullable column.
 type graph struct {
 	engine.Graph
 	plan   *plan.Query
 	args   engine.Args
 	at     engine.Target
 	opts   engine.WriteOptions
-	failAt int // the call of Next that fails, from 1; 0 for none
+	failAt int // the call of Next that fails, counted from 1; 0 for none
 	closed int
 }
 
@@ -192,7 +192,7 @@ func (r *result) Next(context.Context) (*engine.Batch, error) {
 	return r.batch, nil
 }
 
-// spoil overwrites the strings of the last batch, as an engine may.
+// spoil overwrites the strings of the last batch, because an engine may reuse their memory.
 func (r *result) spoil() {
 	if r.batch == nil {
 		return
@@ -251,7 +251,7 @@ func text(t value.Type) string {
 	if t.Enum != nil {
 		s = t.Enum[0]
 	}
-	return string([]byte(s)) // of its own, so that it can be spoilt
+	return string([]byte(s)) // in memory of its own, so that spoil can overwrite it
 }
 
 func scalar(t value.Type) value.Value {
@@ -344,8 +344,8 @@ const sampleJSON = `{
 	%s
 }`
 
-// TestArguments decodes JSON into arguments and compares them with the ones that the
-// typed function makes.
+// TestArguments decodes JSON into arguments and compares them with the arguments that the typed
+// function makes.
 func TestArguments(t *testing.T) {
 	day, _ := value.ParseDate("2020-02-29")
 	instant, _ := value.ParseDateTime("2024-05-01T12:30:00.5Z")
@@ -422,7 +422,8 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// TestCall goes the way of a server: the envelope, the grants, the plan.
+// TestCall calls a query as a server does: it decodes the envelope, checks the grants and runs
+// the plan.
 func TestCall(t *testing.T) {
 	q := query(t, "whole_nodes")
 	if q.Descriptor().Name != "people-and-samples" || q.Descriptor().Title != "People and their samples" {
@@ -446,8 +447,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestStrictDecodes sends every query what its strict schema asks for: the optional
-// parameters and knobs as null. It decodes to what leaving them out does.
+// TestStrictDecodes sends every query a call that its strict schema allows, with null for the
+// optional parameters and run options. It must decode to the same call as without them.
 func TestStrictDecodes(t *testing.T) {
 	for _, q := range corpus.Catalog().Queries {
 		loose, strict := sent(q.Descriptor().InputSchema, false), sent(jsonschema.Strict(q.Descriptor().InputSchema), true)
@@ -469,8 +470,8 @@ func TestStrictDecodes(t *testing.T) {
 	}
 }
 
-// sent returns a value that a schema describes, with null for what may be null and
-// without what may be left out.
+// sent returns a value that a schema describes. If strict is set, optional values are null, and
+// otherwise they are left out.
 func sent(schema []byte, strict bool) string {
 	var s struct {
 		Type                             any
@@ -554,7 +555,7 @@ func TestExampleCalls(t *testing.T) {
 			}
 		}
 	}
-	if want := len(corpus.Catalog().Queries) - 1; found != want { // one is hidden
+	if want := len(corpus.Catalog().Queries) - 1; found != want { // one query is hidden
 		t.Errorf("found %d examples, wanted %d", found, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// openGraph returns an empty graph with the schema of the corpus, at noon.
+// openGraph returns an empty graph with the schema of the corpus. Its clock always shows noon.
 func openGraph(t *testing.T) engine.Graph {
 	t.Helper()
 	text, err := os.ReadFile("../../../codegen/testdata/corpus/schema.pg")
@@ -43,7 +43,7 @@ func openGraph(t *testing.T) engine.Graph {
 	return g
 }
 
-// session runs the queries of the corpus on a graph, and notes which.
+// session runs the queries of the corpus on a graph and records their names.
 type session struct {
 	t   *testing.T
 	ctx context.Context
@@ -51,7 +51,7 @@ type session struct {
 	ran map[string]bool
 }
 
-// wrote checks what a mutation changed.
+// wrote checks the number of nodes and edges that a mutation changed.
 func (s *session) wrote(query string, nodes, edges int64) func(engine.Change, error) {
 	return func(c engine.Change, err error) {
 		s.t.Helper()
@@ -62,7 +62,7 @@ func (s *session) wrote(query string, nodes, edges int64) func(engine.Change, er
 	}
 }
 
-// found checks the rows of a read, as JSON, one a line.
+// found checks the rows of a read, as JSON with one row a line.
 func found[R any](s *session, query, want string) func([]R, error) {
 	return func(rows []R, err error) {
 		s.t.Helper()
@@ -87,8 +87,7 @@ func found[R any](s *session, query, want string) func([]R, error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// sample returns the parameters of a sample that holds what is hard to carry in all
-// types.
+// sample returns the parameters of a sample with values of all types that are hard to transmit.
 func sample() corpus.AddSampleParams {
 	return corpus.AddSampleParams{
 		Text: "exact phrase of a qubit", Flag: true, Small: -1 << 31, Big: 9e18, Count: 1<<32 - 1, Wide: 1<<64 - 2, Single: 0.5, Double: 2.25,
@@ -131,7 +130,7 @@ func TestRun(t *testing.T) {
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ada", How: corpus.KnowsHowWork}, w))
 	s.wrote("adopt", 2, 1)(corpus.Adopt(ctx, g, corpus.AdoptParams{Slug: "nova", Friend: "ada"}, w))
 
-	// The id of a sample is made up by the engine.
+	// The engine makes the id of a sample.
 	all, err := corpus.ByScalars(ctx, g, params(sample()), at)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("found %d samples, %v", len(all), err)
@@ -195,7 +194,7 @@ func TestRun(t *testing.T) {
 	found[corpus.NotThereRow](s, "not_there", `{"slug":"bob"}`+"\n"+`{"slug":"nova"}`)(
 		corpus.NotThere(ctx, g, corpus.NotThereParams{Status: "active", Other: "gone"}, at))
 
-	// Of those whom bob reaches and knows, ann alone is active and has an A.
+	// Of the people that bob reaches and knows, only ann is active and has an A.
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "nova", To: "bob", How: corpus.KnowsHowSchool}, w))
 	s.wrote("put_person", 1, 0)(corpus.PutPerson(ctx, g, corpus.PutPersonParams{Slug: "ann", Name: "Ann", Status: corpus.PersonStatusActive, Age: 2}, w))
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowSchool}, w))
@@ -216,7 +215,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// params are the parameters that find a sample by all its scalars.
+// params returns the parameters that find a sample by all its scalars.
 func params(p corpus.AddSampleParams) corpus.ByScalarsParams {
 	return corpus.ByScalarsParams{
 		Text: p.Text, Flag: p.Flag, Small: p.Small, Big: p.Big, Count: p.Count, Wide: p.Wide, Single: p.Single,
@@ -224,7 +223,7 @@ func params(p corpus.AddSampleParams) corpus.ByScalarsParams {
 	}
 }
 
-// sampleID reads the id of the one sample from an export.
+// sampleID returns the id of the only sample in an export.
 func sampleID(s *session) string {
 	s.t.Helper()
 	var out strings.Builder

@@ -2,7 +2,7 @@ package column
 
 import "golang.org/x/sys/cpu"
 
-// between32 sets the bits of values x for which x-lo ≤ width, 64 values a word.
+// between32 sets the bits of the values x for which x-lo ≤ width, 64 values per word.
 func between32(found []uint64, x []int32, lo, width uint32) {
 	if len(found) == 0 {
 		return

@@ -15,13 +15,13 @@ import (
 //	descriptor  kind     1 byte, value.Kind
 //	            flags    1 byte: list 1, validity 2, dictionary 4
 //	            dim      uvarint, the length of a Vector, 0 for every other kind
-//	            n        uvarint, values
-//	            entries  uvarint, of the dictionary; 0 without one
-//	            element  descriptor, of a list
-//	name.v      validity, one bit a value in 64-bit words, set when not null
+//	            n        uvarint, number of values
+//	            entries  uvarint, size of the dictionary; 0 without one
+//	            element  descriptor of the elements, for a list only
+//	name.v      validity, one bit per value in 64-bit words, set if not null
 //	name.x      dictionary codes, 4 bytes each
 //	name.o      offsets, 4 bytes each, one more than there are texts or lists
-//	name.d      values of their width, Bool as bits in 64-bit words; bytes of text
+//	name.d      fixed-width values, Bool as bits in 64-bit words; or bytes of text
 //	name.e.*    the element column of a list
 const (
 	flagList = 1 << iota

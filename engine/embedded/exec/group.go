@@ -8,9 +8,9 @@ import (
 
 // grouping describes the group key of a program's rows.
 type grouping struct {
-	keyed bool       // groups have a key
-	by    plan.VarID // the key identifies the entity that by is bound to
-	whole bool       // the key tells the entities of by apart
+	keyed bool       // whether groups have a key
+	by    plan.VarID // the only variable that the key depends on, or NoVar
+	whole bool       // equal keys mean the same entity of by
 }
 
 // grouper finds the groups of a run's rows. If the key depends on only one variable,

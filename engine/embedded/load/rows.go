@@ -36,7 +36,7 @@ type Rows struct {
 // batch holds rows of one type.
 type batch struct {
 	typ   *version.Type
-	ids   *column.Builder // nil if a property is the id; an empty id must be made
+	ids   *column.Builder // nil if a property is the id; an empty text is an id to be made
 	from  *column.Builder // ids of an edge's ends
 	to    *column.Builder
 	props []*column.Builder

@@ -20,8 +20,8 @@ const (
 const (
 	// minCold is the length in bytes from which a block may be compressed.
 	minCold = 4 << 10
-	// coldShare is the compression threshold in percent: a block is compressed if its
-	// sample shrinks to at most this share of its size.
+	// coldShare is the compression threshold in percent: a block is stored compressed if
+	// its sample, and then the whole block, shrinks to at most this share of its size.
 	coldShare = 70
 	// The sample consists of several pieces spread over the block.
 	samples     = 8

@@ -226,9 +226,9 @@ func (e *refusedError) Unwrap() error { return e.error }
 // error is a *refusedError if the next Open will find no record of the batch.
 //
 // It checks twice that an Open would find the file at its path. The check before the write
-// avoids writing records that must not be acknowledged. The check after the sync covers a
-// copy of the directory that takes its place: only a copy made after the sync has the
-// records too.
+// avoids writing records that must not be acknowledged. The check after the sync is
+// necessary because a copy of the directory may have taken its place in the meantime: only
+// a copy made after the sync is sure to have the records too.
 func (l *wal) write() (int64, error) {
 	buf := l.buf[:0]
 	for i, t := range l.batch {

@@ -298,7 +298,7 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 		return false
 	}
 	codes := make(map[string]uint32, 64)
-	code := make([]uint32, 0, min(c.n, 4*maxDict)) // most columns have too many distinct texts and stop early
+	code := make([]uint32, 0, min(c.n, 4*maxDict)) // most columns give up by then
 	off := []uint32{0}
 	var data []byte
 	for i := range c.n {

@@ -173,8 +173,8 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded reports some, whether there are values between the bounds. If there are none, it
-// decides the comparison for all values.
+// bounded returns some, which says whether any value can be between the bounds. If none
+// can, it sets a kind that decides the comparison for every value.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:

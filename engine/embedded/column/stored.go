@@ -15,7 +15,7 @@ type Source interface {
 	// Name returns the name of the segment's file.
 	Name() string
 	// Block returns a verified block. The error is an *engine.Corrupt, or an
-	// *engine.NotFound if there is no such block.
+	// *engine.NotFound if the block does not exist.
 	Block(name string) ([]byte, error)
 }
 

@@ -13,7 +13,7 @@ import (
 type aggregate struct {
 	src  plan.Agg
 	fn   plan.AggFunc
-	rows bool // count rows
+	rows bool // counts rows
 	ex   *expr
 	typ  value.Type // of the result
 	slot int

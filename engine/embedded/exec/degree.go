@@ -136,7 +136,7 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 	return nil
 }
 
-// others returns the number of nodes that the edges of a node lead to.
+// others returns the number of different nodes that the edges of a node lead to.
 func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
 	if err := st.tick(1 + len(list)/8); err != nil {

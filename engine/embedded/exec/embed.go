@@ -165,7 +165,7 @@ func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 // derived is a vector that an update must compute.
 type derived struct {
 	p, source int
-	v         value.Value // null if the text is null or there is no provider
+	v         value.Value // null if the text is null, or without a provider
 }
 
 // derive lists the vectors that an update must compute.

@@ -22,7 +22,7 @@ type sorted struct {
 	share   float64 // estimated share of entities that the bounds keep
 	vars    []plan.VarID
 	id      int
-	instead step // used if the bounds keep many entities, or if there is no index; nil if ordered
+	instead step // used if the bounds keep many entities, or without an index; nil if ordered
 }
 
 // bound is a comparison of the property with a constant.

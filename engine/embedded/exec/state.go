@@ -45,7 +45,7 @@ type state struct {
 	tables   []*version.Table // by variable
 	frames   []frame          // by step
 	vecs     []column.Vec
-	queries  []textQuery // by Program.texts
+	queries  []textQuery // by position in Program.texts
 	scratch  []uint32
 	scratch2 []uint32
 	moved    []uint32

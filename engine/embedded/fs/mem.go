@@ -29,8 +29,8 @@ type Mem struct {
 	poisoned atomic.Int64
 }
 
-// memDir is a directory: its names, the durable names, and the pending changes that turn
-// the durable names into the names.
+// memDir is a directory: the current names, the durable names, and the pending changes
+// that lead from the durable names to the current ones.
 type memDir struct {
 	names, durable map[string]*inode
 	pending        []change

@@ -362,7 +362,7 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 	return 0, false
 }
 
-// batch returns the batch of the type with this name, or nil if there is no such type.
+// batch returns the batch of the type with this name, or nil if the type does not exist.
 func (p *parser) batch(e plan.Entity, name []byte) *batch {
 	last := p.last[e]
 	if last != nil && p.called[e] == string(name) {

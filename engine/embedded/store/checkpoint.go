@@ -27,7 +27,7 @@ type segmentState struct {
 // segments first named by those later records. The record upTo must be durable, and upTo
 // must not decrease from call to call; otherwise the error is an *engine.Conflict. After
 // the manifest is installed, Checkpoint recycles the log files that hold no later records
-// and removes the segments that are no longer needed.
+// and removes the segments that are not needed any more.
 //
 // After a crash at any point, either the old manifest or the new one is in force. When
 // Checkpoint fails, the old one stays in force until the next Open, which may find the new
@@ -86,8 +86,8 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 }
 
 // RemoveSegment removes a segment that no record and no manifest names or will name, for
-// example the segment of a failed load. The error is an *engine.NotFound if there is no
-// such segment.
+// example the segment of a failed load. The error is an *engine.NotFound if the
+// segment does not exist.
 func (s *Store) RemoveSegment(id SegmentID) error {
 	s.mu.Lock()
 	state := s.segments[id]

@@ -183,7 +183,7 @@ func (h *history) checkpoint(ctx context.Context, s *Store) {
 }
 
 // check opens the store on fsys and compares its content with the history. It returns the
-// store and its content, or nil when the creation was lost and was allowed to be.
+// store and its content, or nil if the store does not exist because Create did not succeed.
 func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 	t.Helper()
 	ctx := t.Context()

@@ -200,7 +200,7 @@ func encodeSegmentHeader(id SegmentID) []byte {
 	return le.AppendUint32(h, checksum(h))
 }
 
-// encodeFooter returns the footer for the given offset, and its checksum.
+// encodeFooter returns a footer that starts at offset, and the footer's checksum.
 func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 	var buf []byte
 	for _, b := range blocks {

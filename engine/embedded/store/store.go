@@ -55,7 +55,7 @@ type Recovered struct {
 	Manifest    []byte      // payload of the manifest in force, nil if it is empty
 	ManifestLSN uint64      // LSN of the last record that the manifest contains
 	Segments    []SegmentID // the segments that the manifest names, in order
-	Records     []Record    // durable, after ManifestLSN, in order; they keep whole log files in memory
+	Records     []Record    // durable, after ManifestLSN, in order; they hold entire log files in RAM
 }
 
 // Store is the open directory of one graph. Its methods may be called concurrently, but

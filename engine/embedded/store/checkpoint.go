@@ -86,8 +86,8 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 }
 
 // RemoveSegment removes a segment that no record and no manifest names or will name, for
-// example the segment of a failed load. The error is an *engine.NotFound if the
-// segment does not exist.
+// example the segment of a failed load. The error is an *engine.NotFound if the segment
+// does not exist.
 func (s *Store) RemoveSegment(id SegmentID) error {
 	s.mu.Lock()
 	state := s.segments[id]

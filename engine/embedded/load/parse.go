@@ -92,7 +92,8 @@ func (p *parser) fail(field string, err error) {
 		p.bad.More = true
 		return
 	}
-	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err}) // the field may alias the line
+	// Clone the field, because it may alias the line.
+	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err})
 }
 
 // envelope parses one line.

@@ -87,7 +87,7 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 
 // RemoveSegment removes a segment that no record and no manifest names or will name, for
 // example the segment of a failed load. The error is an *engine.NotFound if the segment
-// does not exist.
+// does not exist, and an *engine.Conflict if the log or a manifest uses it.
 func (s *Store) RemoveSegment(id SegmentID) error {
 	s.mu.Lock()
 	state := s.segments[id]

@@ -1,7 +1,8 @@
 package column
 
-// ReadAhead brings value i to the processor's caches, if it is there. What it returns
-// means nothing. It asks nothing of the column that only its verification would promise.
+// ReadAhead loads value i into the processor's caches, if there is such a value. The result
+// has no meaning. ReadAhead does not rely on any property that only verification
+// establishes.
 func (c *Column) ReadAhead(i uint32) uint32 {
 	if c.pending.Left() {
 		return 0

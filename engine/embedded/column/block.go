@@ -15,13 +15,13 @@ import (
 //	descriptor  kind     1 byte, value.Kind
 //	            flags    1 byte: list 1, validity 2, dictionary 4
 //	            dim      uvarint, the length of a Vector, 0 for every other kind
-//	            n        uvarint, values
-//	            entries  uvarint, of the dictionary; 0 without one
-//	            element  descriptor, of a list
-//	name.v      validity, one bit a value in 64-bit words, set when not null
+//	            n        uvarint, number of values
+//	            entries  uvarint, size of the dictionary; 0 without one
+//	            element  descriptor of the elements, for a list only
+//	name.v      validity, one bit per value in 64-bit words, set if not null
 //	name.x      dictionary codes, 4 bytes each
 //	name.o      offsets, 4 bytes each, one more than there are texts or lists
-//	name.d      values of their width, Bool as bits in 64-bit words; bytes of text
+//	name.d      fixed-width values, Bool as bits in 64-bit words; or bytes of text
 //	name.e.*    the element column of a list
 const (
 	flagList = 1 << iota
@@ -29,7 +29,7 @@ const (
 	flagDict
 )
 
-// maxDim bounds the length of a stored vector.
+// maxDim is the maximum length of a stored vector.
 const maxDim = 1 << 24
 
 // AppendDescriptor appends the column's descriptor.
@@ -57,7 +57,7 @@ func (c *Column) AppendDescriptor(dst []byte) []byte {
 	return dst
 }
 
-// Blocks hands each block of the column to add.
+// Blocks calls add for each block of the column.
 func (c *Column) Blocks(name string, add func(name string, data []byte) error) error {
 	c.ready()
 	put := func(suffix string, data []byte) error {
@@ -94,9 +94,10 @@ func (c *Column) Blocks(name string, add func(name string, data []byte) error) e
 	return put(".d", data)
 }
 
-// Decode reads a column's descriptor, of which it returns the rest. The blocks are read,
-// verified and checked on the column's first use, and throw what is wrong with them; the
-// column aliases them and keeps the source. The error is a *engine.Corrupt.
+// Decode decodes a column's descriptor at the start of desc, and returns the rest of desc.
+// The first use of the column reads and verifies its blocks, and throws the faults that it
+// finds; see package damage. The column aliases the blocks and keeps src. The error is a
+// *engine.Corrupt.
 func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err error) {
 	corrupt := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: "column " + name + ": " + fmt.Sprintf(format, args...)}
@@ -136,7 +137,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 	return c, rest, nil
 }
 
-// stored is where a column's blocks are.
+// stored is the location of a column's blocks.
 type stored struct {
 	src     Source
 	name    string
@@ -144,10 +145,11 @@ type stored struct {
 	entries int // of the dictionary
 }
 
-// Load reads the blocks of a stored column now, and throws what is wrong with them.
+// Load reads the blocks of a stored column immediately, and throws the faults that it
+// finds.
 func (c *Column) Load() { c.ready() }
 
-// ready reads the blocks if that has not been done.
+// ready reads the blocks, unless they have been read already.
 func (c *Column) ready() {
 	if c.pending.Left() {
 		c.fetch()
@@ -205,13 +207,13 @@ func (c *Column) read() {
 	}
 }
 
-// Fixed is a value of fixed width that arrays are made of.
+// Fixed is a fixed-width element type of an array.
 type Fixed interface {
 	~byte | ~uint32 | ~int32 | ~float32 | ~uint64 | ~int64 | ~float64
 }
 
-// Bytes returns the little-endian bytes of an array, which they alias where the
-// machine is little-endian.
+// Bytes returns the little-endian bytes of an array. On a little-endian machine they alias
+// the array.
 func Bytes[T Fixed](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -224,8 +226,8 @@ func Bytes[T Fixed](s []T) []byte {
 	return swapped(b, width)
 }
 
-// Array is the inverse of [Bytes]: it returns n values, or false when the bytes have
-// another length.
+// Array is the inverse of [Bytes]. It returns n values, or false if b has a different
+// length.
 func Array[T Fixed](b []byte, n int) ([]T, bool) {
 	var zero T
 	width := int(unsafe.Sizeof(zero))

@@ -8,13 +8,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// MaxBytes is the most that the texts of one column may take together.
+// MaxBytes is the maximum total length of the texts of one column, in bytes.
 const MaxBytes = math.MaxUint32
 
-// maxDict is the largest dictionary that is tried, in entries.
+// maxDict is the maximum number of entries in a dictionary.
 const maxDict = 1 << 12
 
-// Builder collects values into a Column. It is used by one goroutine.
+// Builder collects values into a Column. Only one goroutine may use it.
 type Builder struct {
 	typ   value.Type
 	n     int
@@ -28,10 +28,10 @@ type Builder struct {
 	off   []uint32
 	data  []byte
 	elem  *Builder
-	at    []uint32 // of vectors: the place of each in f32, in vectors; nulls take none
+	at    []uint32 // by vector: its place in f32, in vectors; nulls take none
 }
 
-// NewBuilder returns an empty builder of values of type t.
+// NewBuilder returns an empty builder for values of type t.
 func NewBuilder(t value.Type) *Builder {
 	b := &Builder{typ: t}
 	if t.List {
@@ -46,7 +46,7 @@ func NewBuilder(t value.Type) *Builder {
 // Len returns the number of values so far.
 func (b *Builder) Len() int { return b.n }
 
-// Bytes returns roughly how much memory the values take.
+// Bytes returns roughly the memory that the values take, in bytes.
 func (b *Builder) Bytes() int {
 	n := 4*len(b.at) + len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
 	if b.elem != nil {
@@ -55,14 +55,14 @@ func (b *Builder) Bytes() int {
 	return n
 }
 
-// AppendNull adds a null.
+// AppendNull appends a null.
 func (b *Builder) AppendNull() {
 	b.nulls++
 	b.zero()
 	b.mark(true)
 }
 
-// AppendInt adds a value of a kind that is kept as an integer: see value.Value.Bits.
+// AppendInt appends a value of a kind that is stored as an integer; see value.Value.Bits.
 func (b *Builder) AppendInt(n int64) {
 	switch b.typ.Kind {
 	case value.Bool:
@@ -75,7 +75,7 @@ func (b *Builder) AppendInt(n int64) {
 	b.mark(false)
 }
 
-// AppendFloat adds an F32 or F64.
+// AppendFloat appends an F32 or F64.
 func (b *Builder) AppendFloat(f float64) {
 	if b.typ.Kind == value.F32 {
 		b.f32 = append(b.f32, float32(f))
@@ -85,7 +85,7 @@ func (b *Builder) AppendFloat(f float64) {
 	b.mark(false)
 }
 
-// AppendString adds a String or the raw bytes of a Blob. The error is a
+// AppendString appends a String, or the raw bytes of a Blob. The error is a
 // *engine.TooLarge when the column is full.
 func (b *Builder) AppendString(s string) error {
 	if uint64(len(b.data))+uint64(len(s)) > MaxBytes {
@@ -97,14 +97,15 @@ func (b *Builder) AppendString(s string) error {
 	return nil
 }
 
-// AppendVector adds a Vector of the type's length.
+// AppendVector appends a Vector of the type's length.
 func (b *Builder) AppendVector(v []float32) {
 	b.at = append(b.at, uint32(len(b.f32)/b.typ.Dim))
 	b.f32 = append(b.f32, v...)
 	b.mark(false)
 }
 
-// Append adds a value that is null or of the builder's type.
+// Append appends a value, which must be null or of the builder's type. The error is a
+// *engine.TooLarge when the column is full.
 func (b *Builder) Append(v value.Value) error {
 	switch {
 	case v.IsNull():
@@ -138,8 +139,8 @@ func (b *Builder) Append(v value.Value) error {
 	return nil
 }
 
-// Finish returns the values as a column, in the order that perm lists them, or in
-// their own when it is nil. The builder must not be used afterwards.
+// Finish returns the values as a column, in the order of perm, or in the order of appending
+// if perm is nil. The builder must not be used afterwards.
 func (b *Builder) Finish(perm []uint32) *Column {
 	c := &Column{typ: b.typ, n: b.n}
 	if perm != nil {
@@ -206,13 +207,13 @@ func (b *Builder) Value(i int) value.Value {
 	return ofInt(b.typ.Kind, b.w64[i])
 }
 
-// Str returns the text of value i, a copy.
+// Str returns a copy of the text of value i.
 func (b *Builder) Str(i int) string { return string(b.data[b.off[i]:b.off[i+1]]) }
 
 // Raw returns the text of value i without copying it.
 func (b *Builder) Raw(i int) []byte { return b.data[b.off[i]:b.off[i+1]] }
 
-// vector returns vector i, nil for null.
+// vector returns vector i, or nil for null.
 func (b *Builder) vector(i int) []float32 {
 	if b.nulls > 0 && b.null[i] {
 		return nil
@@ -273,8 +274,8 @@ func (b *Builder) finishList(c *Column, perm []uint32) {
 	c.elem = b.elem.Finish(inner)
 }
 
-// finishText keeps the texts once each when there are few of them, and lays them
-// out in row order otherwise.
+// finishText stores each distinct text once if there are few of them. Otherwise it stores
+// the texts in row order.
 func (b *Builder) finishText(c *Column, perm []uint32) {
 	if b.typ.Kind == value.String && b.dictionary(c, perm) {
 		return
@@ -297,7 +298,7 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 		return false
 	}
 	codes := make(map[string]uint32, 64)
-	code := make([]uint32, 0, min(c.n, 4*maxDict)) // most columns have more texts than that
+	code := make([]uint32, 0, min(c.n, 4*maxDict)) // most columns give up by then
 	off := []uint32{0}
 	var data []byte
 	for i := range c.n {
@@ -336,7 +337,7 @@ func pick[T any](s []T, perm []uint32) []T {
 	return out
 }
 
-// bitmapOf returns the bits, inverted if so asked; nil for none.
+// bitmapOf returns s as a bitmap, inverted if invert is set. It returns nil if s is nil.
 func bitmapOf(s []bool, invert bool) engine.Bitmap {
 	if s == nil {
 		return nil

@@ -2,26 +2,26 @@ package column
 
 import "math"
 
-// CodeStep is what the number of codes of a vector is a multiple of.
+// CodeStep divides the number of codes of a vector.
 const CodeStep = 32
 
-// Codes are the directions of a column's vectors with a byte a component. With u a vector
-// over its length, |u − Scale·codes| ≤ Error.
+// Codes holds the directions of a column's vectors with one byte per component. For a
+// vector divided by its length, u, |u − Scale·codes| ≤ Error.
 type Codes struct {
-	Rows   []uint32 // of the vectors that have a direction or are zero, ascending
-	Bytes  []int8   // Stride codes for each of Rows, the last of them 0
+	Rows   []uint32 // rows of the vectors that are zero or have a direction, ascending
+	Bytes  []int8   // Stride codes for each of Rows, padded with zeros
 	Stride int      // a multiple of CodeStep
 	Scale  []float32
 	Error  []float32
-	Worst  float32  // the greatest error
+	Worst  float32  // the maximum of Error
 	Odd    []uint32 // rows of vectors that are not finite
 }
 
-// codesTick is how many components are coded between two looks at whether to go on.
+// codesTick is the number of components that are coded between two calls of proceed.
 const codesTick = 1 << 20
 
-// Codes returns the codes of a column of vectors, which are computed once. The error is
-// that of proceed, which is asked now and then.
+// Codes returns the codes of a column of vectors. They are computed only once. Codes calls
+// proceed from time to time and returns its error.
 func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	if known := c.codes.Load(); known != nil {
 		return known, nil
@@ -85,7 +85,7 @@ func (x *Codes) add(row uint32, v []float32) {
 		lack += d * d
 	}
 	clear(codes[len(v):])
-	// Rounded up by more than the arithmetic can have lost.
+	// Round up by more than the possible rounding error of the computation.
 	err := float32(math.Sqrt(lack)*(1+1e-6) + 1e-9)
 	err = math.Nextafter32(err, float32(math.Inf(1)))
 	x.Scale, x.Error, x.Worst = append(x.Scale, scale), append(x.Error, err), max(x.Worst, err)

@@ -1,6 +1,5 @@
-// Package column holds the values of one property of many entities as arrays in
-// Arrow's buffer layout: validity bitmaps, fixed-width values, offsets and bytes,
-// dictionary codes.
+// Package column holds the values of one property of many entities as arrays in Arrow's
+// buffer layout: validity bitmaps, fixed-width values, offsets and bytes, dictionary codes.
 package column
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Column is an immutable array of values of one type, nulls included. One group of
-// fields is set, by the type:
+// Column is an immutable array of values of one type, including nulls. The type determines
+// which group of fields is set:
 //
 //	Bool                bits
 //	I32, Date, U32      w32 (two's complement)
@@ -34,10 +33,10 @@ type Column struct {
 	data  []byte
 	code  []uint32
 	elem  *Column
-	// absent: every value is null, and there are no arrays beside valid.
+	// absent is set if every value is null; then valid is the only array.
 	absent bool
 
-	pending Pending // the arrays, elem's included
+	pending Pending // whether the arrays, including those of elem, must still be read
 	stored  stored
 
 	codes atomic.Pointer[Codes] // see Codes
@@ -49,10 +48,10 @@ func (c *Column) Type() value.Type { return c.typ }
 // Len returns the number of values.
 func (c *Column) Len() int { return c.n }
 
-// Bytes returns the most memory that the values take in a Builder, in bytes.
+// Bytes returns an upper bound of the memory that the values take in a Builder, in bytes.
 func (c *Column) Bytes() int64 {
 	c.ready()
-	n := int64(c.n) // whether it is null, or a Bool
+	n := int64(c.n) // one byte per value: whether it is null, or a Bool
 	n += 4*int64(len(c.w32)) + 8*int64(len(c.w64)) + 4*int64(len(c.f32)) + 8*int64(len(c.f64)) + 4*int64(len(c.off))
 	if c.elem != nil {
 		n += c.elem.Bytes()
@@ -75,7 +74,7 @@ func (c *Column) IsNull(i uint32) bool {
 
 func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
-// Str returns a String or the raw bytes of a Blob, which alias the column.
+// Str returns a String, or the raw bytes of a Blob. The result aliases the column.
 func (c *Column) Str(i uint32) string {
 	c.ready()
 	return c.str(i)
@@ -121,8 +120,8 @@ func (c *Column) Value(i uint32) value.Value {
 	return ofInt(c.typ.Kind, c.integer(i))
 }
 
-// Gather writes the values at rows into dst, from place at on. The destination has
-// been reset to the column's type and a sufficient length.
+// Gather writes the values at the given rows into dst, starting at position at. The caller
+// must have reset dst to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	c.ready()
 	if c.valid != nil {
@@ -186,13 +185,13 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 }
 
 func (c *Column) vector(i uint32) []float32 {
-	// In int: the places of all vectors may be more than 32 bits can count.
+	// Compute with int: the position may not fit into 32 bits.
 	d := c.typ.Dim
 	at := int(i) * d
 	return c.f32[at : at+d : at+d]
 }
 
-// integer returns the payload of a value that is kept as an integer.
+// integer returns the payload of a value that is stored as an integer.
 func (c *Column) integer(i uint32) int64 {
 	switch c.typ.Kind {
 	case value.Bool:
@@ -205,7 +204,7 @@ func (c *Column) integer(i uint32) int64 {
 	return c.w64[i]
 }
 
-// ofInt is the inverse of value.Value.Bits for the kinds that are not floats.
+// ofInt is the inverse of value.Value.Bits for the kinds other than floats.
 func ofInt(k value.Kind, n int64) value.Value {
 	switch k {
 	case value.Bool:

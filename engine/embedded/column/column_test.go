@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// samples are values by type; null is added to each.
+// samples returns values by type. The tests add null to each list.
 func samples() map[string][]value.Value {
 	var few, many []value.Value
 	for i := range 100 {
@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDecodeRefuses cuts each block, which must be noticed.
+// TestDecodeRefuses truncates each block. Reading the column must report this.
 func TestDecodeRefuses(t *testing.T) {
 	for name, vals := range samples() {
 		desc, blocks := encode(t, build(t, append([]value.Value{vals[0], value.Null}, vals...), nil))
@@ -145,7 +145,7 @@ func (m blockMap) Block(name string) ([]byte, error) {
 	return nil, &engine.NotFound{What: "block", Name: name}
 }
 
-// use reads the first values of a column.
+// use reads the first values of a column and returns the fault that they throw.
 func use(c *Column) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	for i := range min(uint32(c.Len()), 1000) {

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Cut returns what has been appended, in arrays of just its size, and empties the
-// builder, which keeps the memory it grew into.
+// Cut returns the appended values in arrays of exactly their size, and empties the builder.
+// The builder keeps its memory for reuse.
 func (b *Builder) Cut() *Builder {
 	out := &Builder{typ: b.typ, n: b.n, nulls: b.nulls,
 		null: exact(b.null), bits: exact(b.bits), w32: exact(b.w32), w64: exact(b.w64),
@@ -64,8 +64,8 @@ func (b *Builder) Truncate(n int) {
 	}
 }
 
-// SetVector puts a vector of the type's length in the place of value i. The builder takes
-// no further values afterwards.
+// SetVector replaces value i by a vector of the type's length. No values may be appended to
+// the builder afterwards.
 func (b *Builder) SetVector(i int, v []float32) {
 	if have := b.vector(i); have != nil {
 		copy(have, v)
@@ -81,8 +81,9 @@ func (b *Builder) SetVector(i int, v []float32) {
 	}
 }
 
-// TextBytes returns the bytes of text in the builder, or the elements of lists: what is
-// bounded by MaxBytes in one column.
+// TextBytes returns the number of bytes of text in the builder; for a list, it returns this
+// number or the number of elements, whichever is greater. MaxBytes limits it for one
+// column.
 func (b *Builder) TextBytes() int64 {
 	if b.elem != nil {
 		return max(int64(b.elem.n), b.elem.TextBytes())
@@ -90,8 +91,8 @@ func (b *Builder) TextBytes() int64 {
 	return int64(len(b.data))
 }
 
-// Fits returns how many of the values, from the first on, have no more than limit of
-// what [Builder.TextBytes] counts.
+// Fits returns the number of leading values that together stay within limit, as counted by
+// [Builder.TextBytes].
 func (b *Builder) Fits(limit int64) int {
 	return sort.Search(b.n, func(i int) bool {
 		if b.elem == nil {
@@ -102,15 +103,15 @@ func (b *Builder) Fits(limit int64) int {
 	})
 }
 
-// Grow makes room for n more texts with a number of bytes of text.
+// Grow makes room for n more texts that together have the given number of bytes.
 func (b *Builder) Grow(n, bytes int) {
 	b.off = slices.Grow(b.off, n)
 	b.data = slices.Grow(b.data, bytes)
 }
 
-// Concat returns the values of builders of one type, one after another, as a column, in
-// the order that perm lists them, or in their own when it is nil. A builder must not be
-// used afterwards. The error is a *engine.TooLarge when the column would be too full.
+// Concat returns the values of several builders of one type as a single column, in the
+// order of perm, or in their own order if perm is nil. The builders must not be used
+// afterwards. The error is a *engine.TooLarge when the column would be too full.
 func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	if len(parts) == 1 {
 		return parts[0].Finish(perm), nil
@@ -131,17 +132,17 @@ func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	return j.column(), nil
 }
 
-// join puts builders together.
+// join concatenates builders.
 type join struct {
 	parts []*Builder
-	first []int // by part: the place of its first value; and the end
+	first []int // by part: the number of its first value; then the total
 	perm  []uint32
-	n     int // values of the result
+	n     int // number of values in the result
 	nulls bool
-	last  int // the part that was found last
+	last  int // the part of the last value that was looked up
 }
 
-// of finds a value: the part it is in, and its place there.
+// of returns the part that has value i, and the value's position there.
 func (j *join) of(i int) (*Builder, int) {
 	if i < j.first[j.last] || i >= j.first[j.last+1] {
 		j.last = sort.SearchInts(j.first, i+1) - 1
@@ -149,7 +150,7 @@ func (j *join) of(i int) (*Builder, int) {
 	return j.parts[j.last], i - j.first[j.last]
 }
 
-// each calls f with the place of each value of the result, in order.
+// each calls f with the part and the position of each value of the result, in order.
 func (j *join) each(f func(b *Builder, i int)) {
 	if j.perm != nil {
 		for _, p := range j.perm {
@@ -211,7 +212,7 @@ func (j *join) column() *Column {
 	return c
 }
 
-// fixed puts arrays together.
+// fixed concatenates arrays of fixed-width values.
 func fixed[T any](j *join, of func(*Builder) []T) []T {
 	out := make([]T, 0, j.n)
 	if j.perm == nil {
@@ -251,7 +252,7 @@ func (j *join) lists(c *Column) {
 	c.elem = inner.column()
 }
 
-// texts keeps the texts once each when there are few of them; see [Builder.Finish].
+// texts stores each distinct text once if there are few of them; see [Builder.Finish].
 func (j *join) texts(c *Column) {
 	if c.typ.Kind == value.String && j.dictionary(c) {
 		return
@@ -284,7 +285,7 @@ func (j *join) dictionary(c *Column) bool {
 		return false
 	}
 	codes := make(map[string]uint32, 64)
-	code := make([]uint32, 0, min(j.n, 4*maxDict)) // most columns have more texts than that
+	code := make([]uint32, 0, min(j.n, 4*maxDict)) // most columns give up by then
 	off := []uint32{0}
 	var data []byte
 	for k := range j.n {
@@ -313,7 +314,7 @@ func (j *join) dictionary(c *Column) bool {
 	return true
 }
 
-// exact returns a copy without room to grow, nil of none.
+// exact returns a copy of s without spare capacity, or nil if s is empty.
 func exact[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// anyValue draws a value of a type; few draws few different ones.
+// anyValue draws a random value of a type. If few is set, there are only a few different
+// values.
 func anyValue(rng *rand.Rand, t value.Type, few bool) value.Value {
 	n := rng.Int64N(1 << 30)
 	if few {
@@ -45,7 +46,7 @@ func anyValue(rng *rand.Rand, t value.Type, few bool) value.Value {
 	return value.OfBlob([]byte{byte(n)})
 }
 
-// TestConcat compares builders that are put together with one that took all values.
+// TestConcat compares concatenated builders with one builder that got all values.
 func TestConcat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, kind := range []value.Kind{value.String, value.Bool, value.I32, value.I64, value.F32, value.F64, value.Vector, value.Blob} {

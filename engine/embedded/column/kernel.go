@@ -11,16 +11,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Kernel compares the values of one column with a constant, 64 at a time. Its memory is
-// used again by the next Prepare.
+// Kernel compares the values of one column with a constant, 64 at a time. The next Prepare
+// reuses its memory.
 type Kernel struct {
 	col  *Column
 	kind kernelKind
-	not  bool // keeps what does not lie between the bounds
+	not  bool // keep the values that are not between the bounds
 
 	lo, width  uint64  // integers: x-lo ≤ width, in the arithmetic of their width
-	from, upto float64 // floats, both included
-	op         plan.Op // texts
+	from, upto float64 // for floats; both inclusive
+	op         plan.Op // for texts
 	text       string
 	truth      engine.Bitmap // by dictionary code
 }
@@ -29,8 +29,8 @@ type kernelKind uint8
 
 const (
 	keepNone kernelKind = iota
-	keepAll             // that is not null
-	keepBits            // of a Bool: those that are set
+	keepAll             // every value that is not null
+	keepBits            // the set bits of a Bool
 	keepInts32
 	keepInts64
 	keepFloats32
@@ -40,8 +40,8 @@ const (
 	keepTexts
 )
 
-// HasKernel reports whether there is a kernel that compares values of one type with a
-// constant of another.
+// HasKernel reports whether there is a kernel that compares values of type t with a
+// constant of the other type.
 func HasKernel(op plan.Op, t, constant value.Type) bool {
 	switch {
 	case t.List || constant.List:
@@ -58,7 +58,7 @@ func HasKernel(op plan.Op, t, constant value.Type) bool {
 	return integral(t.Kind) && (t.Kind == constant.Kind || t.Kind.IsInteger() && constant.Kind.IsInteger() && integral(constant.Kind))
 }
 
-// integral reports whether values of a kind compare as their int64 payloads do.
+// integral reports whether values of a kind have the order of their int64 payloads.
 func integral(k value.Kind) bool {
 	switch k {
 	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
@@ -68,8 +68,8 @@ func integral(k value.Kind) bool {
 	return false
 }
 
-// Prepare makes the kernel compare the values of c with v, for whose types HasKernel
-// holds. v is not null.
+// Prepare makes the kernel compare the values of c with v. HasKernel must be true for their
+// types, and v must not be null.
 func (k *Kernel) Prepare(c *Column, op plan.Op, v value.Value) {
 	c.ready()
 	k.col, k.op, k.not = c, op, op == plan.Ne
@@ -87,10 +87,12 @@ func (k *Kernel) Prepare(c *Column, op plan.Op, v value.Value) {
 	}
 }
 
-// Forget drops what the kernel holds of a column and a constant, and keeps its memory.
+// Forget clears the references to the column and the constant. The kernel keeps its own
+// memory.
 func (k *Kernel) Forget() { k.col, k.text = nil, "" }
 
-// Cost orders kernels: the lower ones come first in a conjunction.
+// Cost returns the relative cost of the kernel. A conjunction should apply cheap kernels
+// first.
 func (k *Kernel) Cost() int {
 	cost := 2
 	switch k.kind {
@@ -171,7 +173,8 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded settles a comparison whose bounds leave nothing between them.
+// bounded returns some, which says whether any value can be between the bounds. If none
+// can, it sets a kind that decides the comparison for every value.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:
@@ -206,7 +209,7 @@ func (k *Kernel) prepareFloat(x float64) {
 	case plan.Contains, plan.StartsWith:
 	}
 	if math.IsNaN(x) {
-		k.kind = keepNone // not even unequal
+		k.kind = keepNone // even != is false for NaN
 	}
 }
 
@@ -237,12 +240,12 @@ func (k *Kernel) prepareText(s string) {
 	}
 }
 
-// KernelRows is the most rows that Narrow looks at.
+// KernelRows is the maximum number of rows per call of Narrow.
 const KernelRows = 4096
 
-// Narrow clears the bits of rows for which the comparison is not true: bit i is that of
-// row first+i. first is a multiple of 64, and the bits of rows past the column's end are
-// clear.
+// Narrow clears the bits of rows for which the comparison is not true. Bit i is for row
+// first+i. first must be a multiple of 64, and the bits of rows after the column's end must
+// be clear.
 func (k *Kernel) Narrow(first uint32, sel []uint64) {
 	c := k.col
 	if k.kind == keepNone {
@@ -302,7 +305,7 @@ func (k *Kernel) narrow32(x []int32, sel []uint64) {
 	}
 }
 
-// narrowFloats keeps no NaN, whatever is asked.
+// narrowFloats compares floats; it never keeps a NaN.
 func (k *Kernel) narrowFloats(sel []uint64, at func(i int) float64) {
 	from, upto, not := k.from, k.upto, k.not
 	eachBit(sel, func(i int) bool {
@@ -345,7 +348,7 @@ func (k *Kernel) narrow64(x []int64, sel []uint64) {
 	}
 }
 
-// eachBit clears the set bits for which keep does not hold.
+// eachBit clears the set bits for which keep returns false.
 func eachBit(sel []uint64, keep func(i int) bool) {
 	for w, left := range sel {
 		for ; left != 0; left &= left - 1 {
@@ -379,7 +382,7 @@ func TextHolds(op plan.Op, a, b string) bool {
 	return false
 }
 
-// between32Go sets the bits of values x for which x-lo ≤ width, 64 values a word.
+// between32Go sets the bits of the values x for which x-lo ≤ width, 64 values per word.
 func between32Go(found []uint64, x []int32, lo, width uint32) {
 	for w := range found {
 		word := uint64(0)

@@ -2,7 +2,7 @@ package column
 
 import "golang.org/x/sys/cpu"
 
-// between32 sets the bits of values x for which x-lo ≤ width, 64 values a word.
+// between32 sets the bits of the values x for which x-lo ≤ width, 64 values per word.
 func between32(found []uint64, x []int32, lo, width uint32) {
 	if len(found) == 0 {
 		return
@@ -15,7 +15,7 @@ func between32(found []uint64, x []int32, lo, width uint32) {
 	between32AVX2(&found[0], &x[0], len(found), lo, width)
 }
 
-// between32AVX2 writes words words for 64 values each. It needs AVX2.
+// between32AVX2 does the work of between32 for 64*words values. The CPU must support AVX2.
 //
 //go:noescape
 func between32AVX2(found *uint64, x *int32, words int, lo, width uint32)

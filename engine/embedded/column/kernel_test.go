@@ -13,7 +13,7 @@ import (
 
 var kernelOps = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith}
 
-// kernelValues are values at the edges of each kind.
+// kernelValues holds edge cases of each kind.
 var kernelValues = map[value.Kind][]value.Value{
 	value.Bool:     {value.OfBool(false), value.OfBool(true)},
 	value.I32:      {value.OfI32(0), value.OfI32(-1), value.OfI32(7), value.OfI32(math.MinInt32), value.OfI32(math.MaxInt32)},
@@ -27,7 +27,7 @@ var kernelValues = map[value.Kind][]value.Value{
 	value.String:   {value.OfString(""), value.OfString("a"), value.OfString("ab"), value.OfString("b"), value.OfString("äb")},
 }
 
-// holdsByValue is what a comparison means.
+// holdsByValue compares two values; it is the reference for the kernels.
 func holdsByValue(op plan.Op, a, b value.Value) bool {
 	if a.IsNull() || b.IsNull() {
 		return false

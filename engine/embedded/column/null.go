@@ -5,13 +5,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Null returns a column of n nulls, which takes a bit for each.
+// Null returns a column of n nulls, which takes one bit per value.
 func Null(t value.Type, n int) *Column {
 	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), absent: true}
 }
 
-// Stored returns the column with an array in every place that its type has, as Blocks
-// writes it: of a column of Null another one.
+// Stored returns the column with all the arrays of its type, in the form that Blocks
+// writes. For a column made by Null this is another column.
 func (c *Column) Stored() *Column {
 	if !c.absent {
 		return c
@@ -23,8 +23,9 @@ func (c *Column) Stored() *Column {
 	return b.Finish(nil)
 }
 
-// Widened returns the column with its values converted to a numeric type that has all of
-// them, lists element by element. The error is a *engine.TooLarge.
+// Widened returns the column with its values converted to numeric type t, which must be
+// able to represent all of them. It converts lists element by element. The error is a
+// *engine.TooLarge.
 func (c *Column) Widened(t value.Type) (*Column, error) {
 	if c.absent {
 		return Null(t, c.n), nil
@@ -38,7 +39,8 @@ func (c *Column) Widened(t value.Type) (*Column, error) {
 	return b.Finish(nil), nil
 }
 
-// forget drops what the places of nulls had before: it may alias memory that is gone.
+// forget clears the old values of n places that become null, because they may alias
+// released memory.
 func forget(dst *Vec, at, n int) {
 	switch {
 	case dst.Type.List: // SetNull clears them

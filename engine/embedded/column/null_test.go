@@ -27,8 +27,8 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// TestNullForgets gathers nulls into a vector that has been used: what it had points
-// into memory that may be gone.
+// TestNullForgets gathers nulls into a used vector. The old values must not stay, because
+// they may point into released memory.
 func TestNullForgets(t *testing.T) {
 	var vec Vec
 	vec.Reset(value.Of(value.String), 2)

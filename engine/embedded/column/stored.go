@@ -9,39 +9,41 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 )
 
-// Source is a stored segment. Its blocks lie in memory that goes away with it: whoever
-// uses one keeps the Source.
+// Source is a stored segment. Its blocks are in memory that is released together with the
+// Source, so users of a block must keep the Source.
 type Source interface {
-	// Name says which file it is.
+	// Name returns the name of the segment's file.
 	Name() string
-	// Block returns a block that has been verified. The error is an *engine.Corrupt,
-	// or an *engine.NotFound when there is no such block.
+	// Block returns a verified block. The error is an *engine.Corrupt, or an
+	// *engine.NotFound if the block does not exist.
 	Block(name string) ([]byte, error)
 }
 
-// Pending is what remains to be read of something stored. The zero Pending is nothing.
+// Pending tracks whether stored data must still be read. The zero Pending means that all is
+// read.
 type Pending struct {
 	left atomic.Bool
-	mu   sync.Mutex // held while it is read
+	mu   sync.Mutex // held during reading
 }
 
-// Defer says that there is something to read.
+// Defer records that there is data to read.
 func (p *Pending) Defer() { p.left.Store(true) }
 
-// Left reports whether there is something to read.
+// Left reports whether there is data to read.
 func (p *Pending) Left() bool { return p.left.Load() }
 
-// Resolve reads what there is, once, and again only after a fault.
+// Resolve calls read once, if there is data to read. If read panics, the next Resolve calls
+// it again.
 func (p *Pending) Resolve(read func()) {
 	p.mu.Lock()
-	defer p.mu.Unlock() // even after a fault
+	defer p.mu.Unlock() // deferred, so that it also runs after a panic
 	if p.left.Load() {
 		read()
 		p.left.Store(false)
 	}
 }
 
-// Read returns a block of n values. It throws what is wrong with it; see package damage.
+// Read returns a block as n values. It throws the faults that it finds; see package damage.
 func Read[T Fixed](src Source, name string, n int) []T {
 	if n == 0 {
 		return []T{}
@@ -54,7 +56,7 @@ func Read[T Fixed](src Source, name string, n int) []T {
 	return s
 }
 
-// Bytestring returns a block, and throws what is wrong with it.
+// Bytestring returns a block. It throws the faults that it finds.
 func Bytestring(src Source, name string) []byte {
 	b, err := src.Block(name)
 	var missing *engine.NotFound
@@ -67,7 +69,7 @@ func Bytestring(src Source, name string) []byte {
 	return b
 }
 
-// Ascending throws unless offsets begin with 0, never go back, and end with end.
+// Ascending throws unless the offsets start with 0, never decrease, and end with end.
 func Ascending(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {

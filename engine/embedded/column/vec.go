@@ -7,16 +7,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Vec is a column of a batch whose memory is used again: what a query reads
-// properties into.
+// Vec is a column of a batch with reusable memory. Queries read properties into it.
 type Vec struct {
 	engine.Column
-	valid engine.Bitmap // the memory of Valid while it is nil
-	used  int           // places that were given out since the last Forget
+	valid engine.Bitmap // memory for Valid while Valid is nil
+	used  int           // number of places used since the last Forget
 }
 
-// Reset makes the vector hold n values of type t, none null, whose contents are
-// what was there before.
+// Reset prepares the vector for n values of type t, none of them null. Their contents are
+// left over from earlier use.
 func (v *Vec) Reset(t value.Type, n int) {
 	v.Type, v.Valid, v.Fields = t, nil, nil
 	v.used = max(v.used, n)
@@ -36,8 +35,8 @@ func (v *Vec) Reset(t value.Type, n int) {
 	}
 }
 
-// Forget drops references to the engine's memory, so that a pooled vector keeps
-// nothing alive.
+// Forget clears references to the engine's memory, so that a pooled vector keeps nothing
+// alive.
 func (v *Vec) Forget() {
 	clear(v.Strings[:min(v.used, cap(v.Strings))])
 	clear(v.Vectors[:min(v.used, cap(v.Vectors))])
@@ -45,7 +44,8 @@ func (v *Vec) Forget() {
 	v.used = 0
 }
 
-// SetNull makes value i null. A list place is cleared; the others keep what they had.
+// SetNull makes value i null. It clears a list value; other kinds keep the old value in
+// memory.
 func (v *Vec) SetNull(i int) {
 	if v.Valid == nil {
 		words := (v.size() + 63) / 64
@@ -61,7 +61,7 @@ func (v *Vec) SetNull(i int) {
 	}
 }
 
-// Set makes value i a copy of x, which is null or of the vector's type.
+// Set sets value i to x, which must be null or of the vector's type.
 func (v *Vec) Set(i int, x value.Value) {
 	if x.IsNull() {
 		v.SetNull(i)

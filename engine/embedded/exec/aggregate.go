@@ -13,13 +13,13 @@ import (
 type aggregate struct {
 	src  plan.Agg
 	fn   plan.AggFunc
-	rows bool // count rows
+	rows bool // counts rows
 	ex   *expr
-	typ  value.Type // of the outcome
+	typ  value.Type // of the result
 	slot int
 }
 
-// accumulator holds an aggregate's state by group.
+// accumulator holds the state of one aggregate, by group.
 type accumulator struct {
 	counts []int64
 	sums   []exactSum
@@ -94,7 +94,8 @@ func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint3
 	}
 }
 
-// result writes an aggregate's outcome for the groups listed, or for all.
+// result writes an aggregate's results into vec, for the given groups, or for all groups if
+// groups is nil.
 func (st *state) result(k int, groups []uint32, vec *column.Vec) {
 	a, from := &st.aggs[k], &st.sums[k]
 	n := len(groups)
@@ -122,7 +123,8 @@ func (st *state) result(k int, groups []uint32, vec *column.Vec) {
 	}
 }
 
-// appendGroupKey appends a value so that equal values, and only they, append alike.
+// appendGroupKey appends an encoding of value i to dst. Two values have the same encoding
+// exactly if they are equal.
 func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
 	if v.IsNull(i) {
 		return append(dst, 0)
@@ -162,7 +164,7 @@ func appendListKey(dst []byte, v value.Value) []byte {
 	return dst
 }
 
-// floatKey makes −0 and 0 one key: they are equal.
+// floatKey returns the bits of f, and the same bits for −0 and 0, because they are equal.
 func floatKey(f float64) uint64 {
 	if f == 0 {
 		return 0
@@ -170,12 +172,12 @@ func floatKey(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// exactSum adds floats without rounding, so that the sum does not depend on their
-// order: partials that do not overlap, after Shewchuk, Adaptive Precision
-// Floating-Point Arithmetic, 1997, rounded once at the end.
+// exactSum adds floats without rounding errors, so that the sum does not depend on their
+// order. It keeps non-overlapping partial sums (Shewchuk, Adaptive Precision Floating-Point
+// Arithmetic, 1997) and rounds once, at the end.
 type exactSum struct {
 	parts   []float64
-	special float64 // the sum of what is not finite
+	special float64 // the sum of the infinities and NaNs
 }
 
 func (s *exactSum) addInt(n int64) {
@@ -212,7 +214,7 @@ func (s *exactSum) add(x float64) {
 	s.parts = append(s.parts[:i], x)
 }
 
-// value rounds the sum half to even: when the second partial lies exactly half way,
+// value rounds the sum half to even: when the second partial sum is exactly half a unit,
 // the sign of the third decides.
 func (s *exactSum) value() float64 {
 	if s.special != 0 || math.IsNaN(s.special) {

@@ -7,22 +7,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// ahead is what a read will ask of an entity that it looks up. A lookup waits for memory
-// several times; what lies elsewhere in memory is asked for at the same time, instead of
-// when its turn comes.
+// ahead lists the memory that a read will need of an entity that it looks up. A lookup
+// waits for memory several times. The step prefetches the listed memory during the first
+// wait, so that the waits overlap.
 type ahead struct {
 	props []int
 	hops  []side
 }
 
-// side is one end of an edge type.
+// side is one direction of an edge type.
 type side struct {
 	edge int
 	back bool
 }
 
-// lookAhead tells the lookups of the match what follows. A lookup by another key than an
-// id has no entity in hand before the key is compared.
+// lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other
+// than the id, because such a lookup knows the entity only after it has compared the key.
 func (b *binder) lookAhead() {
 	b.returned()
 	for _, s := range b.body.steps {
@@ -41,11 +41,11 @@ func (b *binder) lookAhead() {
 	}
 }
 
-// aheadMost is the number of collected rows up to which their properties are read ahead
-// of sorting: as many as the caches hold beside all else.
+// aheadMost is the largest number of collected rows whose properties are prefetched before
+// sorting. The caches hold about as many next to the other data.
 const aheadMost = 64
 
-// returned notes the properties that sorting and returning the rows will read.
+// returned records the properties that sorting and returning the rows will read.
 func (b *binder) returned() {
 	b.reads = make([][]int, len(b.types)+1) // see Program.rowVar
 	read := func(e *expr) {
@@ -64,7 +64,7 @@ func (b *binder) returned() {
 	}
 }
 
-// readRows reads ahead of sorting what the collected rows will be asked for.
+// readRows prefetches the properties of the collected rows before they are sorted.
 func (st *state) readRows() {
 	n := st.rows.n
 	if n < 2 || n > aheadMost || st.read.Grouped || st.read.Limit >= 0 && int64(n) > st.read.Limit {
@@ -82,7 +82,7 @@ func (st *state) readRows() {
 	st.ahead += sum
 }
 
-// sides notes the edges that the steps of a pipe will look for at a variable's node.
+// sides records the edges that the steps of a pipe will look up at a variable's node.
 func (b *binder) sides(p *pipe, v plan.VarID, a *ahead) {
 	add := func(t *traverse, back bool) {
 		for _, back := range []bool{back, !back} {

@@ -9,12 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// binder makes a program.
+// binder builds a program from a plan.
 type binder struct {
 	*Program
 	meter
 	snap  *version.Snapshot
-	ranks bool // rows may be ranked: not in a condition
+	ranks bool // expressions may use scores; false inside a condition
 
 	textsOf   map[string][]int // positions in Program.texts, by the key of a match
 	groupedBy map[string][]int // positions in Program.columns, by the key of an expression
@@ -62,8 +62,8 @@ func (b *binder) bind() error {
 	return nil
 }
 
-// tallying notes whether the read only counts its rows: then they need not be made, and
-// the last step may tell how many there are.
+// tallying finds out whether the read only counts its rows. Such a run need not make the
+// rows: the last step can return their number instead.
 func (b *binder) tallying() {
 	b.tallies = b.read.Grouped && len(b.fusions)+len(b.drops) == 0 &&
 		!slices.ContainsFunc(b.columns, func(c projection) bool { return c.agg < 0 }) &&
@@ -81,7 +81,7 @@ func (b *binder) tallying() {
 	}
 }
 
-// keepVar notes that the result needs the ordinals of a variable.
+// keepVar records that the result needs the ordinals of a variable.
 func (b *binder) keepVar(v plan.VarID) {
 	if !slices.Contains(b.keep, v) {
 		b.keep = append(b.keep, v)
@@ -163,7 +163,7 @@ func (b *binder) orders() error {
 	return nil
 }
 
-// groups reports whether rows are grouped by an expression.
+// groups reports whether the read groups its rows by an expression.
 func (b *binder) groups(e plan.Expr) bool {
 	if b.groupedBy == nil {
 		b.groupedBy = map[string][]int{}
@@ -180,7 +180,8 @@ func (b *binder) groups(e plan.Expr) bool {
 	})
 }
 
-// aggregate binds an aggregate, or finds the same one.
+// aggregate binds an aggregate and returns its position in b.aggs. Equal aggregates share a
+// position.
 func (b *binder) aggregate(e plan.Agg) (int, error) {
 	for i := range b.aggs {
 		b.step(1)
@@ -215,7 +216,7 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 	return len(b.aggs) - 1, nil
 }
 
-// text binds a text match.
+// text binds a text match and returns its position in b.texts.
 func (b *binder) text(m plan.TextMatch) (int, error) {
 	if i, ok := b.boundText(m); ok {
 		return i, nil

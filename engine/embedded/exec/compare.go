@@ -10,15 +10,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// entry stands for a row while it is sorted: the first bytes of its first key, as a
-// number that orders as the keys do, decide most comparisons.
+// entry represents a row during sorting. head is the first bytes of the row's first sort
+// key, as a number that has the same order as the keys. Comparing heads decides most
+// comparisons.
 type entry struct {
 	head uint64
 	row  uint32
 }
 
-// ascends reports whether no entry has a smaller head than the one before, and none the
-// same.
+// ascends reports whether the heads are strictly ascending.
 func ascends(list []entry) bool {
 	for i := 1; i < len(list); i++ {
 		if list[i].head <= list[i-1].head {
@@ -28,8 +28,8 @@ func ascends(list []entry) bool {
 	return true
 }
 
-// heads fills entries with the rows in their order and the heads of the key. exact is
-// set when rows of one head are equal by the key.
+// heads fills list with the rows in their order and with the heads of their keys. exact
+// reports whether rows with equal heads have equal keys.
 func (k *sortKey) heads(list []entry) (exact bool) {
 	switch v := k.vec; {
 	case v == nil && k.sorted:
@@ -49,7 +49,7 @@ func (k *sortKey) heads(list []entry) (exact bool) {
 	if k.vec != nil && k.vec.Valid != nil {
 		for i := range list {
 			if k.vec.IsNull(i) {
-				list[i].head = 0 // nulls first
+				list[i].head = 0 // nulls come first
 			}
 		}
 		exact = false
@@ -94,7 +94,7 @@ func noHeads(list []entry) {
 	}
 }
 
-// textHead returns the first eight bytes of a text, the first one highest.
+// textHead returns the first eight bytes of a text as a big-endian number.
 func textHead(s string) uint64 {
 	if len(s) >= 8 {
 		return uint64(s[7]) | uint64(s[6])<<8 | uint64(s[5])<<16 | uint64(s[4])<<24 |
@@ -107,7 +107,8 @@ func textHead(s string) uint64 {
 	return h
 }
 
-// floatHead orders as compareFloats does: NaN last, the zeros equal.
+// floatHead returns a number with the order of compareFloats: NaN comes last, and the zeros
+// are equal.
 func floatHead(x float64) uint64 {
 	switch {
 	case math.IsNaN(x):
@@ -146,7 +147,7 @@ func (k *sortKey) compare(a, b uint32) int {
 	return c
 }
 
-// compareAt orders two values of a vector: nulls first, NaN last.
+// compareAt compares two values of a vector. Nulls come first, NaN comes last.
 func compareAt(v *column.Vec, a, b int) int {
 	if v.Valid != nil {
 		switch x, y := v.Valid.Get(a), v.Valid.Get(b); {

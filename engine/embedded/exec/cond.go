@@ -10,8 +10,8 @@ import (
 type cond struct {
 	op          plan.Op
 	left, right *expr
-	unless      int // the parameter that drops it when null, or -1
-	text        int // in Program.texts, when it is a text match; else -1
+	unless      int // the parameter that disables the condition when it is null, or -1
+	text        int // position in Program.texts for a text match, else -1
 }
 
 func (b *binder) cond(c plan.Cond) (*cond, error) {
@@ -33,7 +33,7 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 	return out, err
 }
 
-// weight orders the conditions of a filter: the cheap ones first.
+// weight returns the cost class of a condition. A filter tests cheap conditions first.
 func (c *cond) weight() int {
 	switch {
 	case c.text >= 0:
@@ -141,7 +141,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 	return rows
 }
 
-// ordered reports whether values of a kind compare as their int64 payloads do.
+// ordered reports whether values of a kind have the order of their int64 payloads.
 func ordered(k value.Kind) bool {
 	switch k {
 	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:

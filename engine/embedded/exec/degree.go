@@ -6,15 +6,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// degrees stands for the whole match of a read that groups the ends of one traversal by
-// what is at one of them and counts the rows: how many those are for a node is how many
-// others its edges join it with.
+// degrees replaces the whole match of a read that has a single traversal, groups its rows
+// by one end of it, and counts the rows. The count for a node is the number of other nodes
+// that its edges lead to.
 type degrees struct {
 	traverse
-	v plan.VarID // that the groups depend on, one end of the traversal
+	v plan.VarID // the end of the traversal that the groups depend on
 }
 
-// degrees returns the step for a read, or nil.
+// degrees returns the step for a read, or nil if the read does not have that form.
 func (b *binder) degrees() *degrees {
 	r := b.read
 	if !r.Grouped || fuses(r) {
@@ -36,7 +36,7 @@ func (b *binder) degrees() *degrees {
 	if walk == nil || walk.Min != 1 || walk.Max != 1 || walk.EdgeVar != plan.NoVar || walk.Undirected || walk.From == walk.To {
 		return nil
 	}
-	// Every variable is bound by the traversal.
+	// The traversal must bind every variable.
 	for _, c := range r.Match {
 		if c, ok := c.(plan.Bind); ok && c.Var != walk.From && c.Var != walk.To {
 			return nil
@@ -49,9 +49,9 @@ func (b *binder) degrees() *degrees {
 	return &degrees{traverse: traverse{Traverse: *walk, edge: t.Index, vars: nil}, v: plan.NoVar}
 }
 
-// countsRows notes the end of the traversal that the groups depend on, and reports
-// whether the step may stand for the match: what is returned and ordered by depends on
-// that end alone or counts rows.
+// countsRows sets v to the end of the traversal that the groups depend on. It reports
+// whether the step can replace the match: each column and each sort key must depend only on
+// that end, or count rows.
 func (s *degrees) countsRows(p *Program) bool {
 	s.v = plan.NoVar
 	depends := func(e *expr) bool {
@@ -83,7 +83,7 @@ func (s *degrees) countsRows(p *Program) bool {
 		}
 	}
 	if s.v == plan.NoVar {
-		s.v = s.From // one group of all
+		s.v = s.From // a single group
 	}
 	return s.v == s.From || s.v == s.To
 }
@@ -136,7 +136,7 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 	return nil
 }
 
-// others counts the nodes that the edges of a node lead to.
+// others returns the number of different nodes that the edges of a node lead to.
 func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
 	if err := st.tick(1 + len(list)/8); err != nil {
@@ -147,7 +147,7 @@ func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, 
 	last := version.NoOrd
 	over := adj.Over(node)
 	if over == nil {
-		// Those of the base are in the order of their other ends.
+		// The edges of the base are sorted by their other end.
 		for i, e := range list {
 			if to[i] != last && (alive || edges.Alive(e)) {
 				n, last = n+1, to[i]

@@ -11,26 +11,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Embedder turns texts into vectors.
+// Embedder computes vectors from texts.
 type Embedder interface {
-	// Model names the model, as schemas record it.
+	// Model returns the name of the model, as schemas store it.
 	Model() string
-	// Embed returns a vector of dim components for each text.
+	// Embed returns one vector of dim components for each text.
 	Embed(ctx context.Context, texts []string, dim int) ([][]float32, error)
 }
 
-// Vectors holds the vectors of texts that a mutation embeds.
+// Vectors holds the vectors that were computed for a mutation, by property and text.
 type Vectors map[embedding]value.Value
 
-// embedding is a text for a property.
+// embedding is a property and a text to compute a vector from.
 type embedding struct {
 	prop *catalog.Property
 	text string
 }
 
-// embed computes the vectors of texts for a property. The error is a
-// *engine.SchemaMismatch when the property's vectors come from another model, a
-// *engine.Unsupported without a provider, or the provider's.
+// embed computes the vectors of texts for a property. The error is a *engine.SchemaMismatch
+// when the property's vectors come from another model, a *engine.Unsupported without a
+// provider, or the provider's error.
 func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string) ([][]float32, error) {
 	switch {
 	case e == nil:
@@ -53,7 +53,7 @@ func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string
 	return vectors, nil
 }
 
-// Embeds reports whether a run of the program needs an embedding provider.
+// Embeds reports whether a run of the program may need an embedding provider.
 func (p *Program) Embeds() bool {
 	for _, d := range p.distances {
 		if d.operand.typ.Kind == value.String {
@@ -63,7 +63,7 @@ func (p *Program) Embeds() bool {
 	return false
 }
 
-// target returns the vector of a distance in this run, nil for null.
+// target returns the query vector of a distance in this run, or nil if it is null.
 func (st *state) target(d *distance) ([]float32, error) {
 	v := st.constant(d.operand)
 	switch {
@@ -80,19 +80,19 @@ func (st *state) target(d *distance) ([]float32, error) {
 }
 
 // EmbedTexts computes the vectors of texts for a property. The error is a
-// *engine.SchemaMismatch when the property's vectors come from another model, or the
-// provider's.
+// *engine.SchemaMismatch when the property's vectors come from another model, a
+// *engine.Unsupported if e is nil, or the provider's error.
 func EmbedTexts(ctx context.Context, e Embedder, p *catalog.Property, texts []string) ([][]float32, error) {
 	return embed(ctx, e, p, texts...)
 }
 
-// EmbedFor computes what a mutation leaves to be embedded: the vectors that an insert or
-// an update does not assign and whose sources it does; without a provider none. It may
-// wait for the provider, and so comes before the turn to write. The arguments have been
-// checked. The error is a *EmbedError.
+// EmbedFor computes the vectors that a mutation needs: an insert or an update that assigns
+// the source text of a vector, but not the vector itself, gets a computed vector. If e is
+// nil, it returns no vectors. EmbedFor may wait for the provider, so call it before taking
+// the write lock. The caller must have checked the arguments. The error is an *EmbedError.
 func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
 	if e == nil || BindMutation(q, s) != nil {
-		return nil, nil // the write says so
+		return nil, nil // the write reports the error
 	}
 	var out Vectors
 	w := &Write{Args: args}
@@ -108,7 +108,7 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			continue
 		}
 		if t == nil {
-			continue // the query does not fit, as the binding will say
+			continue // the query does not match the schema; BindMutation reports this
 		}
 		for _, p := range t.Props {
 			v, ok := source(w, set, p)
@@ -131,7 +131,8 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 	return out, nil
 }
 
-// source returns the text, or null, of which assignments leave a vector to be computed.
+// source returns the text that the vector of p must be computed from, or null. It reports
+// false if the assignments set the vector itself, or do not set its source.
 func source(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value, ok bool) {
 	if p.Embed == nil {
 		return value.Null, false
@@ -149,7 +150,7 @@ func source(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value,
 	return text, ok
 }
 
-// embedded fills in the vectors that an insert leaves to be computed.
+// embedded fills in the computed vectors of an insert.
 func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 	if len(w.Vectors) == 0 {
 		return
@@ -161,13 +162,13 @@ func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 	}
 }
 
-// derived is a vector that an update leaves to be computed.
+// derived is a vector that an update must compute.
 type derived struct {
 	p, source int
-	v         value.Value // null of a null, and without a provider
+	v         value.Value // null if the text is null, or without a provider
 }
 
-// derive lists the vectors that an update leaves to be computed.
+// derive lists the vectors that an update must compute.
 func (w *Write) derive(t *version.Type, s plan.Update) []derived {
 	var out []derived
 	for i, p := range t.Props {
@@ -185,9 +186,10 @@ func (w *Write) derive(t *version.Type, s plan.Update) []derived {
 	return out
 }
 
-// follow gives an entity the vectors of what an update changed. One whose source stays as
-// it is stays too, which may have been given; one that cannot be computed is no longer
-// true, and becomes null.
+// follow updates the vectors of an entity whose sources the update assigned. If the source
+// has not changed, it keeps a vector that is not null, because a user may have given it. If
+// the source has changed and the vector cannot be computed, the old vector is stale and
+// becomes null.
 func (w *Write) follow(t *version.Type, list []derived, was, row []value.Value) error {
 	for _, d := range list {
 		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
@@ -202,10 +204,10 @@ func (w *Write) follow(t *version.Type, list []derived, was, row []value.Value) 
 	return nil
 }
 
-// EmbedError says that the vector of a property could not be computed.
+// EmbedError reports that the vector of a property could not be computed.
 type EmbedError struct {
 	Type, Property string
-	Line           int64 // of a load's input: the first of those that were embedded together; else 0
+	Line           int64 // line of the call's first text in a load's input; else 0
 	Err            error
 }
 

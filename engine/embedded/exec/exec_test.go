@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestExactSum compares with arbitrary precision, and orders with one another.
+// TestExactSum compares sums with arbitrary-precision sums, and with sums in another order.
 func TestExactSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -89,7 +89,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestHoldsAgree compares the comparison of a vector with that of values.
+// TestHoldsAgree checks that comparing a vector gives the same result as comparing values.
 func TestHoldsAgree(t *testing.T) {
 	vals := []value.Value{value.OfI32(-1), value.OfI32(5), value.OfI64(1 << 40), value.OfU32(1 << 31), value.OfU64(1 << 63), value.OfF32(0.5), value.OfF64(5),
 		value.OfF64(math.NaN()), value.OfString("a"), value.OfString("ab"), value.OfBool(true), value.OfDate(5), value.OfDateTime(5)}
@@ -106,7 +106,7 @@ func TestHoldsAgree(t *testing.T) {
 	}
 }
 
-// newVec returns a vector of a value and a null.
+// newVec returns a vector that holds a value and a null.
 func newVec(v value.Value) *column.Vec {
 	vec := new(column.Vec)
 	vec.Reset(v.Type().Optional(), 2)
@@ -123,7 +123,7 @@ func TestSelectFirst(t *testing.T) {
 		k := 1 + rng.IntN(n)
 		rows := make([]entry, n)
 		for i, r := range rng.Perm(n) {
-			rows[i] = entry{head: uint64(r / 4), row: uint32(r)} // many have a head in common
+			rows[i] = entry{head: uint64(r / 4), row: uint32(r)} // many rows share a head
 		}
 		compare := func(a, b entry) int { return cmp.Compare(a.row, b.row) }
 		selectFirst(rows, k, compare)
@@ -135,8 +135,8 @@ func TestSelectFirst(t *testing.T) {
 	}
 }
 
-// TestHeads checks that heads order as the keys do, and tell apart all that differ when
-// they say so.
+// TestHeads checks that heads have the order of the keys, and that different keys have
+// different heads when heads reports that they are exact.
 func TestHeads(t *testing.T) {
 	texts := []string{"", "\x00", "a", "a\x00", "ab", "abcdefgh", "abcdefgh\x00", "abcdefghi", "\u00e9", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"}
 	floats := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1, math.Inf(1), math.NaN(), -math.NaN()}

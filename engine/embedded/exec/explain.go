@@ -10,32 +10,34 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// explainer makes operators of a program's steps.
+// explainer builds operators from the steps of a program.
 type explainer struct {
 	*Program
 	plan.Speller
 	meter
-	prof *profile // nil unless the program was run under one
+	prof *profile // nil unless the program ran with a profile
 }
 
-// described is a step that says what it does: the operator's name, and what it touches.
+// described is a step that describes itself: the operator's name, and the things it works
+// on.
 type described interface {
 	describe(x *explainer) (name, detail string)
 }
 
-// maxOperators bounds the steps that an explained plan has. Each may be the child of the
-// one before it, so that an indented tree of n operators has up to n² bytes.
+// maxOperators is the maximum number of steps in an explained plan. Each operator may be
+// the child of the previous one, so an indented tree of n operators may take n² bytes.
 const maxOperators = 4096
 
-// Explain returns the operators of the program, the one that yields the result first.
-// The error is a *engine.TooLarge, or the context's soon after that ends.
+// Explain returns the operators of the program. The root is the operator that yields the
+// result. The error is a *engine.TooLarge, or the context's error soon after the context
+// ends.
 func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator, error) {
 	return (&explainer{Program: p, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}}).explain(0)
 }
 
-// Explain returns the operators of the program with what they did in this run. It is
-// asked for after the last batch; rows are how many there were. The errors are those of
-// [Program.Explain].
+// Explain returns the operators of the program with the rows and times of this run. Call it
+// after the last batch; rows is the number of rows that the run returned. The errors are
+// those of [Program.Explain].
 func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
 	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.st.prof}
 	return x.explain(rows)
@@ -49,7 +51,7 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	return x.result(rows), nil
 }
 
-// steps returns how many steps a pipe has, those within not blocks too.
+// steps returns the number of steps in a pipe, including those in not blocks.
 func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {
@@ -61,7 +63,8 @@ func (x *explainer) steps(p *pipe) int {
 	return n
 }
 
-// result is the end of the plan: what becomes of the rows of the match.
+// result returns the operators for the whole plan: the match, and the operators that
+// process its rows.
 func (x *explainer) result(rows int64) *engine.Operator {
 	r := x.read
 	op, matched := x.pipe(x.body, nil)
@@ -139,12 +142,12 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	return op
 }
 
-// groupShare estimates how many groups there are for each row.
+// groupShare is the estimated number of groups per row.
 const groupShare = 0.1
 
-// pipe makes a chain of operators of a pipe's steps, each the parent of the one before
-// it, over first. It returns the last one, nil if there is none, and the rows that the
-// pipe is expected to yield.
+// pipe builds a chain of operators from a pipe's steps. Each operator is the parent of the
+// one before it, and the first step's operator is the parent of first. It returns the last
+// operator, nil if there is none, and the estimated number of rows that the pipe yields.
 func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
 	op, est := first, 1.0
 	for i, s := range p.steps {
@@ -273,7 +276,7 @@ func (s *check) describe(x *explainer) (name, detail string) {
 	return "joined", x.Traverse(s.Traverse)
 }
 
-// traversal spells a traversal and the side whose edges are followed.
+// traversal returns the text of a traversal and of the side whose edges it follows.
 func (x *explainer) traversal(t *traverse) string {
 	side := " by source from "
 	switch {
@@ -307,8 +310,8 @@ func (x *explainer) condition(c *cond) string {
 	return x.Cond(plan.Compare{Op: c.op, Left: c.left.src, Right: c.right.src, Unless: c.unless})
 }
 
-// ExplainMutation returns an operator for each statement of a mutation that fits the
-// snapshot's schema.
+// ExplainMutation returns one operator for each statement of a mutation. The mutation must
+// fit the snapshot's schema.
 func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
 	text := plan.SpellerOf(q)
 	var list []*engine.Operator
@@ -327,8 +330,9 @@ func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
 	return list
 }
 
-// affected is the operator that finds the entities of a predicate, as Write.matches
-// does. Whether a value is null, or of the key's kind, is known when it runs.
+// affected returns the operator that finds the entities of a predicate in the way
+// Write.matches does. It is not known before the run whether a value is null or has the
+// key's kind.
 func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where plan.Pred) *engine.Operator {
 	t := snap.Schema.Type(entity, typ)
 	live := float64(snap.Table(entity, t.Index).Live())

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// exprKind says what an expression reads.
+// exprKind is the kind of an expression.
 type exprKind uint8
 
 const (
@@ -25,20 +25,21 @@ const (
 	exprFused
 )
 
-// expr is a bound expression: constant over a run, or a vector over a frame.
+// expr is a bound expression. Its value is either constant during a run or a vector over a
+// frame.
 type expr struct {
 	kind  exprKind
 	src   plan.Expr
 	typ   value.Type
 	v     plan.VarID
 	prop  int
-	to    bool // of exprEnd
-	match int  // in Program.texts
-	score int  // in Program.relevances, distances or fusions
-	slot  int  // the vector it is read into
+	to    bool // for exprEnd: the target end instead of the source
+	match int  // position in Program.texts
+	score int  // position in Program.relevances, distances or fusions
+	slot  int  // the vector for its values
 }
 
-// uses calls f with the variables of an expression.
+// uses calls f for each variable of an expression.
 func uses(e plan.Expr, f func(plan.VarID)) {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -107,7 +108,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.ID:
 		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
 	case plan.Whole:
-		// Outside a projection a node stands for its id.
+		// Outside a projection, a node evaluates to its id.
 		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
 	case plan.Endpoint:
 		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
@@ -137,7 +138,7 @@ func (b *binder) prop(e plan.Prop) (int, error) {
 	return p, nil
 }
 
-// constant returns the value of an expression that is constant over a run.
+// constant returns the value of an expression that is constant during a run.
 func (st *state) constant(e *expr) value.Value {
 	switch s := e.src.(type) {
 	case plan.Lit:
@@ -150,7 +151,7 @@ func (st *state) constant(e *expr) value.Value {
 	panic("exec: expression is not constant")
 }
 
-// eval reads an expression over a frame.
+// eval evaluates an expression for the rows of a frame.
 func (st *state) eval(e *expr, f *frame) *column.Vec {
 	vec := &st.vecs[e.slot]
 	switch e.kind {
@@ -199,10 +200,11 @@ func (st *state) evalEnd(e *expr, f *frame, vec *column.Vec) {
 
 func (st *state) table(v plan.VarID) *version.Table { return st.tables[v] }
 
-// sameExpr reports whether two expressions are the same.
+// sameExpr reports whether two expressions are equal.
 func sameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }
 
-// keyOf returns a text that equal expressions have, and few others.
+// keyOf returns a text that is the same for equal expressions, and mostly different for
+// others.
 func keyOf(e plan.Expr) string {
 	switch e := e.(type) {
 	case plan.Lit:

@@ -2,6 +2,6 @@
 
 package exec
 
-// hopsLost is what a walk falls short of its upper bound: a fault of one hop, to be found
-// by the random comparison, with the build tag fault_hops.
+// hopsLost is the number of hops that a walk stops short of its upper bound. The build tag
+// fault_hops sets it to 1, so that the random comparison has a fault to find.
 const hopsLost = 0

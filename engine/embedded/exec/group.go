@@ -6,32 +6,34 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// grouping is what a program knows of the groups of its rows.
+// grouping describes the group key of a program's rows.
 type grouping struct {
-	keyed bool       // groups have a key
-	by    plan.VarID // the one variable that the key depends on, or NoVar
-	whole bool       // the key tells the entities of by apart
+	keyed bool       // whether groups have a key
+	by    plan.VarID // the only variable that the key depends on, or NoVar
+	whole bool       // equal keys mean the same entity of by
 }
 
-// grouper finds the groups of a run's rows. A key that depends on one variable is looked
-// at once for each of its entities, when there are rows enough to remember them.
+// grouper finds the groups of a run's rows. If the key depends on only one variable,
+// grouper computes the key once per entity, as soon as there are enough rows to be worth
+// the memory.
 type grouper struct {
 	arrived  int
 	remember bool
-	groupOf  []uint32 // by ordinal: its group, plus one
+	groupOf  []uint32 // by ordinal: the number of its group plus one; 0 if unknown
 	known    []uint32 // ordinals with a group in groupOf
-	missing  frame    // rows whose keys are to be looked at
+	missing  frame    // rows whose keys must be computed
 	weights  []int64
-	shortcut frame    // groups that are sorted
-	leaders  []uint32 // groups that can be among the first
+	shortcut frame    // groups to sort
+	leaders  []uint32 // groups that can be among the first rows
 	least    []int64
 }
 
-// rememberAt is how many entities a type may have for each row that has arrived before
-// their groups are remembered: an array as long as the type is not made for few rows.
+// rememberAt is the ratio of a type's entities to the rows that have arrived, from which
+// the groups of entities are remembered. The array for this has an element for each entity,
+// too much for a few rows.
 const rememberAt = 16
 
-// groupKey looks at the key of a grouped read.
+// groupKey analyzes the key of a grouped read.
 func (b *binder) groupKey() {
 	g := &b.Program.grouping
 	g.by = plan.NoVar
@@ -76,7 +78,7 @@ func (g *grouper) begin() {
 	g.known, g.arrived, g.remember = g.known[:0], 0, false
 }
 
-// assign returns the groups of the rows of a frame, and makes those that are missing.
+// assign returns the group of each row of a frame. It creates groups that do not exist yet.
 func (st *state) assign(f *frame) ([]uint32, error) {
 	if cap(st.scratch2) < frameSize {
 		st.scratch2 = make([]uint32, frameSize)
@@ -136,7 +138,7 @@ func (st *state) assign(f *frame) ([]uint32, error) {
 	return ids, nil
 }
 
-// startRemembering decides whether groups are remembered from now on.
+// startRemembering decides whether the groups of entities are remembered from now on.
 func (st *state) startRemembering(rows int) error {
 	if st.remember || st.by == plan.NoVar {
 		return nil
@@ -162,8 +164,8 @@ func (st *state) startRemembering(rows int) error {
 	return nil
 }
 
-// assignByKey finds the groups of a frame's rows by their keys: ids gets that of row i at
-// places[i], or at i.
+// assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
+// i in ids[places[i]], or in ids[i] if places is nil.
 func (st *state) assignByKey(f *frame, places, ids []uint32) error {
 	for i := range st.Program.columns {
 		if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
@@ -197,7 +199,7 @@ func (st *state) assignByKey(f *frame, places, ids []uint32) error {
 	return nil
 }
 
-// newGroup makes a group of row i, with a key of so many bytes.
+// newGroup creates the group of row i. key is the length of its key in bytes.
 func (st *state) newGroup(f *frame, i, key int) (uint32, error) {
 	if err := st.spend(key + 64 + 4*len(st.keep) + 64*len(st.aggs)); err != nil {
 		return 0, err
@@ -211,8 +213,8 @@ func (st *state) newGroup(f *frame, i, key int) (uint32, error) {
 	return uint32(st.grouped - 1), nil
 }
 
-// groupWeighted counts each row of a frame as often as its weight says. The variable that
-// the key depends on has not had the same entity before.
+// groupWeighted adds each row of a frame to its group, counted as often as its weight. Each
+// entity of the variable that the key depends on must occur only once in a run.
 func (st *state) groupWeighted(f *frame, weights []int64) error {
 	if f.n == 0 {
 		return nil
@@ -244,7 +246,7 @@ func (st *state) groupWeighted(f *frame, weights []int64) error {
 	return nil
 }
 
-// rowsOf copies rows of a frame, in the variables that the result needs.
+// rowsOf copies the given rows of a frame to out, for the variables that the result needs.
 func (st *state) rowsOf(out, f *frame, rows []uint32) *frame {
 	if out.cols == nil {
 		out.cols = make([][]uint32, len(f.cols))
@@ -260,8 +262,8 @@ func (st *state) rowsOf(out, f *frame, rows []uint32) *frame {
 	return out
 }
 
-// sortGroups orders the groups: perm lists them, the first of them at least that the
-// limit keeps. The error is the context's, or a *engine.TooLarge.
+// sortGroups sorts the groups. Afterwards perm lists them; at least the first ones, up to
+// the limit, are in order. The error is the context's, or a *engine.TooLarge.
 func (st *state) sortGroups() error {
 	groups, err := st.leading()
 	if err != nil {
@@ -307,8 +309,9 @@ func (st *state) sortGroups() error {
 	return nil
 }
 
-// leading lists the groups that can be among the first of the limit by the first sort
-// key alone, when that is a number which is known without reading a property; else all.
+// leading returns the groups that can be within the limit according to the first sort key,
+// if that key is a count. Counts are known without reading a property. For other keys it
+// returns all groups.
 func (st *state) leading() ([]uint32, error) {
 	n := st.grouped
 	if err := st.spend(4 * n); err != nil {
@@ -334,10 +337,10 @@ func (st *state) leading() ([]uint32, error) {
 	return groups, nil
 }
 
-// bound returns the k-th greatest of some numbers, or the k-th least.
+// bound returns the k-th greatest number of x, or the k-th least.
 func (st *state) bound(x []int64, k int, greatest bool) int64 {
-	// A heap of the best so far, the worst of them on top. The least are the greatest
-	// of the complements.
+	// heap holds the best k numbers so far, with the worst on top. To find the least
+	// numbers, use their complements, whose order is reversed.
 	flip := int64(0)
 	if !greatest {
 		flip = -1

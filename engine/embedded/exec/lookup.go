@@ -8,20 +8,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// lookup binds a variable to the entity with an id, if there is one.
+// lookup binds a variable to the entity with an id or a key, if there is one.
 type lookup struct {
 	v    plan.VarID
-	id   plan.Expr   // or
-	key  []plan.Expr // the key's members, in name order
+	id   plan.Expr   // either this
+	key  []plan.Expr // or this: the values of the key's members, in name order
 	exs  []*expr
 	vars []plan.VarID
 	out  int
-	edge *plan.Traverse // whose edge variable it is
-	// ahead is what the rest of the read will ask of the entity; nil for nothing.
+	edge *plan.Traverse // the traversal whose edge variable v is, or nil
+	// ahead is the memory to prefetch for the entity; nil for nothing.
 	ahead *ahead
 }
 
-// lookup finds filters that give a variable's id or key; nil if there are none.
+// lookup finds the filters that determine a variable's id or key. It returns nil if there
+// are none.
 func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
 	if id, ok := b.equals(s, v, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
 		return &lookup{v: v, id: id}
@@ -57,7 +58,7 @@ func (b *binder) addLookup(s *scope, l *lookup) error {
 		}
 		l.exs = append(l.exs, ex)
 	}
-	// What the lookup has tested needs no filter.
+	// Remove the filters that the lookup has already tested.
 	for w := range b.filtersOn(s, l.v) {
 		cmp, ok := w.cond.(plan.Compare)
 		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
@@ -85,7 +86,7 @@ func (b *binder) addLookup(s *scope, l *lookup) error {
 	return nil
 }
 
-// addEdgeLookup binds an edge variable by its id, and the ends with it.
+// addEdgeLookup binds an edge variable by its id, and the ends of the edge with it.
 func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
 	l.edge = &t
 	if err := b.addLookup(s, l); err != nil {
@@ -143,8 +144,8 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 	return st.flush(p, at, out)
 }
 
-// emit gives the ends of an edge to the traversal's variables, unless one of them is
-// bound to another node.
+// emit writes the ends of an edge to the traversal's variables. It reports false if one of
+// the variables is already bound to another node.
 func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
 	if slices.Contains(l.vars, l.edge.From) && f.cols[l.edge.From][i] != src {
 		return false
@@ -190,7 +191,7 @@ func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32,
 	return table.Lookup(string(st.key))
 }
 
-// valueAt reads an expression for one row of a frame.
+// valueAt evaluates an expression for one row of a frame.
 func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
 	switch e.kind {
 	case exprConst:
@@ -212,7 +213,8 @@ func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
 	return value.Null
 }
 
-// probe binds a variable to the entities with given values in an indexed tuple.
+// probe binds a variable to the entities that have the given values in an indexed tuple of
+// properties.
 type probe struct {
 	v     plan.VarID
 	tuple int
@@ -222,7 +224,8 @@ type probe struct {
 	out   int
 }
 
-// probe finds filters that give the values of an indexed tuple; nil if there are none.
+// probe finds the filters that determine the values of an indexed tuple. It returns nil if
+// there are none.
 func (b *binder) probe(s *scope, v plan.VarID) *probe {
 	t := b.types[v]
 tuples:
@@ -243,7 +246,7 @@ tuples:
 	return nil
 }
 
-// addProbe adds a probe; the filters stay, since an index only proposes.
+// addProbe adds a probe. The filters stay, because the index only proposes candidates.
 func (b *binder) addProbe(s *scope, p *probe) error {
 	p.out, p.vars = b.frame(), slices.Clip(s.vars)
 	for _, e := range p.srcs {

@@ -6,35 +6,38 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Memory bounds what runs take together, of several graphs if they share it. It is safe
-// for concurrent use.
+// Memory limits the total memory of concurrent runs. Several graphs may share one Memory.
+// It is safe for concurrent use.
 type Memory struct {
 	limit int64
 	taken atomic.Int64
 }
 
-// NewMemory returns a bound of so many bytes.
+// NewMemory returns a Memory with a limit in bytes.
 func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
 
-// Taken is how many bytes the runs under way have taken, the first MiB of each left out.
+// Taken returns the number of bytes that the current runs have reserved. It does not count
+// the first MiB of each run.
 func (m *Memory) Taken() int64 { return m.taken.Load() }
 
-// Take takes so many bytes for something that is not a run, such as an answer that is
-// made of what runs have yielded, unless that is more than there are. Whoever took them
-// gives them back.
+// Take reserves bytes for something other than a run, for example a response that is built
+// from the rows of runs. It reports false, and reserves nothing, if fewer bytes are free.
+// The caller must return the bytes with Give.
 func (m *Memory) Take(bytes int64) bool { return m.take(bytes) }
 
-// Limit is how many bytes there are in all.
+// Limit returns the limit in bytes.
 func (m *Memory) Limit() int64 { return m.limit }
 
-// Give gives back what was taken.
+// Give returns bytes that were reserved with Take.
 func (m *Memory) Give(bytes int64) { m.taken.Add(-bytes) }
 
 const (
-	// Each run has this much without asking: most need no more, and then share nothing.
+	// unasked is the number of bytes that each run may use without a reservation. Most runs
+	// need no more, and so do not contend for the shared counter.
 	unasked = 1 << 20
 
-	// memoryStep is what is asked for at once, so that runs seldom do.
+	// memoryStep is the size of a reservation in bytes. It is large, so that runs rarely
+	// reserve.
 	memoryStep = 1 << 20
 )
 
@@ -46,7 +49,8 @@ func (m *Memory) take(bytes int64) bool {
 	return false
 }
 
-// reserve takes what the run needs beyond what it has. The error is a *engine.Busy.
+// reserve reserves the bytes that the run has spent beyond its reservation. The error is a
+// *engine.Busy.
 func (st *state) reserve() error {
 	more := (st.spent - st.reserved + memoryStep - 1) / memoryStep * memoryStep
 	if !st.shared.take(more) {
@@ -56,7 +60,7 @@ func (st *state) reserve() error {
 	return nil
 }
 
-// release gives back what the run has taken.
+// release returns the run's reservation.
 func (st *state) release() {
 	if st.shared != nil {
 		st.shared.taken.Add(unasked - st.reserved)

@@ -5,19 +5,20 @@ import (
 	"runtime"
 )
 
-// meter counts the steps of binding or explaining a plan on one goroutine. It ends the
-// work by a panic, because the phases recurse: the function that makes the meter defers
+// meter counts the steps of binding or explaining a plan on one goroutine. It ends the work
+// with a panic, because the phases recurse. The function that creates the meter must defer
 // [catchEnd], which turns the panic into the context's error.
 type meter struct {
 	ctx  context.Context
-	left int // steps until the meter looks at ctx
+	left int // steps until the meter checks ctx
 }
 
-// stepsPerLook is how many steps lie between two looks at the context. A step takes less
+// stepsPerLook is the number of steps between two checks of the context. A step takes less
 // than 10 µs.
 const stepsPerLook = 256
 
-// step counts n steps, and now and then lets other goroutines run.
+// step counts n steps. From time to time it checks the context and lets other goroutines
+// run.
 func (m *meter) step(n int) {
 	if m.left -= n; m.left > 0 {
 		return
@@ -26,14 +27,15 @@ func (m *meter) step(n int) {
 	if err := m.ctx.Err(); err != nil {
 		panic(ended{err})
 	}
-	// The scheduler would let a short call wait for 10 ms behind this one.
+	// Without this call, the scheduler might let a short request wait 10 ms for this one.
 	runtime.Gosched()
 }
 
 // ended carries an error from a meter to catchEnd.
 type ended struct{ err error }
 
-// catchEnd stores the error with which a meter ended the work. It must be deferred itself.
+// catchEnd stores the error with which a meter ended the work. It must be called directly
+// by defer.
 func catchEnd(err *error) {
 	switch p := recover().(type) {
 	case nil:

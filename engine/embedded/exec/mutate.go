@@ -11,20 +11,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Write is the run of a mutation on a transaction.
+// Write runs a mutation in a transaction.
 type Write struct {
 	Tx    *version.Txn
 	Args  engine.Args
 	Now   value.Value
-	NewID func() string // makes a ULID
-	// Vectors are those that inserts and updates leave to be computed, see [EmbedFor].
+	NewID func() string // returns a new ULID
+	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
 	Nodes   int64 // affected so far
 	Edges   int64
 }
 
-// Run runs the statements of a mutation in order and checks what they made. The
-// mutation and the arguments have been checked. After an error the transaction is to be given up.
+// Run runs the statements of a mutation in order and checks the resulting entities. The
+// caller must have checked the mutation and the arguments. After an error the caller must
+// discard the transaction.
 func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
@@ -102,7 +103,7 @@ func (w *Write) insert(s plan.Insert) error {
 	return nil
 }
 
-// endpoint finds the node at an end of an edge.
+// endpoint finds the node at one end of an edge.
 func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (uint32, error) {
 	fail := func(rule, detail string) error {
 		return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: rule, Detail: detail}
@@ -205,7 +206,7 @@ func (w *Write) delete(ctx context.Context, s plan.Delete) error {
 	return nil
 }
 
-// matches lists the entities that a predicate holds for.
+// matches returns the ordinals of the entities that satisfy a predicate.
 func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([]uint32, error) {
 	want := w.value(pred.Value)
 	table := w.Tx.Table(t)
@@ -256,7 +257,8 @@ func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([
 	return out, nil
 }
 
-// edgesAt lists the edges of a node given by its id.
+// edgesAt returns the edges of the node with the given id: its incoming edges if in is set,
+// else its outgoing ones.
 func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	node, adj := edges.Type.From, edges.Out()
 	if in {
@@ -288,8 +290,8 @@ func one(ord uint32, ok bool) []uint32 {
 	return nil
 }
 
-// assigned returns the property that an assignment is about, and the value, converted
-// to the property's type.
+// assigned returns the property of an assignment, and the value, converted to the
+// property's type.
 func (w *Write) assigned(t *version.Type, a plan.Assign) (int, value.Value, error) {
 	p, _ := t.Prop(a.Name)
 	v := w.value(a.Value)
@@ -316,9 +318,10 @@ func (w *Write) value(e plan.Expr) value.Value {
 	panic(fmt.Sprintf("exec: %T in a mutation", e))
 }
 
-// convert converts a number, or a list of numbers, to another numeric kind. Integers
-// become floats by rounding, floats integers only if they are whole; out of range is
-// an error. What is no number stays as it is, for the type check to refuse.
+// convert converts a number, or a list of numbers, to another numeric kind. It rounds
+// integers to floats, and converts floats to integers only if they are whole. A result out
+// of range is an error. A value that is not a number is returned unchanged; the type check
+// will reject it.
 func convert(v value.Value, to value.Kind) (value.Value, error) {
 	if v.IsList() {
 		elems := make([]value.Value, len(v.Elems()))
@@ -366,7 +369,7 @@ func convert(v value.Value, to value.Kind) (value.Value, error) {
 			return value.Null, outside
 		}
 	}
-	// v is an integer now; a U64 past the int64 range only fits U64.
+	// Here v is an integer. A U64 above the int64 range fits only into U64.
 	if v.Kind() == value.U64 && v.Uint() > math.MaxInt64 {
 		if to == value.U64 {
 			return v, nil
@@ -387,8 +390,7 @@ func convert(v value.Value, to value.Kind) (value.Value, error) {
 	return value.Null, outside
 }
 
-// BindMutation checks that a mutation fits a schema. The error is a
-// *engine.SchemaMismatch.
+// BindMutation checks that a mutation fits a schema. The error is a *engine.SchemaMismatch.
 func BindMutation(q *plan.Query, s *version.Schema) error {
 	if q.Mutation == nil {
 		return mismatch("the query is no mutation")

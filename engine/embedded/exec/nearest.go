@@ -9,35 +9,35 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// nearness picks candidates for the closest vectors. Each has bounds of its distance,
-// from codes or exact ones, and those are kept whose lower bound is no greater than the
-// limit-th least of the upper ones.
+// nearness selects candidates for the vectors closest to a target. Each vector has a lower
+// and an upper bound of its distance, from its codes or exact. nearness keeps the vectors
+// whose lower bound is at most the limit-th least upper bound.
 type nearness struct {
 	target *target
-	query  []int16 // the target's direction is about scale·query; empty if it has none
+	query  []int16 // scale·query approximates the target's direction; empty if it has none
 	scale  float64
-	lack   float64 // the length of what scale·query lacks of the direction
-	slack  float64 // more than the arithmetic of all estimates can lose
+	lack   float64 // length of the difference between the direction and scale·query
+	slack  float64 // more than the rounding error of any estimate
 	limit  int
-	worst  []float64 // a heap of the least upper bounds, the greatest on top
+	worst  []float64 // a max-heap of the least upper bounds
 	ords   []uint32  // candidates
-	floor  []float64 // their lower bounds
+	floor  []float64 // lower bounds of the candidates
 	sums   [nearBlock]int32
 	moved  []uint32
 }
 
 const (
-	// nearBlock is how many vectors are compared with a target at once.
+	// nearBlock is the number of vectors that are compared with a target at once.
 	nearBlock = 256
-	// candidateBytes is what a candidate takes.
+	// candidateBytes is the memory per candidate, in bytes.
 	candidateBytes = 12
-	// float32Slack is more than a product of two numbers of at most 1.1 loses in
-	// single precision, factors included.
+	// float32Slack exceeds the rounding error of a product of two numbers of at most 1.1 in
+	// single precision, including the rounding of the factors.
 	float32Slack = 1e-5
 )
 
-// closest lists, in ascending order, the entities that can be among the limit closest to
-// a target, ties included. The error is the context's, or a *engine.TooLarge.
+// closest returns, in ascending order, the entities that can be among the limit closest to
+// a target, including ties. The error is the context's, or a *engine.TooLarge.
 func (st *state) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := st.distances[e.score], &st.targets[e.score]
 	if t.vector == nil || limit == 0 {
@@ -70,7 +70,7 @@ func (st *state) closest(e *expr, limit int) ([]uint32, error) {
 	return near.candidates(), err
 }
 
-// closestIn looks at the entities that lie in their own rows of a segment.
+// closestIn adds the entities whose current row is in the segment.
 func (st *state) closestIn(table *version.Table, s *version.Segment, prop int) error {
 	near, c := &st.near, s.Props[prop]
 	codes, err := c.Codes(st.ctx.Err)
@@ -104,7 +104,7 @@ func (near *nearness) begin(t *target, limit int) {
 	}
 	dim := len(t.vector)
 	padded := (dim + column.CodeStep - 1) / column.CodeStep * column.CodeStep
-	// The greatest whose inner product with codes stays below 2³¹.
+	// The greatest component for which an inner product with codes stays below 2³¹.
 	most := min(math.MaxInt16, (math.MaxInt32-1)/(127*float64(padded)))
 	if most < 1 {
 		return
@@ -125,15 +125,15 @@ func (near *nearness) begin(t *target, limit int) {
 	for len(near.query) < padded {
 		near.query = append(near.query, 0)
 	}
-	// Sums of n products lose no more than n times the last of 53 bits, of numbers that
-	// are 1 in all.
+	// The rounding error of a sum of n products is at most n times the last of 53 bits,
+	// since the absolute values of the products add up to at most 1.
 	near.slack = 1e-9 + float64(dim)/(1<<50)
 	near.lack = math.Sqrt(lack) + near.slack
 }
 
-// block compares vectors with the target by their codes. With u the direction of one and
-// a what its codes say, q that of the target and b what query says,
-// |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ lack + Error·(1+lack).
+// block compares vectors with the target by their codes. Let u be the direction of a vector
+// and a the approximation in its codes; let q be the direction of the target and b the
+// approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ lack + Error·(1+lack).
 func (near *nearness) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
 	if len(near.query) == 0 {
 		for _, row := range codes.Rows[first : first+n] {
@@ -146,7 +146,7 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	sums, scales := near.sums[:n], codes.Scale[first:first+n]
 	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
 	margin := func(lack float32) float64 { return near.lack + float64(lack)*(1+near.lack) + near.slack }
-	// What is less than the pass in single precision is too far for certain.
+	// A vector whose product is below pass in single precision is certainly too far away.
 	pass := func() float32 {
 		if len(near.worst) < near.limit {
 			return float32(math.Inf(-1))
@@ -170,7 +170,7 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	}
 }
 
-// exact takes an entity with a vector.
+// exact adds an entity with a vector, whose distance it computes exactly.
 func (near *nearness) exact(ord uint32, v []float32) {
 	dist := near.target.distance(v)
 	if math.IsNaN(dist) {
@@ -180,7 +180,7 @@ func (near *nearness) exact(ord uint32, v []float32) {
 	near.add(ord, dist, dist)
 }
 
-// add takes an entity whose distance lies between two bounds.
+// add adds an entity whose distance is between two bounds.
 func (near *nearness) add(ord uint32, low, high float64) {
 	full := len(near.worst) == near.limit
 	if full && low > near.worst[0] {
@@ -214,7 +214,7 @@ func (near *nearness) add(ord uint32, low, high float64) {
 	}
 }
 
-// candidates lists the entities that the bounds leave.
+// candidates returns the entities that the bounds do not exclude, in ascending order.
 func (near *nearness) candidates() []uint32 {
 	kept := near.ords[:0]
 	for i, ord := range near.ords {

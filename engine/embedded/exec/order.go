@@ -8,17 +8,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// pipe is a list of steps through which frames are pushed.
+// pipe is a sequence of steps. Each step pushes frames of rows to the next one.
 type pipe struct {
 	steps  []step
-	inner  bool    // of a not block
-	counts counter // the last step, of a read that only counts rows
-	// estimates are how many rows each step is expected to yield, for those who ask.
+	inner  bool    // belongs to a not block
+	counts counter // the last step, if the read only counts its rows; else nil
+	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
 }
 
-// pipe orders the clauses of a block into steps. outer is the scope around a not block;
-// nil for the match.
+// pipe arranges the clauses of a block into steps. outer is the scope around a not block;
+// it is nil for the match.
 func (b *binder) pipe(clauses []plan.Clause, outer *scope) (*pipe, error) {
 	s := b.scope(outer)
 	for _, c := range clauses {
@@ -59,8 +59,8 @@ func (b *binder) pipe(clauses []plan.Clause, outer *scope) (*pipe, error) {
 	return s.pipe, nil
 }
 
-// settle adds the steps that only take rows away: filters, traversals between bound
-// variables, and not blocks, as soon as their variables are bound.
+// settle adds the steps that only remove rows: filters, traversals between bound variables,
+// and not blocks. It adds each one as soon as its variables are bound.
 func (b *binder) settle(s *scope) error {
 	var conds []*cond
 	share := 1.0
@@ -94,7 +94,7 @@ func (b *binder) settle(s *scope) error {
 	}
 	s.filters = left
 	if conds != nil {
-		// Texts are the dearest to look at.
+		// Test texts last, because reading them costs the most.
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
 		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
 	}
@@ -111,7 +111,7 @@ func (b *binder) settle(s *scope) error {
 		if t.EdgeVar != plan.NoVar {
 			s.traverses = append(open, s.traverses[i+1:]...)
 			s.bind(t.EdgeVar)
-			return b.settle(s) // its filters may be ready
+			return b.settle(s) // the filters on the edge variable may be ready
 		}
 	}
 	s.traverses = open
@@ -139,8 +139,8 @@ func (b *binder) settle(s *scope) error {
 	return nil
 }
 
-// waits reports whether a not block uses variables of the block around it that are not
-// bound yet; its other variables are its own.
+// waits reports whether a not block uses variables of the surrounding block that are not
+// bound yet. The not block binds its other variables itself.
 func (b *binder) waits(s *scope, clauses []plan.Clause) bool {
 	if len(s.unbound) == 0 {
 		return false
@@ -168,12 +168,12 @@ func (b *binder) waits(s *scope, clauses []plan.Clause) bool {
 	return false
 }
 
-// The shares of rows that conditions are expected to keep.
+// The estimated shares of rows that conditions keep.
 const (
-	textShare  = 0.05 // of entities, whose texts match
-	equalShare = 0.05 // for which a value is equal to another
-	otherShare = 0.3  // for which another comparison holds
-	notShare   = 0.5  // for which a not block has no match
+	textShare  = 0.05 // of entities whose text matches
+	equalShare = 0.05 // of rows where one value equals another
+	otherShare = 0.3  // of rows where another comparison is true
+	notShare   = 0.5  // of rows for which a not block has no match
 )
 
 // shareOf estimates the share of rows that a condition keeps.
@@ -187,8 +187,8 @@ func shareOf(c plan.Cond) float64 {
 // extend adds the cheapest step that binds a variable.
 func (b *binder) extend(s *scope) error {
 	best, cost, rows := func() error { return nil }, math.Inf(1), 1.0
-	// What an offer costs is the rows it yields after the filters that follow it; times
-	// is how many rows it makes of one.
+	// The cost of an offer is the number of rows that remain after the filters that follow
+	// it. times is the number of rows that it makes of one row.
 	offer := func(c, times float64, add func() error) {
 		if c < cost {
 			best, cost, rows = add, c, times
@@ -250,7 +250,7 @@ func (b *binder) live(v plan.VarID) uint32 {
 	return b.snap.Table(b.types[v].Entity, b.types[v].Index).Live()
 }
 
-// fanout estimates how many nodes a traversal leads to from one.
+// fanout estimates the number of nodes that a traversal reaches from one node.
 func (b *binder) fanout(t plan.Traverse, back bool) float64 {
 	et := b.schema.Type(plan.Edge, t.Edge)
 	edges := float64(b.snap.Edges(et.Index).Live())
@@ -291,13 +291,13 @@ func (b *binder) selectivity(s *scope, v plan.VarID) float64 {
 	return sel
 }
 
-// frame reserves a frame for a step.
+// frame reserves a frame for a step and returns its number.
 func (b *binder) frame() int {
 	b.frames++
 	return b.frames - 1
 }
 
-// equals finds a filter that makes an expression of a variable equal to something of type
+// equals finds a filter that requires an expression of v to equal another expression, of type
 // want that is constant or bound, in every run.
 func (b *binder) equals(s *scope, v plan.VarID, left func(plan.Expr) bool, want value.Kind) (other plan.Expr, ok bool) {
 	for w := range b.filtersOn(s, v) {
@@ -319,7 +319,7 @@ func (b *binder) equals(s *scope, v plan.VarID, left func(plan.Expr) bool, want 
 	return nil, false
 }
 
-// typeOf returns the type that an expression has in every run, null left aside.
+// typeOf returns the type that an expression has in every run in which it is not null.
 func (b *binder) typeOf(e plan.Expr) value.Type {
 	switch e := e.(type) {
 	case plan.Lit:

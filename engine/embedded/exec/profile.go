@@ -7,25 +7,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// profile counts the rows of the steps of a run, and their times without those of the
-// steps that they push rows to.
+// profile counts the rows that each step of a run receives, and each step's own time: the
+// time of the steps that it pushes rows to is not included.
 type profile struct {
-	steps   map[*pipe][]stepProfile // the last one of each is what comes after the steps
+	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
 	phases  [phases]time.Duration
-	current *time.Duration // what time is charged to
+	current *time.Duration // the account that the time is charged to
 	since   time.Time
 	grouped int
 }
 
-// stepProfile counts the rows that were pushed to a step, and its time.
+// stepProfile counts the rows that were pushed to a step, and the step's time.
 type stepProfile struct {
 	rows int64
 	time time.Duration
 }
 
-// The phases of a run that are no steps.
+// The phases of a run that are not steps.
 const (
-	collecting = iota // with grouping
+	collecting = iota // includes grouping
 	sorting
 	returning
 	phases
@@ -40,7 +40,7 @@ func (r *profile) of(p *pipe, at int) *stepProfile {
 	return &r.steps[p][at]
 }
 
-// charge charges time from now on to another account, and returns the one so far.
+// charge charges the time from now on to another account, and returns the previous account.
 func (r *profile) charge(to *time.Duration) (was *time.Duration) {
 	now := clock.Now()
 	if r.current != nil {
@@ -50,8 +50,7 @@ func (r *profile) charge(to *time.Duration) (was *time.Duration) {
 	return was
 }
 
-// phase charges time to a phase until the function returned is called. Without a
-// profile it does nothing.
+// phase charges time to a phase until done is called. Without a profile it does nothing.
 func (r *profile) phase(n int) (done func()) {
 	if r == nil {
 		return nothing
@@ -62,7 +61,7 @@ func (r *profile) phase(n int) (done func()) {
 
 func nothing() {}
 
-// profiled pushes a frame under the profile.
+// profiled pushes a frame and records it in the profile.
 func (st *state) profiled(p *pipe, at int, f *frame) error {
 	s := st.prof.of(p, at)
 	s.rows += int64(f.n)
@@ -76,14 +75,14 @@ func (st *state) profiled(p *pipe, at int, f *frame) error {
 	return err
 }
 
-// yielded counts rows of a pipe's last step that it does not push.
+// yielded counts rows that the last step of a pipe yields without pushing them.
 func (st *state) yielded(p *pipe, rows int) {
 	if st.prof != nil {
 		st.prof.of(p, len(p.steps)).rows += int64(rows)
 	}
 }
 
-// measure notes on an operator what it did, in a run under a profile.
+// measure sets the rows and the time of an operator, if the run has a profile.
 func (x *explainer) measure(op *engine.Operator, rows int64, took time.Duration) {
 	if x.prof != nil {
 		op.Rows, op.Time = &rows, took
@@ -97,7 +96,7 @@ func (x *explainer) profTime(phase int) time.Duration {
 	return x.prof.phases[phase]
 }
 
-// sinkRows is the number of rows that the match has yielded.
+// sinkRows returns the number of rows that the match has yielded.
 func (x *explainer) sinkRows() int64 {
 	if x.prof == nil {
 		return 0

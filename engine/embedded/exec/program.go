@@ -1,5 +1,5 @@
-// Package exec runs plans on snapshots: a read is bound once into steps that pass
-// frames of ordinals on, and properties are read when they are needed.
+// Package exec runs plans on snapshots. A read is bound once to a sequence of steps that
+// pass frames of ordinals on; properties are read only when they are needed.
 package exec
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Program is a read bound to a schema. It may be run by many goroutines at once.
+// Program is a read bound to a schema. Any number of goroutines may run it concurrently.
 type Program struct {
 	read    *plan.Read
 	params  []plan.Param
 	schema  *version.Schema
-	drift   int // binary magnitude of the graph that the order of steps was chosen for
+	drift   int // binary magnitude of the graph's size at the time of binding
 	types   []*version.Type
 	body    *pipe
-	frames  int // frames that the steps own
+	frames  int // number of frames that the steps own
 	vecs    int
 	texts   []*textMatch
 	keep    []plan.VarID // variables whose ordinals the result needs
@@ -32,7 +32,7 @@ type Program struct {
 	aggs    []aggregate
 	reads   [][]int // by variable: the properties that the result reads
 	asksNow bool
-	tallies bool // it returns counts of all rows, and nothing else
+	tallies bool // the read returns only counts of all its rows
 	ranking
 	grouping
 	pool sync.Pool // of *state
@@ -43,19 +43,19 @@ type projection struct {
 	plan.Column
 	ex     *expr
 	agg    int     // position in Program.aggs, or -1
-	fields []*expr // of a whole node
+	fields []*expr // the fields, if the column is a whole node
 }
 
-// orderKey is a sort key: of a grouped read, a column or an aggregate.
+// orderKey is a sort key. In a grouped read it is a column or an aggregate.
 type orderKey struct {
 	ex   *expr
 	agg  int
 	desc bool
 }
 
-// Bind makes a program of a read. The snapshot's sizes guide the order of steps. The
-// error is a *engine.SchemaMismatch, a *engine.Unsupported, a *engine.TooLarge, or the
-// context's soon after that ends.
+// Bind binds a read to the snapshot's schema. It uses the snapshot's sizes to choose the
+// order of the steps. The error is a *engine.SchemaMismatch, a *engine.Unsupported, a
+// *engine.TooLarge, or the context's error soon after the context ends.
 func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Program, err error) {
 	defer catchEnd(&err)
 	if err := CheckUses(q, snap.Schema); err != nil {
@@ -73,21 +73,21 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 // Schema returns the schema that the program is bound to.
 func (p *Program) Schema() *version.Schema { return p.schema }
 
-// Fits reports whether the program may run on a snapshot: it has the same schema, and
-// sizes not so different that another order of steps is to be tried.
+// Fits reports whether the program may run on a snapshot. The snapshot must have the same
+// schema, and a size similar enough that the order of the steps need not be chosen again.
 func (p *Program) Fits(snap *version.Snapshot) bool {
 	d := magnitude(snap) - p.drift
 	return p.schema == snap.Schema && d >= -3 && d <= 3
 }
 
-// Parts is about how many parts the program has.
+// Parts returns roughly the number of parts of the program, as a measure of its size.
 func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
 
-// AsksNow reports whether the program uses the instant of the query.
+// AsksNow reports whether the program uses the current instant.
 func (p *Program) AsksNow() bool { return p.asksNow }
 
-// CheckUses checks that what a query touches is in a schema with the same types. The
-// error is a *engine.SchemaMismatch.
+// CheckUses checks that the types and properties that a query uses exist in a schema, with
+// the same types. The error is a *engine.SchemaMismatch.
 func CheckUses(q *plan.Query, s *version.Schema) error {
 	for _, u := range q.Uses {
 		t := s.Type(u.Entity, u.Type)
@@ -112,8 +112,7 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
-// CheckArgs checks arguments against the parameters. The error is a
-// *engine.BadArgument.
+// CheckArgs checks arguments against the parameters. The error is a *engine.BadArgument.
 func CheckArgs(params []plan.Param, args engine.Args) error {
 	if len(args) != len(params) {
 		name := ""
@@ -155,7 +154,7 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	return nil
 }
 
-// typeName names the type of a value that may be null.
+// typeName returns the name of a value's type, or "null".
 func typeName(v value.Value) string {
 	if v.IsNull() {
 		return "null"

@@ -8,12 +8,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ranking is what a program computes scores with.
+// ranking holds the scores of a program.
 type ranking struct {
 	relevances []*relevance
 	distances  []*distance
 	fusions    []*fusion
-	drops      []*expr // scores without which a row is not wanted
+	drops      []*expr // scores that a row must have; rows without them are dropped
 }
 
 // relevance is a bound bm25.
@@ -28,7 +28,7 @@ type distance struct {
 	v       plan.VarID
 	prop    int
 	operand *expr
-	slot    int // the vector that the property is read into
+	slot    int // the vector for the property's values
 }
 
 // fusion is a bound rrf.
@@ -37,7 +37,7 @@ type fusion struct {
 	k  *expr // nil for the default
 }
 
-// defaultK is the constant of rank fusion when none is given (Cormack, Clarke and
+// defaultK is the constant of rank fusion when the query gives none (Cormack, Clarke and
 // Büttcher, Reciprocal Rank Fusion, 2009).
 const defaultK = 60
 
@@ -118,8 +118,9 @@ func fuses(r *plan.Read) bool {
 		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })
 }
 
-// wanted are the clauses of a read, and what its order asks of a match: of a bm25 that
-// a token is there. When rows are fused, they are ranked before any is dropped.
+// wanted returns the clauses of a read, with additional filters for its sort keys: bm25
+// requires that a token occurs. It adds no filters if the read has an rrf, because rows are
+// ranked before any is dropped.
 func wanted(r *plan.Read) []plan.Clause {
 	clauses := r.Match
 	if fuses(r) {
@@ -133,8 +134,8 @@ func wanted(r *plan.Read) []plan.Clause {
 	return clauses
 }
 
-// dropping notes the scores that a row must have: a distance or a fusion that is
-// returned or ordered by, and when rows are fused a relevance that is ordered by.
+// dropping records the scores that a row must have: each distance or fusion that is a
+// column or a sort key, and, if the read has an rrf, each relevance that is a sort key.
 func (b *binder) dropping() {
 	note := func(ex *expr, ordering bool) {
 		switch {
@@ -161,6 +162,6 @@ func (b *binder) dropping() {
 	}
 }
 
-// rowVar is the variable behind the plan's own that holds a row's number among the
-// fused ones.
+// rowVar returns an additional variable, after those of the plan. It holds the row's number
+// among the rows to be fused.
 func (p *Program) rowVar() plan.VarID { return plan.VarID(len(p.types)) }

@@ -12,18 +12,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Options say how to run a program.
+// Options configure a run of a program.
 type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
-	Memory int64       // bytes that the collected rows may take; 0 for no limit
-	Shared *Memory     // bounds what all runs take together; nil for no bound
-	// Embedder computes the vectors of texts that nearest is given; nil for none.
+	Memory int64       // bytes that the run may use; 0 for no limit
+	Shared *Memory     // limit for all runs together; nil for no limit
+	// Embedder computes the vectors of the texts given to nearest; nil for none.
 	Embedder Embedder
-	// Analyze counts the rows and times of the steps, see Result.Explain.
+	// Analyze enables counting the rows and times of the steps, see Result.Explain.
 	Analyze bool
 }
 
-// Result is the outcome of a run. It holds the snapshot until it is closed.
+// Result is the result of a run. It holds the snapshot until it is closed.
 type Result struct {
 	st   *state // nil once closed
 	prog *Program
@@ -31,15 +31,15 @@ type Result struct {
 	next int // in st.perm
 }
 
-// Run runs the program on a snapshot that it fits. The arguments have been checked.
-// The error is the context's, a *engine.TooLarge, a *engine.Busy, a *engine.BadArgument,
-// or of a text that cannot be embedded.
+// Run runs the program on a snapshot for which Fits is true. The caller must have checked
+// the arguments. The error is the context's, a *engine.TooLarge, a *engine.Busy, a
+// *engine.BadArgument, or the error of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	st := p.pool.Get().(*state)
 	st.begin(ctx, snap, args, opts)
 	whole := false
 	defer func() {
-		if !whole { // what is stored is damaged, and the state is dropped
+		if !whole { // the stored data is corrupt; drop the state
 			st.release()
 		}
 	}()
@@ -76,10 +76,10 @@ func (st *state) match() error {
 	return cmp.Or(st.textErr, err)
 }
 
-// Columns are the plan's columns.
+// Columns returns the plan's columns.
 func (r *Result) Columns() []plan.Column { return r.prog.read.Columns }
 
-// Commit is the id of the commit that was read.
+// Commit returns the id of the commit that the run reads.
 func (r *Result) Commit() string { return r.id }
 
 // Next returns the next batch, or nil at the end; see [engine.Result].
@@ -106,7 +106,7 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 		}
 		out, from := st.out.cols[v][:n], st.rows.cols[v]
 		if len(from) == 0 {
-			continue // the one row of aggregates over nothing
+			continue // the single row of aggregates over no rows
 		}
 		for i, row := range rows {
 			out[i] = from[row]
@@ -140,8 +140,8 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	return &st.batch, nil
 }
 
-// Skip passes over up to n rows of those that are left without computing them, and
-// returns how many they were.
+// Skip skips up to n of the remaining rows without computing them, and returns the number
+// of rows skipped.
 func (r *Result) Skip(n int) int {
 	if r.st == nil || n <= 0 {
 		return 0
@@ -160,7 +160,8 @@ func (r *Result) Close() error {
 	return nil
 }
 
-// constantColumn repeats a constant, in the column's type: a null has none of its own.
+// constantColumn fills vec with n copies of a constant. A null has no type of its own, so
+// it gets the column's type t.
 func (st *state) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
 	if e.typ.Kind != value.Invalid {
 		t = e.typ

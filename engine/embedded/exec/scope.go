@@ -6,20 +6,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// scope is what is left to do of a block of clauses.
+// scope is the state of arranging a block of clauses: the clauses that have no step yet.
 type scope struct {
 	places    []place      // by variable
-	vars      []plan.VarID // bound, in the order of binding; no element ever changes
+	vars      []plan.VarID // bound variables, in the order of binding; elements never change
 	unbound   []plan.VarID
 	traverses []plan.Traverse
 	filters   []*waiting                // in the order of the clauses; some may be done
-	filtersOf map[plan.VarID][]*waiting // those of filters that use a variable
+	filtersOf map[plan.VarID][]*waiting // the filters by the variable that they use
 	nots      []plan.Not
 	pipe      *pipe
-	rows      float64 // expected so far
+	rows      float64 // estimated number so far
 }
 
-// place says how far a block has come with a variable.
+// place is the state of a variable in a block.
 type place uint8
 
 const (
@@ -31,11 +31,12 @@ const (
 // waiting is a condition that no step tests yet.
 type waiting struct {
 	cond    plan.Cond
-	unbound int  // variables that it uses and nothing binds yet
+	unbound int  // number of its variables that are not bound yet
 	done    bool // a step tests it
 }
 
-// scope begins a block. outer is the scope around a not block; nil for the match.
+// scope returns the scope of a new block. outer is the scope around a not block; it is nil
+// for the match.
 func (b *binder) scope(outer *scope) *scope {
 	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1}
 	if outer == nil {
@@ -72,7 +73,7 @@ func (s *scope) bind(v plan.VarID) {
 	}
 }
 
-// filter notes a condition of the block.
+// filter records a condition of the block.
 func (s *scope) filter(c plan.Cond) {
 	w := &waiting{cond: c}
 	s.filters = append(s.filters, w)
@@ -82,7 +83,7 @@ func (s *scope) filter(c plan.Cond) {
 		}
 		of := s.filtersOf[v]
 		if len(of) > 0 && of[len(of)-1] == w {
-			return // it uses the variable twice
+			return // the condition uses the variable twice
 		}
 		if s.filtersOf == nil {
 			s.filtersOf = map[plan.VarID][]*waiting{}
@@ -92,8 +93,7 @@ func (s *scope) filter(c plan.Cond) {
 	})
 }
 
-// filtersOn yields the conditions that use a variable which is not bound, and that no
-// step tests.
+// filtersOn yields the conditions that use an unbound variable and that no step tests yet.
 func (b *binder) filtersOn(s *scope, v plan.VarID) func(yield func(*waiting) bool) {
 	return func(yield func(*waiting) bool) {
 		for _, w := range s.filtersOf[v] {
@@ -105,8 +105,8 @@ func (b *binder) filtersOn(s *scope, v plan.VarID) func(yield func(*waiting) boo
 	}
 }
 
-// expect notes that the steps since the last call yield so many times as many rows as
-// came to them.
+// expect records an estimate: the steps added since the last call multiply the number of
+// rows by times.
 func (s *scope) expect(times float64) {
 	if len(s.pipe.estimates) == len(s.pipe.steps) {
 		return

@@ -16,8 +16,8 @@ import (
 type ranker struct {
 	scorers []scorer
 	targets []target
-	rows    frame       // the match's rows, when they are to be fused
-	fused   [][]float64 // by fusion and row of rows; 0 for a row in neither ranking
+	rows    frame       // the match's rows, if they are to be fused
+	fused   [][]float64 // by fusion and row number; 0 for a row that is in neither ranking
 	places  []uint32
 	feed    frame
 	best    []uint32
@@ -26,21 +26,21 @@ type ranker struct {
 	embedder Embedder
 }
 
-// scorer is a relevance in one run.
+// scorer computes a relevance in one run.
 type scorer struct {
 	index.Scorer
 	ready  bool
 	tokens []string
 }
 
-// target is the vector of a distance in one run.
+// target is the query vector of a distance in one run.
 type target struct {
 	vector []float32 // nil for null
 	length float64
 }
 
-// beginRanking prepares the scores of a run. The error is a *engine.BadArgument, or of
-// a text that cannot be embedded.
+// beginRanking prepares the scores of a run. The error is a *engine.BadArgument, or the
+// error of a text that cannot be embedded.
 func (st *state) beginRanking() error {
 	if len(st.scorers) < len(st.relevances) {
 		st.scorers = make([]scorer, len(st.relevances))
@@ -107,7 +107,7 @@ func (st *state) relevance(i int) *index.Scorer {
 	return &s.Scorer
 }
 
-// evalScore reads a score over a frame.
+// evalScore evaluates a score for the rows of a frame.
 func (st *state) evalScore(e *expr, f *frame, vec *column.Vec) {
 	vec.Reset(e.typ, f.n)
 	switch e.kind {
@@ -145,7 +145,7 @@ func (st *state) evalScore(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// arrive takes the rows that the match yields.
+// arrive processes the rows that the match yields.
 func (st *state) arrive(f *frame) error {
 	if len(st.fusions) > 0 {
 		return st.gather(f)
@@ -156,7 +156,7 @@ func (st *state) arrive(f *frame) error {
 	return st.collect(f)
 }
 
-// drop takes out the rows that lack a score.
+// drop removes the rows that lack a required score.
 func (st *state) drop(f *frame) {
 	for _, e := range st.drops {
 		if e.kind == exprNearest && st.targets[e.score].vector == nil {
@@ -175,8 +175,8 @@ func (st *state) drop(f *frame) {
 	}
 }
 
-// presence reads what is null where a score is: of a distance to a vector that is not
-// null, the vectors, since distances are dear.
+// presence returns a vector that is null where a score is null. For a distance it returns
+// the property's vectors, because computing distances is expensive.
 func (st *state) presence(e *expr, f *frame) *column.Vec {
 	if e.kind != exprNearest {
 		return st.eval(e, f)
@@ -187,7 +187,7 @@ func (st *state) presence(e *expr, f *frame) *column.Vec {
 	return vectors
 }
 
-// gather keeps rows until all are there.
+// gather keeps rows until the match has yielded all of them.
 func (st *state) gather(f *frame) error {
 	if err := st.spend(f.n * (4*len(st.keep) + 8*len(st.fusions) + 4)); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (st *state) gather(f *frame) error {
 	return nil
 }
 
-// fuse ranks the gathered rows and hands them on to be collected.
+// fuse ranks the gathered rows and passes them on to collect.
 func (st *state) fuse() error {
 	if len(st.fusions) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func (st *state) fuse() error {
 	return nil
 }
 
-// ranked lists the gathered rows that have a score, best first, ties by ids.
+// ranked returns the gathered rows that have a score, best first; ids break ties.
 func (st *state) ranked(e *expr) []uint32 {
 	rows := &st.ranker.rows
 	vec := st.eval(e, rows)
@@ -275,7 +275,7 @@ func (st *state) ranked(e *expr) []uint32 {
 	return places
 }
 
-// length is the Euclidean length of a vector.
+// length returns the Euclidean length of a vector.
 func length(v []float32) float64 {
 	var sum float64
 	for _, x := range v {
@@ -284,9 +284,9 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// distance is one less the cosine of the angle between the target and a vector, 1 if
-// one of them is zero. Products of two float32 are exact in float64 and are added in
-// index order, so that the distance is the same on every machine.
+// distance returns 1 minus the cosine of the angle between the target and a vector, or 1 if
+// either is zero. Products of two float32 are exact in float64, and are added in index
+// order, so that the distance is the same on every machine.
 func (t *target) distance(v []float32) float64 {
 	var dot, sum float64
 	for i, y := range t.vector {

@@ -8,14 +8,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxVars bounds the variables of a read: each step has a frame with a column for every
-// variable that is bound, so that memory grows with the square of their number. It is
-// far past what queries written by hand use.
+// maxVars is the maximum number of variables in a read. Each step has a frame with a column
+// for each bound variable, so memory grows with the square of their number. The limit is
+// far above the number in hand-written queries.
 const maxVars = 256
 
-// shape checks that the parts of a read refer to each other as the checker of the
-// language leaves them, so that what binds and runs it may rely on that: a plan may
-// have been made by hand.
+// shape checks that the parts of a read refer to each other as the language's checker
+// guarantees, because a plan may have been made by hand. Binding and running a plan rely on
+// this.
 func (b *binder) shape() error {
 	if n := len(b.read.Vars); n > maxVars {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
@@ -24,7 +24,7 @@ func (b *binder) shape() error {
 	if err := b.clauses(b.read.Match, bound); err != nil {
 		return err
 	}
-	// The result may use what the match binds outside not blocks.
+	// The result may use the variables that the match binds outside of not blocks.
 	result := func(e plan.Expr) error {
 		if err := b.known(e); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (b *binder) shape() error {
 	return nil
 }
 
-// clauses checks a block, and notes the variables that it binds.
+// clauses checks a block, and adds the variables that it binds to bound.
 func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	for _, c := range list {
 		b.step(1)
@@ -127,7 +127,7 @@ func (b *binder) condition(c plan.Cond) error {
 	return mismatch("a filter is empty")
 }
 
-// known checks an expression: what it names exists.
+// known checks that the names in an expression exist.
 func (b *binder) known(e plan.Expr) error {
 	switch e := e.(type) {
 	case nil:
@@ -206,8 +206,8 @@ func (b *binder) variable(v plan.VarID, entity plan.Entity) error {
 	return nil
 }
 
-// operands checks the expressions of a statement: each is a literal, a parameter that
-// there is, or now; or missing, where it may be.
+// operands checks the expressions of a statement. Each must be a literal, an existing
+// parameter, or now; it may be missing where the statement allows that.
 func operands(q *plan.Query, s plan.Statement) error {
 	operand := func(e plan.Expr) error {
 		switch e := e.(type) {
@@ -243,7 +243,7 @@ func operands(q *plan.Query, s plan.Statement) error {
 	return nil
 }
 
-// textQuery checks that what a text is searched for is a text, or null.
+// textQuery checks that the query of a text search is a text or null.
 func (b *binder) textQuery(function string, query plan.Expr) error {
 	t := b.typeOf(query)
 	if t.Kind == value.String && !t.List {

@@ -8,31 +8,31 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sortKey is a key by which the collected rows are compared: a vector, or the ids of
-// a variable's entities.
+// sortKey is a key for comparing the collected rows: either a vector, or the ids of a
+// variable's entities.
 type sortKey struct {
 	vec    *column.Vec
 	desc   bool
-	table  *version.Table // of the ids, when vec is nil
+	table  *version.Table // the table that has the ids, if vec is nil
 	sorted bool           // the table's ids ascend with the ordinals
 	ords   []uint32
 }
 
-// pruneAt is the fewest collected rows that are cut down to the limit.
+// pruneAt is the least number of collected rows at which pruning to the limit starts.
 const pruneAt = 8192
 
 const (
-	// sortKeyBytes is what a row's value of a sort key takes, in bytes: that of a
-	// text, which is the widest of the common ones.
+	// sortKeyBytes is the estimated memory per row and sort key, in bytes. It is the size
+	// of a text, the widest of the common kinds.
 	sortKeyBytes = 16
-	// entryBytes is what a row takes while it is sorted: an entry, and a row number where
-	// its values are read.
+	// entryBytes is the memory per row during sorting, in bytes: an entry, and a row number
+	// for reading the row's values.
 	entryBytes = 16 + 4
-	// compareTick is how many comparisons go by between two looks at the context.
+	// compareTick is the number of comparisons between two checks of the context.
 	compareTick = 1 << 14
 )
 
-// collect takes the rows that the match yields.
+// collect collects the rows that the match yields.
 func (st *state) collect(f *frame) error {
 	if st.tallies {
 		st.tally(f.n)
@@ -57,7 +57,7 @@ func (st *state) collect(f *frame) error {
 	return nil
 }
 
-// tally counts rows of a read that returns nothing but their number.
+// tally counts rows of a read that returns only their number.
 func (st *state) tally(rows int) {
 	if rows == 0 {
 		return
@@ -72,11 +72,11 @@ func (st *state) tally(rows int) {
 	}
 }
 
-// prunes reports whether so many collected rows are to be cut down to a limit: rarely
-// enough that the work is in proportion to the rows.
+// prunes reports whether to cut this many collected rows down to the limit. It reports true
+// rarely enough that the total work is proportional to the number of rows.
 func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/4 >= limit }
 
-// finish sorts what was collected and cuts it to the limit.
+// finish sorts the collected rows and cuts them to the limit.
 func (st *state) finish() error {
 	if st.read.Grouped && st.grouped == 0 && !slices.ContainsFunc(st.Program.columns, func(c projection) bool { return c.agg < 0 }) {
 		st.grouped++
@@ -97,8 +97,8 @@ func (st *state) finish() error {
 	return nil
 }
 
-// sort orders the collected rows: perm lists them, the first of them at least that the
-// limit keeps. The error is the context's, or a *engine.TooLarge.
+// sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
+// the limit, are in order. The error is the context's, or a *engine.TooLarge.
 func (st *state) sort() error {
 	n := st.rows.n
 	st.perm = slices.Grow(st.perm[:0], n)[:n]
@@ -106,7 +106,7 @@ func (st *state) sort() error {
 		clear(st.perm)
 		return nil
 	}
-	// What sorting takes beside the rows, while it lasts.
+	// The additional memory during sorting, in bytes.
 	taken := n * (4 + entryBytes + sortKeyBytes*len(st.order))
 	if err := st.spend(taken); err != nil {
 		return err
@@ -118,8 +118,8 @@ func (st *state) sort() error {
 	return st.arrange(st.sortKeys(), n)
 }
 
-// arrange puts the numbers of n rows into perm in the order of keys, the first of them
-// at least that the limit keeps.
+// arrange fills perm with the numbers of n rows and sorts it by keys. At least the first
+// rows, up to the limit, are in order afterwards.
 func (st *state) arrange(keys []sortKey, n int) error {
 	st.sortBy = keys
 	for i := range st.perm[:n] {
@@ -151,7 +151,7 @@ func (st *state) arrange(keys []sortKey, n int) error {
 			}
 		}
 		if err != nil {
-			return 0 // the sort ends the sooner, and its outcome is not looked at
+			return 0 // ends the sort sooner; its result is not used
 		}
 		for i := range keys {
 			if c := keys[i].compare(a.row, b.row); c != 0 {
@@ -177,7 +177,7 @@ func (st *state) arrange(keys []sortKey, n int) error {
 	return err
 }
 
-// sortKeys lists the keys by which the collected rows are compared, ties included.
+// sortKeys returns the keys for comparing the collected rows, including the tie-breaks.
 func (st *state) sortKeys() []sortKey {
 	n := st.rows.n
 	keys := st.sortBy[:0]
@@ -188,7 +188,7 @@ func (st *state) sortKeys() []sortKey {
 		switch {
 		case o.ex.kind == exprConst:
 		case st.isID(o.ex) && st.table(o.ex.v).Sorted():
-			ids(o.ex.v, o.desc) // no text need be read
+			ids(o.ex.v, o.desc) // needs no text
 		default:
 			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
 		}
@@ -199,13 +199,13 @@ func (st *state) sortKeys() []sortKey {
 	return keys
 }
 
-// isID reports whether an expression is the id of a variable's entity, or the property
-// that is.
+// isID reports whether an expression is the id of a variable's entity, or the property that
+// holds the id.
 func (p *Program) isID(e *expr) bool {
 	return e.kind == exprID || e.kind == exprProp && p.types[e.v].IDProp == e.prop
 }
 
-// insertionMost is the number of rows up to which inserting one by one sorts fastest.
+// insertionMost is the largest number of rows for which insertion sort is the fastest.
 const insertionMost = 12
 
 func insertionSort(rows []entry, compare func(a, b entry) int) {
@@ -218,9 +218,9 @@ func insertionSort(rows []entry, compare func(a, b entry) int) {
 	}
 }
 
-// selectFirst brings the first k of rows in compare's order to the front, in any order:
-// a heap holds the best so far, the worst of them on top, and most rows are compared
-// with that one alone.
+// selectFirst moves the first k rows in compare's order to the front, in any order. A heap
+// holds the best rows so far, with the worst on top, so that most rows are compared only
+// with that one.
 func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
 	heap := rows[:k]
 	down := func(i int) {
@@ -250,7 +250,7 @@ func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
 	}
 }
 
-// permute makes the first n rows of perm the collected ones.
+// permute reduces the collected rows to the first n rows of perm, in that order.
 func (st *state) permute(n int) {
 	n = min(n, len(st.perm))
 	for _, v := range st.keep {

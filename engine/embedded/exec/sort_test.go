@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPrunes collects rows and counts those that are sorted on the way: in proportion
-// to the rows, whatever the limit.
+// TestPrunes collects rows and counts how many are sorted on the way. For every limit, the
+// count must be proportional to the number of rows.
 func TestPrunes(t *testing.T) {
 	for _, limit := range []int64{0, 1, 100, 5000, 1 << 20, 1 << 40, math.MaxInt64/4 + 1, math.MaxInt64} {
 		rows, sorted, total := 0, 0, 4_000_000

@@ -9,20 +9,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// sorted binds a variable to the entities whose property lies between bounds, by the
-// property's sorted index. The filters stay, so that bounds may be left out. In order,
-// it stops when the rows of the limit are there.
+// sorted uses a property's sorted index to bind a variable to the entities whose property
+// is between bounds. The filters stay, so the step may leave out bounds. When ordered is
+// set, the step follows the index in order and stops once it has enough rows for the limit.
 type sorted struct {
 	v       plan.VarID
 	prop    int
-	lower   []bound // what a value must not be below
-	upper   []bound // what it must not be beyond
+	lower   []bound // a value must not be below these
+	upper   []bound // a value must not be beyond these
 	ordered bool
 	desc    bool
-	share   float64 // that the bounds are guessed to keep
+	share   float64 // estimated share of entities that the bounds keep
 	vars    []plan.VarID
 	id      int
-	instead step // for bounds that keep much, or without an index; nil when ordered
+	instead step // used if the bounds keep many entities, or without an index; nil if ordered
 }
 
 // bound is a comparison of the property with a constant.
@@ -34,22 +34,22 @@ type bound struct {
 }
 
 const (
-	// Shares of the entities that bounds are guessed to keep, when the binder chooses.
+	// Estimated shares of entities that bounds keep, for the binder's choice.
 	rangeShare  = 0.1
 	halfShare   = 0.3
 	prefixShare = 0.03
-	// fewSorted is how many entities may be read in the order of an index whatever their
-	// share is; past it, they are rather read in the order of their rows when they are
-	// more than the share scanInstead.
+	// fewSorted is the number of entities that may always be read in the order of an index.
+	// A larger number of entities is read in the order of their rows if it exceeds the
+	// share scanInstead of all entities.
 	fewSorted   = 64
 	scanInstead = 1.0 / 6
-	// orderShare is how large a share of the entities a read in order may be guessed to
-	// look at.
+	// orderShare is the largest estimated share of the entities that a read in the order of
+	// the index may examine.
 	orderShare = 0.25
 )
 
-// sorted finds the filters that bound an indexed property of a variable; nil if there
-// are none.
+// sorted finds the filters that bound an indexed property of a variable. It returns nil if
+// there are none.
 func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
 	var best *sorted
 	t := b.types[v]
@@ -78,7 +78,7 @@ func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
 	return best
 }
 
-// take notes a filter that bounds the property.
+// take adds a filter's bound to the step, if the filter bounds the property.
 func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value.Type) {
 	cmp, ok := c.(plan.Compare)
 	if !ok {
@@ -114,7 +114,7 @@ func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value
 	}
 }
 
-// addSorted adds the step; the filters stay.
+// addSorted adds the step. The filters stay.
 func (b *binder) addSorted(s *scope, r *sorted) error {
 	r.id, r.vars = b.frame(), slices.Clip(s.vars)
 	for _, list := range [][]bound{r.lower, r.upper} {
@@ -131,8 +131,8 @@ func (b *binder) addSorted(s *scope, r *sorted) error {
 	return nil
 }
 
-// inOrder makes the first step of a read follow the index of its first sort key, when
-// the rows of the limit are likely to come from few entities.
+// inOrder makes the first step of a read follow the index of its first sort key, if few
+// entities are likely to yield enough rows for the limit.
 func (b *binder) inOrder() {
 	r := b.read
 	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(b.body.steps) == 0 || fuses(r) {
@@ -167,8 +167,8 @@ func (b *binder) inOrder() {
 	b.body.steps[0] = step
 }
 
-// passing guesses the share of a first step's rows that the steps after it keep; the
-// bounds of the step have been counted.
+// passing estimates the share of a first step's rows that the later steps keep. It does not
+// count filters that are bounds of the first step.
 func (b *binder) passing(first *sorted) float64 {
 	share := 1.0
 	for _, s := range b.body.steps[1:] {
@@ -236,11 +236,11 @@ func (s *sorted) scan(st *state, p *pipe, at int, f *frame) error {
 	return s.instead.run(st, p, at, f)
 }
 
-// first walks in order until the limit's rows are there, and all that are equal by this
-// key to the last of what was looked at until then.
+// first follows the index until there are enough rows for the limit. It goes on while
+// entities have the same value of this key as the last one before that point.
 func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
-	// Few at first: the limit may be reached soon.
+	// Start with a small frame: the limit may be reached soon.
 	size := int(min(max(32, st.read.Limit), frameSize))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
@@ -266,8 +266,8 @@ func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Ta
 	return st.flush(p, at, out)
 }
 
-// span finds the bounds of this run in the index. Without one, or with no bound left, the
-// index is nil, unless the step is in order.
+// span finds the range of the index between the bounds of this run. The returned index is
+// nil if the property has no index, or if no bound applies and the step is not ordered.
 func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorted, error) {
 	bounded := false
 	values := func(list []bound) (out []value.Value, some bool) {
@@ -306,13 +306,13 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	if view == nil || err != nil {
 		return index.Span{}, nil, err
 	}
-	if !bounded { // nulls are among them
+	if !bounded { // the range includes nulls
 		return view.All(), view, nil
 	}
 	below := func(row uint32) bool {
 		v := table.ValueAt(row, s.prop)
 		if v.IsNull() {
-			return true // no bound holds
+			return true // no bound is true for null
 		}
 		for i, b := range s.lower {
 			if !lower[i].IsNull() && isBelow(b.op, v, lower[i]) {
@@ -333,14 +333,16 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	return view.Between(below, beyond), view, nil
 }
 
-// isBelow reports whether a value comes before all for which a comparison holds.
+// isBelow reports whether v comes before all values for which the comparison with k is
+// true.
 func isBelow(op plan.Op, v, k value.Value) bool {
 	c, ok := value.Compare(v, k)
-	// NaN comes last: nothing holds for it, or nothing for what it is compared with.
+	// NaN comes last: no comparison is true for it, and none is true if k is NaN.
 	return ok && (c < 0 || c == 0 && op == plan.Gt)
 }
 
-// isBeyond reports whether a value comes after all for which a comparison holds.
+// isBeyond reports whether v comes after all values for which the comparison with k is
+// true.
 func isBeyond(op plan.Op, v, k value.Value) bool {
 	if op == plan.StartsWith {
 		s, prefix := v.Str(), k.Str()

@@ -15,12 +15,13 @@ import (
 // frameSize is the number of rows that steps pass on at once.
 const frameSize = 1024
 
-// frame is a run of assignments: for each variable that is bound, an ordinal a row.
+// frame is a batch of rows. Each row assigns an ordinal to each bound variable.
 type frame struct {
 	n    int
 	cols [][]uint32 // by variable
-	// Inside a not block: the row of the block's input that each row comes from, and
-	// the rows of that input for which the block has a match already.
+	// Used inside a not block only. outer holds, for each row, the row of the block's input
+	// that it comes from. found holds the rows of that input for which the block already
+	// has a match.
 	outer []uint32
 	found *found
 }
@@ -31,10 +32,10 @@ type found [frameSize / 64]uint64
 func (s *found) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s *found) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 
-// settled reports whether row i need not be looked at any more.
+// settled reports whether row i need not be processed any more.
 func (f *frame) settled(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }
 
-// state is what one run of a program needs. It is pooled.
+// state is the memory of one run of a program. It is pooled.
 type state struct {
 	*Program
 	ctx      context.Context
@@ -44,7 +45,7 @@ type state struct {
 	tables   []*version.Table // by variable
 	frames   []frame          // by step
 	vecs     []column.Vec
-	queries  []textQuery // by Program.texts
+	queries  []textQuery // by position in Program.texts
 	scratch  []uint32
 	scratch2 []uint32
 	moved    []uint32
@@ -53,24 +54,24 @@ type state struct {
 	walks    []walk // by step
 	ticks    int
 	prof     *profile // nil unless the run is analyzed
-	unit     frame    // the row from which the match begins
-	ahead    uint32   // keeps the compiler from leaving out what is read ahead
+	unit     frame    // the single row with which the match begins
+	ahead    uint32   // keeps the compiler from removing prefetches
 
 	source               [1]uint32 // the node from which a walk begins
 	nearEdges, nearNodes []uint32  // see neighbours
 
-	rows     frame // what has been collected: the result's rows, or a row of each group
+	rows     frame // the collected rows: the result's rows, or one row of each group
 	perm     []uint32
 	sortBy   []sortKey
 	entries  []entry
 	groups   map[string]uint32
 	sums     []accumulator // by aggregate
-	grouped  int           // groups
-	budget   int64         // bytes that the run may take
+	grouped  int           // number of groups
+	budget   int64         // limit of the run in bytes
 	spent    int64
-	shared   *Memory // what all runs may take; nil for no bound, and between runs
-	reserved int64   // of it, with what no run asks for
-	held     int64   // bytes of what is kept from run to run: each run is charged with them
+	shared   *Memory // limit for all runs; nil for no limit, and between runs
+	reserved int64   // bytes reserved from shared, plus unasked
+	held     int64   // bytes that the state keeps from run to run; charged to each run
 	textErr  error   // why an inverted index could not be built
 
 	sweeper sweeper
@@ -134,15 +135,16 @@ func (st *state) begin(ctx context.Context, snap *version.Snapshot, args engine.
 	}
 }
 
-// end drops what a pooled state must not keep alive.
+// end clears references that a pooled state must not keep alive, and returns the state to
+// the pool.
 func (st *state) end() {
 	st.endRanking()
 	st.release()
 	st.ctx, st.snap, st.args, st.prof = nil, nil, nil, nil
 	clear(st.tables)
 	if st.rows.n > 1 {
-		// After a run of more than a row, memory that aliases the engine is dropped;
-		// one row's worth is not worth the time.
+		// Clear the references to the engine's memory after a run of more than one row. For
+		// a single row it is not worth the time.
 		for i := range st.vecs {
 			st.vecs[i].Forget()
 		}
@@ -153,8 +155,8 @@ func (st *state) end() {
 	st.Program.pool.Put(st)
 }
 
-// tick looks for the end of the context now and then: n is a rough number of entities
-// that were looked at.
+// tick checks the context from time to time. n is a rough number of entities that were
+// examined since the last call.
 func (st *state) tick(n int) error {
 	if st.ticks += n; st.ticks < 4096 && st.textErr == nil {
 		return nil
@@ -163,9 +165,9 @@ func (st *state) tick(n int) error {
 	return cmp.Or(st.textErr, st.ctx.Err())
 }
 
-// text returns the inverted index of a property. What building it takes counts as the
-// run's until it is done, when it is the table's. When it cannot be built the index is
-// empty, and the run ends with the error.
+// text returns the inverted index of a property. The run is charged for building it only
+// until it is built, because then it belongs to the table. If it cannot be built, the
+// returned index is empty, and the run ends with the error.
 func (st *state) text(t *version.Table, p int) *index.TextView {
 	spent := st.spent
 	view, err := t.TextWithin(index.Work{Ctx: st.ctx, Spend: st.spend}, p)
@@ -177,7 +179,7 @@ func (st *state) text(t *version.Table, p int) *index.TextView {
 	return view
 }
 
-// frame returns the frame of a step, empty, with room in the columns of vars.
+// frame returns the empty frame of a step, with columns for vars.
 func (st *state) frame(id int, vars []plan.VarID) *frame {
 	f := &st.frames[id]
 	f.n = 0
@@ -195,7 +197,7 @@ func (st *state) frame(id int, vars []plan.VarID) *frame {
 // columnHead is the size of a column without its rows, in bytes.
 const columnHead = 24
 
-// column makes room in a frame for a variable.
+// column makes a column in a frame for a variable.
 func (st *state) column(f *frame, v plan.VarID) {
 	if len(f.cols[v]) < frameSize {
 		f.cols[v] = make([]uint32, frameSize)
@@ -204,14 +206,15 @@ func (st *state) column(f *frame, v plan.VarID) {
 	}
 }
 
-// hold counts bytes that the state has taken and keeps. The error is a
-// *engine.TooLarge.
+// hold charges the run for bytes that the state keeps for later runs. The error is that of
+// spend.
 func (st *state) hold(bytes int) error {
 	st.held += int64(bytes)
 	return st.spend(bytes)
 }
 
-// spend counts bytes of a run. The error is a *engine.TooLarge or a *engine.Busy.
+// spend charges the run for bytes; a negative number returns them. The error is a
+// *engine.TooLarge or a *engine.Busy.
 func (st *state) spend(bytes int) error {
 	st.spent += int64(bytes)
 	if st.budget > 0 && st.spent > st.budget {

@@ -5,20 +5,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// step takes the rows of a frame and pushes what becomes of them on. A frame belongs to
-// the step that it is pushed to: that step may take rows out of it.
+// step processes the rows of a frame and pushes the resulting rows on. A frame belongs to
+// the step that it is pushed to: that step may remove rows from it.
 type step interface {
 	run(st *state, p *pipe, at int, f *frame) error
 }
 
-// counter is a step that can tell how many rows it would push, without making them, of
-// a frame that is of no not block.
+// counter is a step that can count the rows that it would push, without making them. The
+// frame must not belong to a not block.
 type counter interface {
 	step
 	count(st *state, f *frame) (int, error)
 }
 
-// push hands a frame to step at of a pipe, or to what collects its rows.
+// push passes a frame to step at of a pipe, or to the collector of its rows after the last
+// step.
 func (st *state) push(p *pipe, at int, f *frame) error {
 	switch {
 	case f.n == 0:
@@ -48,8 +49,8 @@ func (st *state) advance(p *pipe, at int, f *frame) error {
 	return st.arrive(f)
 }
 
-// repeat appends row i of in so many times, or as often as there is room, for the
-// variables listed, and returns how often.
+// repeat appends row i of in up to times times, as long as there is room, for the given
+// variables. It returns the number of copies.
 func (f *frame) repeat(in *frame, i int, vars []plan.VarID, times int) int {
 	from := f.n
 	f.n = min(from+times, frameSize)
@@ -72,7 +73,7 @@ func (f *frame) repeat(in *frame, i int, vars []plan.VarID, times int) int {
 	return f.n - from
 }
 
-// copyRow copies row i of in to the end of out, for the variables listed.
+// copyRow appends a copy of row i of in, for the given variables.
 func (f *frame) copyRow(in *frame, i int, vars []plan.VarID) {
 	for _, v := range vars {
 		f.cols[v][f.n] = in.cols[v][i]
@@ -87,7 +88,7 @@ func (f *frame) copyRow(in *frame, i int, vars []plan.VarID) {
 	}
 }
 
-// choose keeps the rows listed, which ascend.
+// choose keeps only the given rows, which must be ascending.
 func (f *frame) choose(rows []uint32, vars []plan.VarID) {
 	if len(rows) == f.n {
 		return
@@ -109,7 +110,7 @@ func (f *frame) choose(rows []uint32, vars []plan.VarID) {
 // scan binds a variable to each entity of its type.
 type scan struct {
 	v    plan.VarID
-	vars []plan.VarID // bound before
+	vars []plan.VarID // already bound
 	id   int
 }
 
@@ -159,7 +160,7 @@ func (s *filter) run(st *state, p *pipe, at int, f *frame) error {
 	return st.push(p, at+1, f)
 }
 
-// keep takes the other rows out of a frame and reports whether any is left.
+// keep removes the other rows from a frame and reports whether any row is left.
 func (s *filter) keep(st *state, f *frame) bool {
 	for _, c := range s.conds {
 		if c.unless >= 0 && st.args[c.unless].IsNull() {
@@ -173,17 +174,17 @@ func (s *filter) keep(st *state, f *frame) bool {
 	return true
 }
 
-// idFilter keeps the rows whose entity has a given id, or has another: it is looked up
-// once, and no row's id is read.
+// idFilter keeps the rows whose entity has a given id, or a different one. It looks the id
+// up once, instead of reading the id of each row.
 type idFilter struct {
 	v    plan.VarID
-	id   *expr // constant over a run
+	id   *expr // constant during a run
 	not  bool
-	cond *cond // what it stands for
+	cond *cond // the condition that it replaces
 	vars []plan.VarID
 }
 
-// idCond returns the filter for a condition on an id; nil for other conditions.
+// idCond returns the filter for a condition on an id. It returns nil for other conditions.
 func (b *binder) idCond(c *cond) *idFilter {
 	if c.text >= 0 || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
 		return nil
@@ -201,7 +202,7 @@ func (b *binder) idCond(c *cond) *idFilter {
 func (s *idFilter) run(st *state, p *pipe, at int, f *frame) error {
 	id := st.constant(s.id)
 	if id.IsNull() {
-		return nil // no comparison with null holds
+		return nil // no comparison with null is true
 	}
 	ord, ok := st.table(s.v).Lookup(id.Str())
 	if !ok {
@@ -243,7 +244,7 @@ func (s *anti) run(st *state, p *pipe, at int, f *frame) error {
 	in.outer = in.outer[:frameSize]
 	for i := range f.n {
 		if f.settled(i) {
-			matched.set(uint32(i)) // nobody will look at it
+			matched.set(uint32(i)) // marked as matched, so that it is skipped
 			continue
 		}
 		for _, v := range s.vars {

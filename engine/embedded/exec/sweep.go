@@ -9,12 +9,12 @@ import (
 )
 
 // sweep binds the first variable of a read to the entities of its type whose properties
-// compare with constants, block by block of the columns.
+// satisfy comparisons with constants. It works on the columns block by block.
 type sweep struct {
 	v     plan.VarID
 	id    int
 	tests []sweepTest
-	slow  filter // the same conditions, for entities that lie in no block
+	slow  filter // the same conditions, for entities that are in no block
 }
 
 // sweepTest is a comparison of a property with a constant.
@@ -25,16 +25,16 @@ type sweepTest struct {
 	constant *expr
 }
 
-// sweeper is what the sweeps of a run work with.
+// sweeper holds the working memory of a run's sweeps.
 type sweeper struct {
 	block   version.Block
 	kernels []column.Kernel
-	order   []int // of the kernels, cheap ones first
+	order   []int // order of the kernels, cheap ones first
 	rest    []uint32
 }
 
-// sweeps puts a sweep in place of a scan that a filter follows, and of what a sorted index
-// falls back to.
+// sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a
+// sorted step, the sweep becomes its fallback.
 func (b *binder) sweeps(p *pipe) {
 	if len(p.steps) < 2 || p.inner {
 		return
@@ -74,7 +74,7 @@ func (b *binder) sweeps(p *pipe) {
 		return
 	}
 	if bounded != nil {
-		// What the index finds is still to be filtered.
+		// The entities that the index finds must still be filtered.
 		bounded.instead = s
 		return
 	}
@@ -163,7 +163,7 @@ func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
 		}
 		return nil
 	})
-	// A pooled state keeps no segment alive.
+	// Clear the references, so that a pooled state keeps no segment alive.
 	w.block.Segment = nil
 	for i := range w.kernels {
 		w.kernels[i].Forget()
@@ -174,7 +174,7 @@ func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
 	return st.flush(p, at, out)
 }
 
-// applies reports whether a condition stands in this run.
+// applies reports whether a condition is enabled in this run.
 func (t *sweepTest) applies(st *state) bool {
 	return t.cond.unless < 0 || !st.args[t.cond.unless].IsNull()
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// defaultEdits is the distance of fuzzy when none is given, and the largest.
+// defaultEdits is the edit distance of fuzzy when the query gives none. It is also the
+// maximum.
 const defaultEdits = 2
 
-// indexAfter is how many rows of a run are matched by cutting up their texts, before the
-// index is asked, which may have to be built.
+// indexAfter is the number of rows of a run that are matched by tokenizing their texts,
+// before the run uses the index, which may have to be built.
 const indexAfter = 64
 
 // textMatch is a bound text match.
@@ -26,19 +27,20 @@ type textMatch struct {
 	edits *expr // nil for the default
 }
 
-// textQuery is the query text of a match in one run.
+// textQuery is the query of a text match in one run.
 type textQuery struct {
 	ready  bool
 	tokens []string
 	edits  int
 	buf    []string
-	seen   int // rows
-	// Of a phrase that is looked for in many texts: words are stemmed once.
+	seen   int // number of rows matched so far
+	// Used for a phrase that is matched against many texts, so that each word is stemmed
+	// only once.
 	analyzer *text.Analyzer
 	phrase   []uint32
 	numbers  []uint32
-	// found is set once set holds the ordinals whose texts the index proposes: those
-	// that match, or of a phrase those that hold its tokens.
+	// found is set once set holds the ordinals that the index proposes: the texts that
+	// match, or, for a phrase, the texts that contain its tokens.
 	found bool
 	set   engine.Bitmap
 }
@@ -61,7 +63,7 @@ func (st *state) textQuery(id int) (*textMatch, *textQuery) {
 	return m, q
 }
 
-// propose asks the index for what may match.
+// propose asks the index for the ordinals that may match.
 func (st *state) propose(m *textMatch, q *textQuery) {
 	if q.found {
 		return
@@ -86,7 +88,7 @@ func (st *state) propose(m *textMatch, q *textQuery) {
 	}
 }
 
-// matchText tells for each row of a frame whether a text match holds.
+// matchText calls yield for each row of a frame and passes whether the text match is true.
 func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	m, q := st.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {
@@ -111,7 +113,8 @@ func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	}
 }
 
-// maxSpellings is how many spellings a query remembers from one run to the next.
+// maxSpellings is the number of spellings up to which a query keeps its analyzer for the
+// next run.
 const maxSpellings = 1 << 14
 
 // beginPhrase prepares holdsPhrase.
@@ -125,7 +128,7 @@ func (q *textQuery) beginPhrase() {
 	}
 }
 
-// holdsPhrase reports whether a text holds the tokens of the query in a row.
+// holdsPhrase reports whether a text contains the tokens of the query consecutively.
 func (q *textQuery) holdsPhrase(s string) bool {
 	q.numbers = q.analyzer.Append(q.numbers[:0], s)
 	for i := 0; i+len(q.phrase) <= len(q.numbers); i++ {
@@ -136,7 +139,7 @@ func (q *textQuery) holdsPhrase(s string) bool {
 	return false
 }
 
-// holds compares the tokens of a text with those of the query.
+// holds reports whether the tokens of a text match those of the query.
 func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 	q.buf = text.AppendTokens(q.buf[:0], s)
 	switch kind {
@@ -164,12 +167,12 @@ func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 	return false
 }
 
-// textScan binds a variable to the entities that the index proposes for a text match;
-// the filter stays.
+// textScan binds a variable to the entities that the index proposes for a text match. The
+// filter stays.
 type textScan struct {
 	v    plan.VarID
 	text int
-	vars []plan.VarID // bound before
+	vars []plan.VarID // already bound
 	id   int
 }
 
@@ -226,7 +229,7 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 	return st.flush(p, at, out)
 }
 
-// boundText finds a text match that is bound already.
+// boundText finds a text match that is already bound.
 func (b *binder) boundText(m plan.TextMatch) (int, bool) {
 	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
 		b.step(1)

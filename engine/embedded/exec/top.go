@@ -6,16 +6,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// topStep binds the one variable of a read to the entities that can be among its first
-// rows by a score, ties included: the sort that follows decides between them.
+// topStep binds the only variable of a read to the entities that can be among its first
+// rows by a score, including ties. The sort that follows breaks the ties.
 type topStep struct {
 	score *expr
 	v     plan.VarID
 	id    int
 }
 
-// top returns the step that stands for the whole match of a read which binds one
-// variable without a condition and wants the first rows by its score; nil of others.
+// top returns the step that replaces the whole match of a read, if the read binds one
+// variable without a condition and returns the first rows by a score. For other reads it
+// returns nil.
 func (b *binder) top() (*topStep, error) {
 	r := b.read
 	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Vars) != 1 || fuses(r) {
@@ -26,7 +27,7 @@ func (b *binder) top() (*topStep, error) {
 			return nil, nil
 		}
 	}
-	// A second score may ask for what the first one's best do not have.
+	// A second score may drop rows that are the best by the first score.
 	for i, o := range r.Order {
 		switch o.Expr.(type) {
 		case plan.BM25:
@@ -83,7 +84,7 @@ func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
 	for _, f := range best {
 		st.best = append(st.best, f.Ord)
 	}
-	// In order: their scores are asked for again.
+	// Sort by ordinal: their scores are computed again, and that is faster in order.
 	slices.Sort(st.best)
 	for _, ord := range st.best {
 		if err := push(ord); err != nil {

@@ -12,7 +12,7 @@ import (
 type hop struct {
 	edges *version.Table
 	adj   *index.Adjacency
-	alive bool // every listed edge is
+	alive bool // every listed edge is live
 }
 
 func (st *state) hops(edge int, out, in bool) (hops [2]hop, n int) {
@@ -28,14 +28,14 @@ func (st *state) hops(edge int, out, in bool) (hops [2]hop, n int) {
 	return hops, n
 }
 
-// traverse is what expansions, checks and walks have in common.
+// traverse is the common part of expand, check and reach.
 type traverse struct {
 	plan.Traverse
 	edge int
-	back bool         // it leads from the target to the source
+	back bool         // follows edges from target to source
 	from plan.VarID   // the bound end
-	to   plan.VarID   // the other
-	vars []plan.VarID // bound before
+	to   plan.VarID   // the other end
+	vars []plan.VarID // already bound
 	id   int
 }
 
@@ -47,10 +47,10 @@ func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
 	return tr
 }
 
-// far reports whether the traversal is a walk of more than one hop.
+// far reports whether the traversal is not exactly one hop long.
 func (t *traverse) far() bool { return t.Min != 1 || t.Max != 1 }
 
-// addExpand binds the other end of a traversal.
+// addExpand adds the step that binds the other end of a traversal.
 func (b *binder) addExpand(s *scope, t plan.Traverse, back bool) {
 	tr := b.traverse(s, t, back)
 	if tr.far() {
@@ -62,7 +62,7 @@ func (b *binder) addExpand(s *scope, t plan.Traverse, back bool) {
 	s.bind(t.EdgeVar)
 }
 
-// check returns the step for a traversal whose ends are both bound.
+// check returns the step for a traversal with both ends bound.
 func (b *binder) check(s *scope, t plan.Traverse) step {
 	tr := b.traverse(s, t, false)
 	if tr.far() {
@@ -88,7 +88,7 @@ func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
 			return err
 		}
 		if last && len(others) > 0 {
-			f.found.set(f.outer[i]) // that there is one is all that is asked
+			f.found.set(f.outer[i]) // one match is enough
 			st.yielded(p, 1)
 			continue
 		}
@@ -127,9 +127,9 @@ func (s *expand) count(st *state, f *frame) (n int, err error) {
 	return n, nil
 }
 
-// neighbours lists the live edges of a node and where they lead: each edge if the edges
-// are asked for, else each node once, and no edges. The lists are the index's own, or
-// the state's until the next call.
+// neighbours returns the live edges of a node and the nodes that they lead to. If the query
+// has no edge variable, it returns each node once, and no edges. The lists belong to the
+// index, or are valid until the next call.
 func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
 	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.Over(node) == nil {
@@ -153,7 +153,7 @@ func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others [
 			case !h.alive && !h.edges.Alive(base[j]):
 			case !wanted:
 				seen.visit(other)
-			case k == 0 || other != node: // an edge back to the node itself was there before
+			case k == 0 || other != node: // an edge from the node to itself was already listed
 				edges, others = append(edges, base[j]), append(others, other)
 			}
 		}
@@ -175,7 +175,7 @@ func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others [
 	return edges, others, st.hold(4 * more)
 }
 
-// room makes columns for variables that a step binds.
+// room makes columns for the variables that a step binds.
 func (st *state) room(out *frame, vars ...plan.VarID) {
 	for _, v := range vars {
 		if v != plan.NoVar {
@@ -184,11 +184,11 @@ func (st *state) room(out *frame, vars ...plan.VarID) {
 	}
 }
 
-// check keeps the rows whose two nodes are joined by an edge, or are not; with an edge
-// variable it binds each such edge.
+// check keeps the rows whose two nodes are joined by an edge, or, if not is set, the rows
+// whose nodes are not joined. If there is an edge variable, it binds each joining edge.
 type check struct {
 	traverse
-	not bool // of a not block that holds no more than the traversal
+	not bool // replaces a not block that contains only the traversal
 }
 
 func (s *check) run(st *state, p *pipe, at int, f *frame) error {
@@ -198,7 +198,7 @@ func (s *check) run(st *state, p *pipe, at int, f *frame) error {
 	rows := st.chosen[:0]
 	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
 	for i := 0; i < f.n; {
-		// Rows that have a node in common mostly follow each other.
+		// Rows that share a node are mostly consecutive.
 		k := i + 1
 		for k < f.n && to[k] == to[i] {
 			k++
@@ -225,15 +225,15 @@ func (s *check) run(st *state, p *pipe, at int, f *frame) error {
 	return st.push(p, at+1, f)
 }
 
-// joins tells to which nodes edges lead from one, or from which they come.
+// joins answers which nodes the edges of one node lead to, or come from.
 type joins struct {
 	node   uint32
 	hops   [2]hop
 	n      int
-	marked *walk // the nodes, when they are marked
+	marked *walk // the set of those nodes, if it was worth making
 }
 
-// joins looks at the edges of a node, of which so many others will be asked for.
+// joins prepares the edges of a node, for asked calls of to.
 func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
 	j.node = node
 	j.hops, j.n = st.hops(s.edge, s.Undirected || !back, s.Undirected || back)
@@ -264,8 +264,8 @@ func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, er
 	return j, st.tick(asked)
 }
 
-// markShare is how many edges of a node are marked at most for each node that is asked
-// for: about as many as a search among them looks at.
+// markShare is the maximum number of a node's edges to mark for each node that will be
+// tested. A search among the edges examines about as many.
 const markShare = 4
 
 func (j *joins) to(other uint32) bool {
@@ -314,8 +314,8 @@ func (s *check) bind(st *state, p *pipe, at int, f *frame) error {
 	return st.flush(p, at, out)
 }
 
-// joined reports whether a live edge joins two nodes, and hands each such edge to
-// yield, if it is set, until that returns false.
+// joined reports whether a live edge joins two nodes. If yield is not nil, it is called for
+// each such edge until it returns false.
 func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false
 	edges, others := h.adj.Base(a)

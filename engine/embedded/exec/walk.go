@@ -8,12 +8,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// walk is a set of ordinals that is emptied by what was put in.
+// walk is a set of ordinals. It is cleared by removing the visited ones.
 type walk struct {
 	bits    engine.Bitmap
-	visited []uint32 // in the order of their coming
-	counted int      // bytes that the run's budget was charged
-	seen    uint32   // keeps the compiler from leaving out what spread reads ahead
+	visited []uint32 // in the order of their first visit
+	counted int      // bytes that were charged to the run
+	seen    uint32   // keeps the compiler from removing spread's prefetches
 }
 
 func (w *walk) begin(n uint32) {
@@ -40,7 +40,7 @@ func (w *walk) visit(ord uint32) bool {
 	return true
 }
 
-// charge counts what the walk takes by now against the budget of the run.
+// charge charges the run for the growth of the walk's memory.
 func (st *state) charge(w *walk) error {
 	if now := 8*len(w.bits) + 4*len(w.visited); now > w.counted {
 		more := now - w.counted
@@ -50,13 +50,14 @@ func (st *state) charge(w *walk) error {
 	return nil
 }
 
-// readAhead is how many nodes spread looks up side by side: enough that the memory
-// system is busy, few enough that what it brought is still there when it is used.
+// readAhead is the number of nodes that spread looks up together. It is large enough to
+// keep the memory system busy, and small enough that prefetched data is still in the cache
+// when it is used.
 const readAhead = 16
 
-// spread visits the neighbours of nodes whose edges are all in the base and alive. No
-// node of them waits for another's memory: where their edges lie is read for several
-// nodes first, then where those edges lead.
+// spread visits the neighbours of nodes whose edges are all in the base and live. It
+// overlaps the memory latency of several nodes: it first reads where their edges are, and
+// then where those edges lead.
 func (st *state) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 	var rows [readAhead][]uint32
 	for len(nodes) > 0 {
@@ -115,8 +116,8 @@ func (st *state) trail(w *walk, h hop, nodes []uint32) error {
 	return nil
 }
 
-// breadthFirst returns the nodes whose distance from a node lies within the bounds.
-// They are the walk's own memory.
+// breadthFirst returns the nodes whose distance from a node is within the bounds of the
+// traversal. The list belongs to the walk.
 func (st *state) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - hopsLost
 	if s.From != s.To && st.types[s.From] != st.types[s.To] {
@@ -124,8 +125,8 @@ func (st *state) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, erro
 	}
 	hops, n := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	w.begin(st.table(s.to).Ordinals())
-	// w.visited lists the nodes in the order of their distance: it is the queue too.
-	within := 0 // where those of the least distance begin in it
+	// w.visited lists the nodes in the order of their distance, so it is also the queue.
+	within := 0 // index in it of the first node at the least distance
 	for first, d := 0, 1; d <= most; d++ {
 		level := len(w.visited)
 		nodes := w.visited[first:level]
@@ -155,17 +156,17 @@ func (st *state) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, erro
 		}
 	}
 	if most < s.Min || within == 0 && s.Min > 1 {
-		return nil, nil // nothing is as far
+		return nil, nil // no node is that far
 	}
 	return w.visited[within:], nil
 }
 
-// reach walks breadth first from a node. With both ends bound it keeps the rows whose
-// other node is reached; else it binds the nodes that are.
+// reach walks breadth first from a node. If both ends are bound, it keeps the rows whose
+// other node is reached. Otherwise it binds the other variable to each reached node.
 type reach struct {
 	traverse
 	both bool
-	set  int // the walk that holds the nodes within the bounds
+	set  int // number of the walk that marks the nodes within the bounds
 }
 
 func (s *reach) run(st *state, p *pipe, at int, f *frame) error {

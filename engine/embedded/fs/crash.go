@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// Ops returns the number of durable operations so far: Create, Rename, Remove,
-// MkdirAll, SyncDir, and WriteAt and Sync of files.
+// Ops returns the number of durable operations so far: Create, Rename, Remove, MkdirAll,
+// SyncDir, and WriteAt and Sync of files.
 func (m *Mem) Ops() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ops
 }
 
-// CrashAfter stops the world once n more durable operations are carried out: what is
-// asked afterwards, reads included, fails with [ErrCrashed] and does nothing.
+// CrashAfter simulates a crash after n more durable operations. Every later operation,
+// including reads, does nothing and fails with [ErrCrashed].
 func (m *Mem) CrashAfter(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limit = m.ops + n
 }
 
-// Crash returns a file system as it is found after a power failure at this moment; m
-// stays as it is. Of what was not synced, the seed decides what is left: nothing,
-// everything, the oldest part, or any part of it; files are torn at multiples of 1, 8,
-// 512 or 4096 bytes. Files that were open are not in the copy, locks are free.
+// Crash returns a copy of the file system as it would be after a power failure at this
+// moment. It does not change m. The seed decides which of the changes that were not synced
+// survive: none, all, the oldest ones, or any subset. Files are torn at multiples of 1, 8,
+// 512 or 4096 bytes. The copy has no open files and no held locks.
 func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,8 +54,8 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	return after
 }
 
-// crash returns what is left of a file. It shares the durable pages, which are never
-// written in place.
+// crash returns the file as it is after a power failure. The result shares the durable
+// pages, which are never written in place.
 func (n *inode) crash(rng *rand.Rand) *inode {
 	unit := [...]int{1, 8, 512, pageSize}[rng.IntN(4)]
 	dirty := slices.Sorted(maps.Keys(n.dirty))
@@ -108,7 +108,7 @@ func survivors(rng *rand.Rand, n int) func(i int) bool {
 	return func(int) bool { return rng.IntN(2) == 0 }
 }
 
-// truncate clears what lies behind size, so that a file that grows again reads zeros.
+// truncate clears the pages after size, so that a file that grows again reads zeros there.
 func truncate(pages []*page, size int64) {
 	for i, pg := range pages {
 		switch start := int64(i) * pageSize; {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCrashOutcomes draws many crashes of one situation: what is synced is always
-// there, and of the rest every outcome occurs and no other.
+// TestCrashOutcomes draws many crashes of one situation. Synced data always survives, and
+// the unsynced data shows every allowed outcome and no other.
 func TestCrashOutcomes(t *testing.T) {
 	mem := NewMem()
 	must(t, mem.MkdirAll("/d"))
@@ -62,7 +62,8 @@ func TestCrashOutcomes(t *testing.T) {
 	}
 }
 
-// TestCrashCopies writes to the copy and the original, which share pages.
+// TestCrashCopies writes to the copy and to the original, which share pages. Neither write
+// may show in the other.
 func TestCrashCopies(t *testing.T) {
 	mem := NewMem()
 	must(t, mem.MkdirAll("/"))
@@ -126,7 +127,7 @@ func TestCrashAfter(t *testing.T) {
 	}
 }
 
-// TestLost loses what a failed sync was to make durable.
+// TestLost loses the data that a failed sync should have made durable.
 func TestLost(t *testing.T) {
 	mem := NewMem()
 	must(t, mem.MkdirAll("/"))

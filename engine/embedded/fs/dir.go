@@ -8,25 +8,25 @@ import (
 	"slices"
 )
 
-// IsNoSpace reports whether an operation failed because the disk, or the quota of the
-// user, is full.
+// IsNoSpace reports whether an operation failed because the disk, or the user's quota, is
+// full.
 func IsNoSpace(err error) bool { return isNoSpace(err) }
 
 // osDir is a locked directory of the operating system.
 //
-// The lock is on the directory itself, so that it holds while the lock file is renamed,
-// removed or replaced and while the directory is renamed; a copy of the directory is
-// another directory, with a lock of its own. Where a directory cannot be locked, the lock
-// file is the only lock, and Check also looks whether it is still in its place.
+// The lock is on the directory itself. So it stays valid when the lock file is renamed,
+// removed or replaced, and when the directory is renamed. A copy of the directory is
+// another directory with its own lock. Where the system cannot lock directories, the lock
+// file is the only lock, and Check also verifies that the lock file is still in its place.
 //
-// A log file that is open for writing is locked too: of two directories that share their
-// files by hard links, one can be open.
+// A log file that is open for writing is locked too, so that of two directories that share
+// files by hard links only one can be open.
 type osDir struct {
 	osFS
-	path   string // as it was given, cleaned
+	path   string // path given to LockDir, cleaned
 	lock   string // path of the lock file
 	root   *os.Root
-	self   *os.File // carries the lock of the directory
+	self   *os.File // holds the lock of the directory
 	file   *os.File // the lock file
 	id     identity // of the directory
 	fileID identity // of the lock file
@@ -67,11 +67,11 @@ func (osFS) LockDir(dir, name string) (_ Dir, err error) {
 	if d.fileID, err = identify(d.file); err != nil {
 		return nil, err
 	}
-	// Another process may have taken the path in the meantime.
+	// Another process may have replaced the directory in the meantime.
 	return d, d.Check(nil, "")
 }
 
-// holder returns the process that the lock file names, 0 if there is none.
+// holder returns the id of the process that the lock file names, 0 if it names none.
 func (d *osDir) holder(name string) int {
 	f, err := d.root.Open(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *osDir) holder(name string) int {
 	return readPID(f)
 }
 
-// Close gives the locks back.
+// Close releases the locks.
 func (d *osDir) Close() error {
 	var errs []error
 	for _, f := range []*os.File{d.file, d.self} {
@@ -111,7 +111,7 @@ func (d *osDir) Check(f File, name string) error {
 	return nil
 }
 
-// moved returns err, or that the path leads elsewhere if err is nil.
+// moved returns err, or a *MovedError for path if err is nil.
 func moved(path string, err error) error {
 	if err != nil {
 		return err
@@ -131,13 +131,14 @@ func (d *osDir) Shared(name string) (bool, error) {
 	return links(info) > 1, nil
 }
 
-// within returns the name in the directory that a path stands for.
+// within returns the name in the directory that a path refers to. It reports false if the
+// path is not directly in the directory.
 func (d *osDir) within(name string) (base string, ok bool) {
 	name = filepath.Clean(name)
 	return filepath.Base(name), filepath.Dir(name) == d.path
 }
 
-// at gives an error the path of a file instead of its name in the directory.
+// at replaces the name in a path error with the path of the file.
 func at(name string, err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

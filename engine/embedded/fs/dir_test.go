@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// lockedDir locks a new directory and makes a file in it.
+// lockedDir locks a new directory and creates a file in it.
 func lockedDir(t testing.TB) (d Dir, path string, f File, name string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "d")
@@ -27,8 +27,8 @@ func lockedDir(t testing.TB) (d Dir, path string, f File, name string) {
 	return d, path, f, name
 }
 
-// TestLockDir moves a locked directory: it stays locked, its files stay in reach, and
-// Check tells.
+// TestLockDir moves a locked directory. It stays locked, its files stay accessible, and
+// Check reports the move.
 func TestLockDir(t *testing.T) {
 	d, path, f, name := lockedDir(t)
 	if err := d.Check(f, name); err != nil {
@@ -61,7 +61,7 @@ func TestLockDir(t *testing.T) {
 	if _, err := OS().LockDir(moved, "LOCK"); !errors.As(err, &held) {
 		t.Errorf("locked again by its new name: %v", err)
 	}
-	// What is done by the old name is done in the directory that is locked.
+	// Operations with the old path work on the locked directory.
 	b, err := d.Create(filepath.Join(path, "b"))
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestLockDir(t *testing.T) {
 	again.Close()
 }
 
-// TestCheckFile moves, removes and replaces a file that is open.
+// TestCheckFile moves, removes and replaces an open file.
 func TestCheckFile(t *testing.T) {
 	for what, do := range map[string]func(name string) error{
 		"renamed":  func(name string) error { return os.Rename(name, name+".old") },
@@ -111,8 +111,8 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
-// TestShared gives a file another name by a hard link: it cannot be opened for writing in
-// the other directory.
+// TestShared gives a file a second name by a hard link. The file cannot be opened for
+// writing in the other directory.
 func TestShared(t *testing.T) {
 	d, path, _, name := lockedDir(t)
 	if shared, err := d.Shared(name); shared || err != nil {

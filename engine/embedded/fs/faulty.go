@@ -26,22 +26,22 @@ const (
 	OpMap
 )
 
-// Op is one operation, as it is about to be carried out.
+// Op is one operation that is about to be carried out.
 type Op struct {
-	N    int // from 1, in the order of the operations on one Faulty
+	N    int // number of the operation on one Faulty, from 1
 	Kind OpKind
-	Name string // of the file or directory; the old name for OpRename
-	Len  int    // bytes, for OpRead and OpWrite
+	Name string // name of the file or directory; the old name for OpRename
+	Len  int    // in bytes, for OpRead and OpWrite
 }
 
 // Fault is a failure of an operation.
 type Fault struct {
-	Err   error // what the caller gets
-	Write int   // OpWrite: so many bytes are written first
-	Apply bool  // the operation is carried out, only its reply is lost
+	Err   error // returned to the caller
+	Write int   // number of bytes that OpWrite writes before it fails
+	Apply bool  // carry the operation out; only its result is lost
 
-	// Lose makes a failing OpSync on a [Mem] drop what was written without a trace:
-	// it reads back, and a later Sync succeeds without making it durable.
+	// Lose makes a failing OpSync on a [Mem] lose the written data silently: reads still
+	// return the data, and a later Sync succeeds without making it durable.
 	Lose bool
 }
 
@@ -52,8 +52,9 @@ type Faulty struct {
 	ops    *atomic.Int64
 }
 
-// NewFaulty returns base with failures: inject is called before each operation, possibly
-// concurrently, and returns nil to let it pass.
+// NewFaulty returns a file system that passes operations to base. It calls inject before
+// each operation, possibly concurrently; if inject returns a Fault, the operation fails,
+// and if nil, it proceeds.
 func NewFaulty(base FS, inject func(Op) *Fault) *Faulty {
 	return &Faulty{base: base, inject: inject, ops: new(atomic.Int64)}
 }
@@ -123,8 +124,8 @@ func (s *Faulty) Lock(name string) (lock io.Closer, err error) {
 	return s.base.Lock(name)
 }
 
-// LockDir implements [FS]. It is an OpLock of the lock file; Check and Shared of the Dir
-// are no operations.
+// LockDir implements [FS]. It counts as an OpLock of the lock file. Check and Shared of the
+// Dir do not count as operations.
 func (s *Faulty) LockDir(dir, name string) (Dir, error) {
 	if fault := s.next(Op{Kind: OpLock, Name: filepath.Join(dir, name)}); fault != nil {
 		return nil, fault.Err
@@ -136,7 +137,7 @@ func (s *Faulty) LockDir(dir, name string) (Dir, error) {
 	return &faultyDir{Faulty: &Faulty{base: d, inject: s.inject, ops: s.ops}, dir: d}, nil
 }
 
-// faultyDir is the directory that a Faulty has locked.
+// faultyDir is a directory that a Faulty has locked.
 type faultyDir struct {
 	*Faulty
 	dir Dir
@@ -164,7 +165,7 @@ func (s *Faulty) do(op Op, f func() error) error {
 		return f()
 	}
 	if fault.Apply {
-		// The failure that is reported stands for any other.
+		// The injected error is returned instead of an error of f.
 		_ = f()
 	}
 	return fault.Err

@@ -1,9 +1,9 @@
-// Package fs is the one small file interface through which all durable input and
-// output of the embedded engine goes.
+// Package fs is the small file interface for all durable input and output of the embedded
+// engine.
 //
-// [OS] is the operating system's file system. [Mem] lives in memory and keeps what is
-// durable apart from what is only written, so that a test can cut the power at any
-// operation. [Faulty] wraps another file system and makes chosen operations fail.
+// [OS] is the operating system's file system. [Mem] keeps files in memory. It distinguishes
+// durable data from data that is only written, so that a test can simulate a power failure
+// at any operation. [Faulty] wraps another file system and makes chosen operations fail.
 package fs
 
 import (
@@ -11,71 +11,73 @@ import (
 	"io"
 )
 
-// FS is a file system. Names are paths in the form of package path/filepath. Its
-// methods may be called concurrently. Missing and existing files are reported by
-// errors that match io/fs.ErrNotExist and io/fs.ErrExist.
+// FS is a file system. Names are paths in the form of package path/filepath. Its methods
+// may be called concurrently. The error for a missing or an existing file matches
+// io/fs.ErrNotExist or io/fs.ErrExist.
 //
 // A change of a directory (Create, Rename, Remove) is durable after the next SyncDir of
-// that directory, the content of a file after the next Sync of the file. Until then a
-// power failure may undo any part of it, in any order; only a Rename is there whole or
-// not at all.
+// that directory. The content of a file is durable after the next Sync of the file. Before
+// that a power failure may undo any part of it, in any order, except that a Rename is
+// either undone completely or not at all.
 type FS interface {
-	// Create makes an empty file and opens it for reading and writing. It fails if
-	// the name exists.
+	// Create creates an empty file and opens it for reading and writing. It fails if the
+	// name exists.
 	Create(name string) (File, error)
 
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
 
-	// Map returns the content of an existing file as it is now, for reading. The file
-	// must not be written while it is mapped; it may be renamed and removed.
+	// Map returns the current content of an existing file, for reading. The file must not
+	// be written while it is mapped. It may be renamed and removed.
 	Map(name string) (*Mapping, error)
 
 	// OpenWrite opens an existing file for reading and writing.
 	OpenWrite(name string) (File, error)
 
-	// Rename gives a file another name in the same directory, replacing what has it.
+	// Rename renames a file within its directory. It replaces an existing file of the new
+	// name.
 	Rename(oldName, newName string) error
 
 	// Remove removes the name of a file. Open files stay readable.
 	Remove(name string) error
 
-	// List returns the names in a directory, without their directory, in order.
+	// List returns the sorted names in a directory, without the directory's path.
 	List(dir string) ([]string, error)
 
-	// MkdirAll makes a directory and its missing parents. They are durable when it
+	// MkdirAll creates a directory and its missing parents. They are durable when it
 	// returns.
 	MkdirAll(dir string) error
 
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
 
-	// Lock takes the exclusive lock called name, a file in an existing directory, and
-	// holds it until the Closer is closed or the process ends. When another holds it
-	// the error is a *LockedError.
+	// Lock takes the exclusive lock called name, a file in an existing directory. The lock
+	// is held until the Closer is closed or the process ends. If another holder has the
+	// lock, the error is a *LockedError.
 	Lock(name string) (io.Closer, error)
 
-	// LockDir opens an existing directory and locks it, exclusively, until the Dir is
-	// closed or the process ends. The file called name in it also is locked, and says
-	// which process holds the lock. When another holds either lock the error is a
+	// LockDir opens an existing directory and locks it exclusively until the Dir is closed
+	// or the process ends. It also locks the file called name in the directory, and writes
+	// the id of this process into it. If another holder has either lock, the error is a
 	// *LockedError.
 	LockDir(dir, name string) (Dir, error)
 }
 
-// Dir is a directory that this process has locked. Its methods from FS take the names
-// that the FS that locked it takes. For a name in the directory they work on the
-// directory that was locked, also after it was renamed or another one has taken its path.
+// Dir is a directory that this process has locked. Its methods from FS take the same names
+// as the FS that locked it. For a name in the directory they work on the locked directory,
+// even after it was renamed or another directory has taken its path.
 type Dir interface {
 	FS
 	io.Closer
 
 	// Check returns a *MovedError unless the path of the directory still leads to the
-	// directory that is locked. With an open file f of the Dir it looks instead whether
-	// name, a path in the directory, leads to f: the cheaper check, of about a microsecond.
-	// A directory that took the path passes the second check if it has f by a hard link.
+	// locked directory. If f is an open file of the Dir, Check instead verifies that name,
+	// a path in the directory, leads to f. This is cheaper and takes about a microsecond.
+	// However, another directory at the path passes this second check if it has a hard link
+	// to f.
 	Check(f File, name string) error
 
-	// Shared reports whether the file called name has another name, in any directory.
+	// Shared reports whether the file called name has a second name, in any directory.
 	Shared(name string) (bool, error)
 }
 
@@ -92,10 +94,10 @@ type File interface {
 	Sync() error
 }
 
-// LockedError says that a lock is held.
+// LockedError reports that another holder has a lock.
 type LockedError struct {
 	Name string // of the lock file
-	PID  int    // of the holder, 0 if it is not known
+	PID  int    // process id of the holder, 0 if unknown
 }
 
 func (e *LockedError) Error() string {
@@ -105,7 +107,7 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by process %d", e.Name, e.PID)
 }
 
-// MovedError says that a path no longer leads to the directory or file that is open.
+// MovedError reports that a path no longer leads to the directory or file that is open.
 type MovedError struct{ Name string }
 
 func (e *MovedError) Error() string {

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// each runs a test on every implementation, which all must answer alike.
+// each runs a test on every implementation. All must give the same results.
 func each(t *testing.T, f func(t *testing.T, fsys FS, dir string)) {
 	t.Run("os", func(t *testing.T) { f(t, OS(), t.TempDir()) })
 	t.Run("mem", func(t *testing.T) {

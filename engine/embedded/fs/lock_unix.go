@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock that belongs to this opening of the file, so that a second
-// opening in the same process is refused too. It reports whether another holds it.
+// lockFile locks an open file exclusively. The lock belongs to this open file, so a second
+// opening in the same process is refused too. held reports that another opening has the
+// lock.
 func lockFile(f *os.File) (held bool, err error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
@@ -26,8 +27,8 @@ func lockFile(f *os.File) (held bool, err error) {
 	}
 }
 
-// lockDir locks an open directory as lockFile locks a file. Some network file systems
-// cannot: then it reports neither an error nor that another holds the lock.
+// lockDir locks an open directory like lockFile. can is false, without an error, if the
+// file system cannot lock directories, as is the case for some network file systems.
 func lockDir(f *os.File) (held, can bool, err error) {
 	held, err = lockFile(f)
 	switch {
@@ -37,7 +38,7 @@ func lockDir(f *os.File) (held, can bool, err error) {
 	return held, err == nil, err
 }
 
-// identity tells a file or directory from every other that exists at the same time.
+// identity identifies a file or directory among all that exist at the same time.
 type identity struct{ dev, ino uint64 }
 
 func identify(f *os.File) (identity, error) {
@@ -68,14 +69,14 @@ func (id identity) leadsTo(path string) (bool, error) {
 	}
 }
 
-// statIdentity returns the identity of what a path leads to.
+// statIdentity returns the identity of the file or directory at a path.
 func statIdentity(path string) (identity, error) {
 	var st unix.Stat_t
 	err := unix.Stat(path, &st)
 	return identity{uint64(st.Dev), st.Ino}, err
 }
 
-// links returns how many names a file has.
+// links returns the number of names that a file has.
 func links(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffset lies behind the text of the lock file, since a locked range cannot be read
-// by others.
+// lockOffset is after the text of the lock file, since other processes cannot read a locked
+// range.
 const lockOffset = 1 << 20
 
 func lockFile(f *os.File) (held bool, err error) {
@@ -24,11 +24,11 @@ func lockFile(f *os.File) (held bool, err error) {
 	return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 }
 
-// lockDir locks nothing: a directory cannot be locked here, nor be renamed, nor its lock
-// file be removed, while files in it are open.
+// lockDir does nothing, because Windows cannot lock directories. While files in a directory
+// are open, Windows does not allow renaming the directory or removing its lock file.
 func lockDir(*os.File) (held, can bool, err error) { return false, false, nil }
 
-// identity tells a file or directory from every other that exists at the same time.
+// identity identifies a file or directory among all that exist at the same time.
 type identity struct{ info os.FileInfo }
 
 func identify(f *os.File) (identity, error) {
@@ -45,15 +45,16 @@ func (id identity) leadsTo(path string) (bool, error) {
 	return err == nil && os.SameFile(info, id.info), err
 }
 
-// links returns how many names a file has; here only its one name is known.
+// links returns the number of names that a file has. Here it is always 1, since other names
+// are not looked up.
 func links(os.FileInfo) uint64 { return 1 }
 
 func isNoSpace(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
-// syncDir does nothing: directories cannot be synced here, and NTFS keeps the order of
-// its changes in its own journal.
+// syncDir does nothing: Windows cannot sync directories, and NTFS keeps the order of their
+// changes in its own journal.
 func syncDir(string) error { return nil }
 
 func syncOpenDir(*os.File) error { return nil }

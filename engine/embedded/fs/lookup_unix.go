@@ -2,5 +2,5 @@
 
 package fs
 
-// lookUp returns the identity of what a path leads to.
+// lookUp returns the identity of the file or directory at a path.
 func lookUp(path string) (identity, error) { return statIdentity(path) }

@@ -6,18 +6,18 @@ import (
 	"unsafe"
 )
 
-// Mapping is the content of a whole file, for reading. The memory is given back when
-// nothing refers to the Mapping any more, whatever has become of the file: a slice of
-// Bytes does not count as a reference. Only the file's truncation makes a mapping
+// Mapping is the content of a whole file, for reading. The memory is released when nothing
+// refers to the Mapping any more; a slice of Bytes does not count as a reference. Renaming
+// or removing the file does not matter. Only truncating the file makes a mapping
 // unreadable; see [MappedFile].
 type Mapping struct{ data []byte }
 
-// Bytes returns the content, at an address that is a multiple of 64. It must not be
-// changed, and not be used once the Mapping is out of reach.
+// Bytes returns the content, at an address that is a multiple of 64. The caller must not
+// change it, and must not use it once the Mapping is unreachable.
 func (m *Mapping) Bytes() []byte { return m.data }
 
-// MappedFile returns the file of which a live mapping has an address, and the offset in
-// it: what a fault at that address says.
+// MappedFile returns the file and the offset in it for an address in a live mapping. It
+// identifies the file after a memory fault at that address.
 func MappedFile(addr uintptr) (name string, offset int64, ok bool) {
 	mapped.Lock()
 	defer mapped.Unlock()
@@ -29,7 +29,8 @@ func MappedFile(addr uintptr) (name string, offset int64, ok bool) {
 	return "", 0, false
 }
 
-// mapped lists the mappings that the operating system made, by address.
+// mapped holds the mappings that the operating system made, by address. Its mutex guards
+// files.
 var mapped = struct {
 	sync.Mutex
 	files map[uintptr]mappedFile
@@ -40,7 +41,8 @@ type mappedFile struct {
 	size uintptr
 }
 
-// newMapping takes over memory that release gives back.
+// newMapping returns a Mapping that owns data. It calls release once the Mapping is
+// unreachable.
 func newMapping(name string, data []byte, release func([]byte)) *Mapping {
 	m := &Mapping{data: data}
 	if len(data) == 0 {
@@ -59,7 +61,7 @@ func newMapping(name string, data []byte, release func([]byte)) *Mapping {
 	return m
 }
 
-// aligned returns zeroed memory at a multiple of 64.
+// aligned returns zeroed memory at an address that is a multiple of 64.
 func aligned(n int) []byte {
 	const line = 64
 	b := make([]byte, n+line)

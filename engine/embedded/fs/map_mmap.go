@@ -33,6 +33,6 @@ func mapFile(f *os.File, name string) (*Mapping, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: name, Err: err}
 	}
-	// What cannot be unmapped costs addresses and nothing else.
+	// If unmapping fails, this only wastes address space.
 	return newMapping(name, data, func(data []byte) { _ = syscall.Munmap(data) }), nil
 }

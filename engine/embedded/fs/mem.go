@@ -13,35 +13,35 @@ import (
 	"sync/atomic"
 )
 
-// ErrCrashed is what every operation of a [Mem] returns once its world has stopped.
+// ErrCrashed is the error of every operation of a [Mem] after its simulated crash.
 var ErrCrashed = errors.New("the power is cut")
 
-// Mem is a file system in memory. It knows of each file and directory what a power
-// failure would leave; see [Mem.Crash].
+// Mem is a file system in memory. For each file and directory it keeps the state that a
+// power failure would leave; see [Mem.Crash].
 type Mem struct {
 	mu    sync.Mutex
 	dirs  map[string]*memDir
 	locks map[string]bool
 	ops   int
-	limit int // the number of durable operations that are carried out, -1 for all
+	limit int // number of durable operations before the crash, -1 for no crash
 
 	poison   bool
 	poisoned atomic.Int64
 }
 
-// memDir is a directory: its names, those that are durable, and the changes that lead
-// from these to those.
+// memDir is a directory: the current names, the durable names, and the pending changes
+// that lead from the durable names to the current ones.
 type memDir struct {
 	names, durable map[string]*inode
 	pending        []change
 }
 
-// change is one change of a directory, there whole or not at all after a crash. Either
-// side may be empty.
+// change is one change of a directory. After a crash it is either complete or undone.
+// remove or add may be empty.
 type change struct {
 	remove string
 	add    string
-	file   *inode // what add names
+	file   *inode // the file that add refers to
 }
 
 // NewMem returns an empty file system.
@@ -101,15 +101,16 @@ func (m *Mem) Map(name string) (*Mapping, error) {
 	return mapping, nil
 }
 
-// PoisonMappings makes the memory of later mappings unlike any content once they are out
-// of reach, where the operating system would unmap it: whoever still reads it will see.
+// PoisonMappings makes later mappings overwrite their memory when they become unreachable,
+// at the moment when the operating system would unmap it. A reader that still uses the
+// memory then sees wrong data.
 func (m *Mem) PoisonMappings() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.poison = true
 }
 
-// Poisoned returns how many mappings have been given back and overwritten.
+// Poisoned returns the number of mappings that were released and overwritten.
 func (m *Mem) Poisoned() int { return int(m.poisoned.Load()) }
 
 // OpenWrite implements [FS].
@@ -159,7 +160,7 @@ func (m *Mem) Remove(name string) error {
 	return nil
 }
 
-// List implements [FS]. Directories within dir are left out.
+// List implements [FS]. It leaves out directories within dir.
 func (m *Mem) List(dir string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,7 +203,7 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// Lock implements [FS]. The lock file does not show in List.
+// Lock implements [FS]. List does not show the lock file.
 func (m *Mem) Lock(name string) (io.Closer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +218,7 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	return &memLock{fs: m, name: name}, nil
 }
 
-// LockDir implements [FS]. Directories of a Mem are never renamed, and no file has two
+// LockDir implements [FS]. The directories of a Mem are never renamed, and no file has two
 // names.
 func (m *Mem) LockDir(dir, name string) (Dir, error) {
 	lock, err := m.Lock(filepath.Join(dir, name))
@@ -249,7 +250,7 @@ func (m *Mem) open(name string, writable bool) (File, error) {
 	return &memFile{fs: m, node: f, name: name, writable: writable}, nil
 }
 
-// parent returns the directory of name and its last element.
+// parent returns the directory of name, and the last element of name.
 func (m *Mem) parent(op, name string) (*memDir, string, error) {
 	if err := m.alive(); err != nil {
 		return nil, "", err
@@ -268,7 +269,7 @@ func (m *Mem) alive() error {
 	return nil
 }
 
-// durableOp counts an operation that changes what a crash would leave.
+// durableOp counts an operation that changes the state after a crash.
 func (m *Mem) durableOp() error {
 	if err := m.alive(); err != nil {
 		return err

@@ -12,8 +12,8 @@ type page [pageSize]byte
 
 var zeros page
 
-// inode is the content of a file: pages, nil for zeros. A page that is in both lists
-// is shared and never written.
+// inode is the content of a file as pages; a nil page is all zeros. A page that is in both
+// lists is shared and never written.
 type inode struct {
 	pages, durable    []*page
 	size, durableSize int64
@@ -89,8 +89,8 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// loseDirty is what some kernels do when a sync fails: the pages count as clean, are
-// still read back, and never reach the disk.
+// loseDirty does the same as some kernels after a failed sync: the pages count as clean,
+// reads still return them, and they never reach the disk.
 func (f *memFile) loseDirty() {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -184,5 +184,5 @@ func (n *inode) own(i int) *page {
 	return n.pages[i]
 }
 
-// isZero reports whether at most a page of bytes is all zeros.
+// isZero reports whether p is all zeros. p is at most one page long.
 func isZero(p []byte) bool { return bytes.Equal(p, zeros[:len(p)]) }

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// OS returns the file system of the operating system. Files are readable and writable
-// by their owner alone.
+// OS returns the file system of the operating system. Only the owner of a file may read and
+// write it.
 func OS() FS { return osFS{} }
 
 type osFS struct{}
 
 type osFile struct {
 	*os.File
-	id identity // of a file in a Dir
+	id identity // identity of a file in a Dir
 }
 
 func (osFS) Create(name string) (File, error) {
@@ -77,7 +77,8 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// claim locks an open lock file and writes the process id into it. name is its path.
+// claim locks an open lock file and writes the process id into it. name is the path of the
+// file.
 func claim(f *os.File, name string) error {
 	held, err := lockFile(f)
 	if err != nil {
@@ -95,8 +96,8 @@ func claim(f *os.File, name string) error {
 	return nil
 }
 
-// readPID returns the process id in a lock file, 0 if it holds none. The id may be
-// missing or stale for a moment after the lock changes hands: use it in messages only.
+// readPID returns the process id in a lock file, 0 if there is none. The id may be missing
+// or stale for a moment after the lock changes hands, so use it only in messages.
 func readPID(f *os.File) int {
 	text := make([]byte, 20)
 	n, _ := f.ReadAt(text, 0)

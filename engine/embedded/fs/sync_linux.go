@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncFile leaves out what fsync adds: the times of the file, which would cost a write
-// of the journal each time.
+// syncFile uses fdatasync. Unlike fsync, it does not write the times of the file, which
+// would cost a journal write each time.
 func syncFile(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

@@ -17,16 +17,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Store makes a segment durable, and returns it as it is read from then on, which need
-// not be in memory.
+// Store makes a segment durable, and returns the segment for later reads. The returned
+// segment need not be in memory.
 type Store func(t *version.Type, s *version.Segment) (*version.Segment, error)
 
-// Apply puts an input into a transaction, and empties it: row by row when its rows take
-// at most inline bytes, as a commit like any other whose rows lie in its log record. Else
-// it makes parts, in the order in which they were put, whose segments are stored one
-// after another; they are returned beside an error too, for the caller to remove. Without
-// store they stay in memory. The error is a *engine.LoadErrors, a
-// *engine.ConstraintViolation when no line is at fault, store's, or the context's.
+// Apply puts an input into a transaction, and empties the input. If the rows take at most
+// inline bytes, Apply puts them row by row, as in any other commit, so that they are in its
+// log record. Otherwise it makes segments and calls store for one after the other, and
+// returns the parts in the order in which it put them. It returns the parts made so far
+// even with an error, so that the caller can remove them. If store is nil, the segments
+// stay in memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that no
+// line causes, the error of store, or the context's.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
 	size := 0
@@ -69,7 +70,7 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode
 	return parts, a.err()
 }
 
-// Counts lists the number of entities of each type that occurs, after Apply.
+// Counts returns the number of entities of each type in the input. Call it after Apply.
 func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 	for _, r := range in.Nodes {
 		if r != nil {
@@ -90,9 +91,9 @@ type applier struct {
 	in    *Input
 	mode  engine.LoadMode
 	store Store
-	let   int // bytes of memory let go since the last collection
-	// perms lists the rows that stand, in id order; nil when that is all of them in
-	// their own order.
+	let   int // bytes of memory released since the last collection
+	// perms holds the effective rows in id order; nil if these are all rows, in the order
+	// of the input.
 	perms map[*Rows][]uint32
 	bad   *engine.LoadErrors
 }
@@ -117,8 +118,8 @@ func (a *applier) err() error {
 	return a.bad
 }
 
-// order sorts rows by id and refuses ids that occur twice: of an edge in merge mode
-// the last row stands.
+// order sorts rows by id and reports duplicate ids as faults. For an edge in merge mode it
+// keeps the last row of a duplicate id instead.
 func (a *applier) order(r *Rows) {
 	perm := r.sorted()
 	r.entities = int64(r.Len())
@@ -142,7 +143,7 @@ func (a *applier) order(r *Rows) {
 	a.perms[r] = out
 }
 
-// rows calls f with the place in the order of ids and the number of each row that stands.
+// rows calls f for each effective row, with its position in id order and its row number.
 func (a *applier) rows(r *Rows, f func(i int, row uint32)) {
 	if perm := a.perms[r]; perm != nil {
 		for i, row := range perm {
@@ -155,7 +156,7 @@ func (a *applier) rows(r *Rows, f func(i int, row uint32)) {
 	}
 }
 
-// each calls f with the rows that occur, nodes first.
+// each calls f with the rows of each type in the input.
 func (a *applier) each(e plan.Entity, f func(r *Rows)) {
 	list := a.in.Nodes
 	if e == plan.Edge {
@@ -168,7 +169,7 @@ func (a *applier) each(e plan.Entity, f func(r *Rows)) {
 	}
 }
 
-// strict refuses ids that exist, in append mode.
+// strict reports ids that exist already as faults, in append mode.
 func (a *applier) strict(r *Rows) {
 	table := a.tx.Table(r.Type)
 	if a.mode != engine.Append || table.Live() == 0 || r.fresh != nil {
@@ -182,8 +183,8 @@ func (a *applier) strict(r *Rows) {
 	})
 }
 
-// ends finds the nodes at the ends of the edges that stand, in their order, and lets go
-// of their ids.
+// ends returns the end nodes of the effective edges, in the edges' order. It releases the
+// memory of the end ids.
 func (a *applier) ends(r *Rows) (src, dst []uint32) {
 	perm := a.perms[r]
 	n := r.Len()
@@ -230,7 +231,7 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 	return src, dst
 }
 
-// cancelEvery is how many rows go by between two looks at the context.
+// cancelEvery is the number of rows between two checks of the context.
 const cancelEvery = 1 << 12
 
 // putRows puts a small input row by row.
@@ -270,7 +271,7 @@ func (a *applier) putRows() error {
 	return a.err()
 }
 
-// clear removes the entities of a type that the input does not name.
+// clear removes the entities of a type that are not in the input.
 func (a *applier) clear(r *Rows) {
 	table := a.tx.Table(r.Type)
 	named := make(map[uint32]bool, r.Len())
@@ -333,12 +334,13 @@ func (a *applier) putSegments() ([]version.Part, error) {
 	return parts, cmp.Or(err, a.err())
 }
 
-// collectFrom is how much memory is worth a collection.
+// collectFrom is the number of released bytes that justifies a garbage collection.
 const collectFrom = 16 << 20
 
-// collect sees to it that memory which was let go is used again. What a load holds is a
-// few large arrays without pointers, so that to collect takes next to no time, and to
-// wait until the heap has doubled takes as much memory again as the graph.
+// collect counts released bytes and runs the garbage collector when there are enough, so
+// that the memory can be reused. A load holds a few large arrays without pointers, so a
+// collection is fast. Without it, the heap could grow to twice the size of the graph before
+// the next collection.
 func (a *applier) collect(bytes int) {
 	if a.let += bytes; a.let > collectFrom {
 		runtime.GC()
@@ -346,7 +348,7 @@ func (a *applier) collect(bytes int) {
 	}
 }
 
-// free reports whether nothing outside the input refers to the entities of a type.
+// free reports whether no edge outside the input refers to the entities of a type.
 func (a *applier) free(t *version.Type) bool {
 	if t.Entity == plan.Edge {
 		return true
@@ -361,7 +363,8 @@ func (a *applier) free(t *version.Type) bool {
 	return true
 }
 
-// orphans refuses to remove a node that an edge outside the input needs.
+// orphans returns an error if the load would remove a node that an edge outside the input
+// needs.
 func (a *applier) orphans() error {
 	for _, t := range a.tx.Schema().Edges {
 		if a.in.Edges[t.Index] != nil || a.in.Nodes[t.From] == nil && a.in.Nodes[t.To] == nil {
@@ -375,7 +378,7 @@ func (a *applier) orphans() error {
 	return nil
 }
 
-// lineOf finds the line of the entity that breaks a rule.
+// lineOf returns the line of the entity that breaks a rule.
 func (a *applier) lineOf(v version.Violation) (uint32, bool) {
 	if v.Ord == version.NoOrd {
 		return 0, false

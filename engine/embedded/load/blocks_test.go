@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sample writes lines of every type and spelling, some of them bad.
+// sample returns n lines of every type and spelling; bad is the share of faulty lines.
 func sample(n int, bad float64) string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -52,7 +52,7 @@ func sample(n int, bad float64) string {
 	return b.String()
 }
 
-// graphOf lists the entities that a load makes.
+// graphOf returns a listing of the entities that a load makes.
 func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Options) (string, error) {
 	t.Helper()
 	opts.IDs = numbered
@@ -119,7 +119,7 @@ func faults(e *engine.LoadErrors) []engine.LineError {
 	return e.Lines
 }
 
-// FuzzLine compares the walker with the parser that it stands in for.
+// FuzzLine compares the scanner with the full parser.
 func FuzzLine(f *testing.F) {
 	for _, line := range strings.Split(sample(200, 0.3), "\n") {
 		f.Add(line)
@@ -177,7 +177,7 @@ func content(b *batch) []string {
 	return append(out, fmt.Sprint(b.lines))
 }
 
-// faultyReader fails after its text.
+// faultyReader returns an error after its text.
 type faultyReader struct{ io.Reader }
 
 var errFaulty = errors.New("the disk is gone")
@@ -249,7 +249,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestLinesAllocateNothing allows for the arrays of a block, and nothing for each line.
+// TestLinesAllocateNothing allows allocations for the arrays of a block, but none per line.
 func TestLinesAllocateNothing(t *testing.T) {
 	var b strings.Builder
 	n := 10_000

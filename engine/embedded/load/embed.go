@@ -6,14 +6,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
-// embedTogether is how many texts are embedded by one call.
+// embedTogether is the number of texts per call of the embedding function.
 const embedTogether = 100
 
-// Embedding computes vectors of texts for a property, which is told by its place in the
-// type. The line is that of the first text.
+// Embedding computes vectors of texts for a property. prop is the position of the property
+// in the type. line is the line of the first text.
 type Embedding func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error)
 
-// LeftOut returns the number of vectors that the input leaves to be computed.
+// LeftOut returns the number of vectors that must be computed for the input.
 func (in *Input) LeftOut() int {
 	n := 0
 	in.each(func(r *Rows) {
@@ -24,8 +24,8 @@ func (in *Input) LeftOut() int {
 	return n
 }
 
-// Embed computes the vectors that the input leaves out, in the order of its lines. The
-// error is that of embed.
+// Embed computes the missing vectors of the input, in the order of its lines. The error is
+// that of embed.
 func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	var err error
 	in.each(func(r *Rows) {
@@ -65,13 +65,13 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	return err
 }
 
-// place is where a vector goes.
+// place is the destination of a vector.
 type place struct {
 	*batch
 	row int
 }
 
-// each calls f with the rows of each type that occurs, nodes first.
+// each calls f with the rows of each type in the input, nodes first.
 func (in *Input) each(f func(r *Rows)) {
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {

@@ -41,7 +41,7 @@ func parse(t testing.TB, text string) (*Input, error) {
 	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered})
 }
 
-// numbered makes the ids new000001, new000002 and so on.
+// numbered returns a function that makes the ids new000001, new000002 and so on.
 func numbered(int) func([]byte) []byte {
 	n := 0
 	return func(dst []byte) []byte { n++; return fmt.Appendf(dst, "new%06d", n) }
@@ -189,7 +189,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestClip cuts JSON in the middle of a letter and leaves no part of the letter.
+// TestClip cuts JSON in the middle of a letter. No part of the letter may remain.
 func TestClip(t *testing.T) {
 	raw := `"` + strings.Repeat("a", 38) + `äb"`
 	if got, want := clip([]byte(raw)), raw[:39]+"…"; got != want {

@@ -18,25 +18,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// parser reads lines into batches. It is used by one goroutine.
+// parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
 	schema *version.Schema
-	embeds bool // vectors that are left out are computed later
+	embeds bool // missing vectors are computed later
 	nodes  []*batch
 	edges  []*batch
-	last   [2]*batch // by entity: of the line before
-	called [2]string // and how the type was called there
+	last   [2]*batch // by entity: the batch of the previous line
+	called [2]string // by entity: the type's name in that line
 	scan   scanner
-	line   uint32 // in the block at hand
+	line   uint32 // number in the current block
 	bad    engine.LoadErrors
 
 	dec   *jsontext.Decoder
 	inner *jsontext.Decoder
-	arena []byte // the texts of a line, unquoted
+	arena []byte // unquoted texts of the current line
 	held  []byte // data that came before its type
 	vals  []value.Value
-	seen  []bool         // the properties that the line has
-	id    jsontext.Value // the member id of data that is no property, or nil
+	seen  []bool         // the properties that occur in the line
+	id    jsontext.Value // the member id of data, if it is not a property; else nil
 	key   []byte
 }
 
@@ -45,18 +45,18 @@ func newParser(s *version.Schema, embeds bool) *parser {
 		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
 }
 
-// noInput is an input without bytes.
+// noInput is an empty input.
 var noInput = new(bytes.Buffer)
 
-// parsed is what a block of lines holds.
+// parsed is the content of a block of lines.
 type parsed struct {
 	batches []*batch
 	lines   uint32
-	bad     engine.LoadErrors // by line in the block
-	stop    bool              // after a line that is too long
+	bad     engine.LoadErrors // with line numbers in the block
+	stop    bool              // parsing stopped at a line that is too long
 }
 
-// block reads whole lines, of which the last need not end.
+// block parses whole lines. The last line need not have a newline.
 func (p *parser) block(text []byte) parsed {
 	p.line, p.bad = 0, engine.LoadErrors{}
 	stop := false
@@ -92,10 +92,11 @@ func (p *parser) fail(field string, err error) {
 		p.bad.More = true
 		return
 	}
-	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err}) // it may live as long as the line
+	// Clone the field, because it may alias the line.
+	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err})
 }
 
-// envelope reads one line.
+// envelope parses one line.
 func (p *parser) envelope(line []byte) {
 	before := len(p.bad.Lines)
 	if cap(p.arena) < len(line) {
@@ -300,7 +301,7 @@ func (p *parser) finish(t *version.Type, from, to string) {
 	r.lines = append(r.lines, p.line)
 }
 
-// leftOut reports whether a vector is to be computed from its source.
+// leftOut reports whether the vector property i must be computed from its source.
 func (p *parser) leftOut(t *version.Type, i int) bool {
 	e := t.Props[i].Embed
 	if e == nil || !p.embeds || p.seen[i] {
@@ -310,7 +311,7 @@ func (p *parser) leftOut(t *version.Type, i int) bool {
 	return ok && p.vals[source].Kind() == value.String && !p.vals[source].IsList()
 }
 
-// identity returns the id of the entity at hand, empty for one that is to be made.
+// identity returns the id of the current entity, or an empty id if one must be made.
 func (p *parser) identity(t *version.Type) (string, bool) {
 	if t.Key != nil {
 		p.key = t.AppendID(p.key[:0], p.vals)
@@ -336,7 +337,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 	return string(id), true
 }
 
-// sameKey reports whether the id given is a spelling of the key.
+// sameKey reports whether the given id is a spelling of the key.
 func (p *parser) sameKey(t *version.Type, id string) bool {
 	raw := p.id
 	if raw.Kind() == '"' {
@@ -357,7 +358,7 @@ func (p *parser) sameKey(t *version.Type, id string) bool {
 		v, err := p.value(raw, t.Props[t.Key[0]].Type)
 		return err == nil && !v.IsNull() && value.Text(v) == id
 	}
-	// A composite key: an array of spellings.
+	// For a composite key the id is an array of spellings.
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
 		return false
@@ -384,7 +385,7 @@ func (p *parser) sameKey(t *version.Type, id string) bool {
 	return len(members) == len(t.Key) && string(t.AppendKey(nil, members)) == id
 }
 
-// rows returns the rows of a type.
+// rows returns the batch of a type.
 func (p *parser) rows(t *version.Type) *batch {
 	list := p.nodes
 	if t.Entity == plan.Edge {
@@ -420,7 +421,8 @@ func (p *parser) text(dec *jsontext.Decoder, field string) (string, bool) {
 	return p.unquote(raw), true
 }
 
-// unquote returns a valid JSON string without its quotes. It lives as long as the line.
+// unquote returns the content of a valid JSON string. The result is valid as long as the
+// line.
 func (p *parser) unquote(raw []byte) string {
 	at := len(p.arena)
 	out, _ := jsontext.AppendUnquote(p.arena, raw) // the decoder has checked it
@@ -439,7 +441,8 @@ func propNames(t *version.Type) string {
 	return strings.Join(names, ", ")
 }
 
-// syntax words an error of the tokenizer.
+// syntax returns the error to report for an error of the tokenizer. If err is nil, it
+// returns an error with the text otherwise.
 func syntax(err error, otherwise string) error {
 	if err == nil {
 		return errors.New(otherwise)

@@ -16,35 +16,34 @@ import (
 )
 
 const (
-	// MaxLine is the longest line that is read, in bytes.
+	// MaxLine is the maximum length of a line, in bytes.
 	MaxLine = 256 << 20
-	// maxErrors is the number of bad lines and fields that are reported.
+	// maxErrors is the maximum number of bad lines and fields that are reported.
 	maxErrors = 100
-	// progressEvery is how many lines go by between two reports of progress.
+	// progressEvery is the number of lines between two progress reports.
 	progressEvery = 1 << 16
-	// defaultBlock is how much of the input is parsed at a time, in bytes.
+	// defaultBlock is the default number of bytes that are parsed at a time.
 	defaultBlock = 256 << 10
 )
 
-// Options say how to read an input. The outcome is the same whatever Workers and Block
-// are.
+// Options configure how an input is read. Workers and Block do not affect the result.
 type Options struct {
-	// IDs begins a run of ids for n entities that the input gives none: the function
-	// that it returns appends the next one. Ids ascend.
+	// IDs starts a sequence of ids for n entities without an id in the input. The function
+	// that it returns appends the next id. The ids ascend.
 	IDs func(n int) func(dst []byte) []byte
-	// Progress, if set, is called now and then with the lines read so far.
+	// Progress, if set, is called from time to time with the number of lines read so far.
 	Progress func(lines int64)
-	// Embeds says that vectors which are left out are computed by [Input.Embed].
+	// Embeds says that [Input.Embed] will compute the missing vectors.
 	Embeds  bool
-	Workers int // parse; 0 for one per processor
-	Block   int // bytes that are parsed at a time, to the end of a line; 0 for the default
+	Workers int // number of parsing goroutines; 0 for one per processor
+	Block   int // bytes to parse at a time, extended to the end of a line; 0 for the default
 
-	maxText int64 // of a column; 0 for column.MaxBytes
+	maxText int64 // maximum per column; 0 for column.MaxBytes
 }
 
-// Parse reads NDJSON. It returns when all that it began has ended; what the reader is
-// waiting for it waits for too. The error is a *engine.LoadErrors, the reader's, or the
-// context's.
+// Parse reads NDJSON. It returns only after all its goroutines have ended, and after any
+// read that the reader is still waiting for. The error is a *engine.LoadErrors, the
+// reader's, or the context's.
 func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*Input, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
@@ -84,11 +83,11 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 // job is a block on its way from the reader to the collector.
 type job struct {
 	text []byte
-	done chan parsed // takes one
+	done chan parsed // capacity 1
 }
 
-// run reads blocks, has workers parse them, and collects what they hold in the order of
-// the input.
+// run reads blocks, has workers parse them, and collects the results in the order of the
+// input.
 func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
@@ -107,7 +106,7 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 				}
 				j.done <- p.block(j.text)
 				if cap(j.text) > 4*c.opts.Block {
-					continue // a long line is no measure for what follows
+					continue // do not keep the buffer of an unusually long line
 				}
 				select {
 				case free <- j.text[:0]:
@@ -120,7 +119,7 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 		for j := range order {
 			out := <-j.done
 			if ctx.Err() == nil && !c.add(out) {
-				cancel() // there is nothing more to learn
+				cancel() // the rest of the input does not matter
 			}
 		}
 	})
@@ -152,7 +151,7 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 	return outer.Err()
 }
 
-// collector puts what blocks hold together.
+// collector joins the parsed blocks into one input.
 type collector struct {
 	opts    Options
 	in      *Input
@@ -162,7 +161,7 @@ type collector struct {
 	stopped bool // the rest of the input does not matter
 }
 
-// add takes the next block, and reports whether more are of use.
+// add adds the next block, and reports whether to continue with more blocks.
 func (c *collector) add(out parsed) bool {
 	for _, b := range out.batches {
 		for i := range b.lines {
@@ -215,17 +214,17 @@ func (c *collector) rows(t *version.Type) *Rows {
 
 var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 
-// blocks cuts an input at ends of lines.
+// blocks splits an input at line ends.
 type blocks struct {
 	r    io.Reader
 	size int
-	free chan []byte // memory of blocks that are done with
+	free chan []byte // buffers of finished blocks
 	rest []byte      // the beginning of a line
-	err  error       // what ended the input
+	err  error       // why the input ended
 }
 
-// next returns a block of whole lines, io.EOF after the last, errTooLong in front of a
-// line that is so long that its end is not in sight, or the reader's error.
+// next returns a block of whole lines, io.EOF after the last block, errTooLong if the next
+// line is longer than MaxLine and has no end so far, or the reader's error.
 func (b *blocks) next() ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -240,7 +239,7 @@ func (b *blocks) next() ([]byte, error) {
 	}
 	buf = append(buf[:0], b.rest...)
 	b.rest = b.rest[:0]
-	scanned := len(buf) // no line ends before
+	scanned := len(buf) // the bytes before this contain no line end
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]

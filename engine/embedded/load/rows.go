@@ -13,42 +13,41 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Input is what was read: the rows of each type that occurs.
+// Input is the parsed input: the rows of each type.
 type Input struct {
-	Nodes []*Rows // by type; nil for those that do not occur
+	Nodes []*Rows // by type; nil for types that do not occur
 	Edges []*Rows
 }
 
-// Rows are the entities of one type in the order of the input, in batches of some
-// neighbouring lines each: arrays that grow by a batch are copied once, when they become
-// a segment.
+// Rows holds the entities of one type in the order of the input. The rows are in batches of
+// neighbouring lines, so that the arrays are copied only once, when they become a segment.
 type Rows struct {
 	Type    *version.Type
 	batches []*batch
-	first   []int           // by batch: its first row; and the end
-	ids     *column.Builder // of all rows; nil when a property is the id, or fresh is set
-	// fresh makes the ids when none is given: they ascend in the order of the rows.
+	first   []int           // by batch: the number of its first row; then the total
+	ids     *column.Builder // ids of all rows; nil if a property is the id, or if fresh is set
+	// fresh makes the ids if the input has none. They ascend in the order of the rows.
 	fresh func(dst []byte) []byte
-	made  *version.Segment // what the rows that stand have become, in id order
+	made  *version.Segment // the segment made from the effective rows, in id order
 
-	entities int64 // the rows that stand
+	entities int64 // number of effective rows
 }
 
 // batch holds rows of one type.
 type batch struct {
 	typ   *version.Type
-	ids   *column.Builder // nil when a property is the id; an empty one is to be made
+	ids   *column.Builder // nil if a property is the id; an empty text is an id to be made
 	from  *column.Builder // ids of an edge's ends
 	to    *column.Builder
 	props []*column.Builder
-	lines []uint32  // of the input; until the batch is collected, of its block
-	left  []leftOut // in the order of the rows
-	order []int     // properties as the line before listed them
-	stamp []uint64  // by property: the line that has it
+	lines []uint32  // line of each row in its block; once the batch is collected, in the input
+	left  []leftOut // in row order
+	order []int     // properties in the order of the previous line
+	stamp []uint64  // by property: stamp of the last line that has it
 	rules []bool    // by property: see version.Type.HasRules
 }
 
-// leftOut is a vector that is to be computed from its source.
+// leftOut is a vector that must be computed from its source.
 type leftOut struct{ row, prop int }
 
 func newBatch(t *version.Type) *batch {
@@ -66,7 +65,7 @@ func newBatch(t *version.Type) *batch {
 	return b
 }
 
-// builders calls f with each array of values.
+// builders calls f with each column builder of the batch.
 func (b *batch) builders(f func(**column.Builder)) {
 	for _, x := range []**column.Builder{&b.ids, &b.from, &b.to} {
 		if *x != nil {
@@ -78,13 +77,13 @@ func (b *batch) builders(f func(**column.Builder)) {
 	}
 }
 
-// truncate removes what was added for a line that has no row.
+// truncate removes the values that were added for a line without a complete row.
 func (b *batch) truncate() {
 	n := len(b.lines)
 	b.builders(func(x **column.Builder) { (*x).Truncate(n) })
 }
 
-// cut returns the rows in memory of just their size, and empties the batch.
+// cut returns the rows in arrays of exactly their size, and empties the batch.
 func (b *batch) cut() *batch {
 	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, props: append([]*column.Builder(nil), b.props...), lines: append([]uint32(nil), b.lines...), left: b.left}
 	out.builders(func(x **column.Builder) { *x = (*x).Cut() })
@@ -95,7 +94,7 @@ func (b *batch) cut() *batch {
 // Len returns the number of rows.
 func (r *Rows) Len() int { return r.first[len(r.first)-1] }
 
-// add puts a batch behind the rows there are.
+// add appends a batch.
 func (r *Rows) add(b *batch) {
 	if r.first == nil {
 		r.first = []int{0}
@@ -104,8 +103,9 @@ func (r *Rows) add(b *batch) {
 	r.batches = append(r.batches, b)
 }
 
-// overfull finds the first row of a batch with which one of the columns would hold more
-// than limit: -1 when all have room. The sums are of the batches before, by column.
+// overfull finds the first row of a batch at which a column would hold more than limit. It
+// returns -1 if all columns have room. sums holds the total of each column in the earlier
+// batches; overfull adds this batch to it.
 func (b *batch) overfull(sums *[]int64, limit int64) (row int, actual int64) {
 	row, k := -1, 0
 	b.builders(func(x **column.Builder) {
@@ -124,13 +124,13 @@ func (b *batch) overfull(sums *[]int64, limit int64) (row int, actual int64) {
 	return row, actual
 }
 
-// reader finds rows. It is used by one goroutine.
+// reader looks up rows. Only one goroutine may use it.
 type reader struct {
 	*Rows
-	last int // the batch that was found last
+	last int // the batch of the last lookup
 }
 
-// at finds a row: its batch and its place there.
+// at returns the batch of a row and the row's position there.
 func (r *reader) at(i int) (*batch, int) {
 	if i < r.first[r.last] || i >= r.first[r.last+1] {
 		r.last = sort.SearchInts(r.first, i+1) - 1
@@ -147,7 +147,7 @@ func (r *reader) raw(i int) []byte {
 	return b.props[b.typ.IDProp].Raw(k)
 }
 
-// id is raw as a string that lives as long as the rows.
+// id returns raw as a string, which is valid as long as the rows.
 func (r *reader) id(i int) string { return view(r.raw(i)) }
 
 func (r *reader) line(i int) uint32 {
@@ -164,7 +164,8 @@ func (r *reader) values(i int) []value.Value {
 	return vals
 }
 
-// bytes returns roughly how much the rows take, a few bytes for each included.
+// bytes returns roughly the memory that the rows take, in bytes, including some overhead
+// per row.
 func (r *Rows) bytes() int {
 	n := 16 * r.Len()
 	if r.ids != nil {
@@ -179,11 +180,11 @@ func (r *Rows) bytes() int {
 	return n
 }
 
-// freshBytes is what an id takes that is made, with its offset.
+// freshBytes is the size of a made id and its offset, in bytes.
 const freshBytes = 30
 
-// segment makes a segment of the rows that perm lists, nil for all of them, and lets go
-// of each array once it has been copied.
+// segment makes a segment of the rows in perm, or of all rows if perm is nil. It releases
+// each array once it has copied it.
 func (r *Rows) segment(perm []uint32) (*version.Segment, error) {
 	s := &version.Segment{N: uint32(r.Len())}
 	if perm != nil {
@@ -211,8 +212,8 @@ func (r *Rows) segment(perm []uint32) (*version.Segment, error) {
 	return s, nil
 }
 
-// collectIDs lays the ids of all rows out one after another, and makes those that the
-// input does not give; if it gives none, makeIDs is to do so.
+// collectIDs copies the ids of all rows into one column, and makes the ids that the input
+// does not give. If the input gives none, it leaves this to makeIDs.
 func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
 	if r.Type.IDProp >= 0 {
 		return nil
@@ -237,7 +238,7 @@ func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
 	return nil
 }
 
-// makeIDs makes the ids that are not there.
+// makeIDs makes the missing ids, if collectIDs has left that to it.
 func (r *Rows) makeIDs() error {
 	if r.fresh == nil {
 		return nil
@@ -245,7 +246,8 @@ func (r *Rows) makeIDs() error {
 	return r.layIDs(func(*batch, int) []byte { return nil })
 }
 
-// layIDs lays the ids of all rows out; given returns one of the input's, if there is one.
+// layIDs fills the id column of all rows. given returns the id of a row in the input; if it
+// is empty, layIDs makes one.
 func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
 	size := 0
 	for _, b := range r.batches {
@@ -277,14 +279,14 @@ func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
 	return nil
 }
 
-// sorted returns the rows in the order of their ids, of equal ids in their own; nil when
-// they are in that order and no id occurs twice.
+// sorted returns the row numbers in the order of their ids; equal ids keep the order of the
+// input. It returns nil if the rows already have that order and no id occurs twice.
 func (r *Rows) sorted() []uint32 {
 	if r.fresh != nil {
 		return nil
 	}
 	rd := reader{Rows: r}
-	common := []byte(nil) // what all ids begin with
+	common := []byte(nil) // the common prefix of all ids
 	ascend := true
 	var last []byte
 	for i := range r.Len() {
@@ -304,7 +306,7 @@ func (r *Rows) sorted() []uint32 {
 	if ascend {
 		return nil
 	}
-	// The next eight bytes decide nearly always.
+	// The eight bytes after the prefix decide most comparisons.
 	type item struct {
 		head uint64
 		row  uint32

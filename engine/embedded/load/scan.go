@@ -8,22 +8,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// scanner walks over one line. It takes only what is sure to be right: where a method
-// reports false, the line is read again by the parser that knows every spelling and
-// every fault.
+// scanner scans one line. It accepts only lines that are certainly valid. When a method
+// reports false, the full parser, which knows every spelling and every fault, reads the
+// line again.
 type scanner struct {
 	b     []byte
 	i     int
-	arena []byte // the texts of the line that had escapes
-	stamp uint64 // of the line, for batch.stamp
+	arena []byte // texts of the line that had escapes
+	stamp uint64 // identifies the line, for batch.stamp
 	vec   []float32
 	elems []value.Value
 	vals  []value.Value
 	key   []byte
 }
 
-// fast reads a line that begins with its type and has no fault, and adds its row.
-// Without success it has added nothing.
+// fast reads a line that starts with its type and has no fault, and adds its row. If it
+// reports false, it has added nothing.
 func (p *parser) fast(line []byte) bool {
 	s := &p.scan
 	s.b, s.i, s.arena = line, 0, s.arena[:0]
@@ -60,7 +60,7 @@ func (p *parser) fast(line []byte) bool {
 	return true
 }
 
-// members reads what follows the type of an entity.
+// members reads the members after the type of an entity.
 func (p *parser) members(b *batch) bool {
 	s := &p.scan
 	var from, to, id []byte
@@ -111,7 +111,7 @@ func (p *parser) members(b *batch) bool {
 	return !isEdge || b.from.AppendString(view(from)) == nil && b.to.AppendString(view(to)) == nil
 }
 
-// fields reads the properties of an entity, and its id if that is none of them.
+// fields reads the properties of an entity, and its id if the id is not a property.
 func (p *parser) fields(b *batch) (id []byte, ok bool) {
 	s := &p.scan
 	if !s.take('{') {
@@ -128,7 +128,7 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		// Most lines list their properties in the order of the one before.
+		// Most lines list their properties in the order of the previous line.
 		i := -1
 		if k < len(b.order) {
 			i = b.order[k]
@@ -160,7 +160,8 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 	}
 }
 
-// absent gives a property that the line does not have its value.
+// absent appends a null for a property that the line does not have. It reports false if the
+// property cannot be null, or if its value may have to be computed.
 func (p *parser) absent(b *batch, i int) bool {
 	prop := b.typ.Props[i]
 	if !prop.Type.Nullable || prop.Embed != nil && p.embeds {
@@ -188,7 +189,7 @@ func (s *scanner) identity(b *batch, id []byte) bool {
 		s.key = t.AppendID(s.key[:0], s.vals)
 		return (id == nil || string(id) == string(s.key)) && b.ids.AppendString(view(s.key)) == nil
 	}
-	return b.ids.AppendString(view(id)) == nil // empty: to be made
+	return b.ids.AppendString(view(id)) == nil // an empty id is made later
 }
 
 // value reads a value into a column.
@@ -283,7 +284,7 @@ func (s *scanner) list(to *column.Builder, t value.Type) bool {
 	return ok && to.Append(value.OfList(t.Kind, s.elems)) == nil
 }
 
-// array hands over at each element of an array.
+// array calls elem at each element of an array.
 func (s *scanner) array(elem func() bool) bool {
 	if !s.take('[') {
 		return false
@@ -304,7 +305,7 @@ func (s *scanner) array(elem func() bool) bool {
 	}
 }
 
-// integer reads a value that is kept as an integer.
+// integer reads a value of a kind that is stored as an integer.
 func (s *scanner) integer(k value.Kind) (int64, bool) {
 	quoted := s.i < len(s.b) && s.b[s.i] == '"'
 	switch k {
@@ -361,7 +362,7 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 	return 0, false
 }
 
-// batch returns the rows of a type by its name in the input, nil when there is none.
+// batch returns the batch of the type with this name, or nil if the type does not exist.
 func (p *parser) batch(e plan.Entity, name []byte) *batch {
 	last := p.last[e]
 	if last != nil && p.called[e] == string(name) {

@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxDigits is how many decimal digits surely fit 64 bits with a sign.
+// maxDigits is the number of decimal digits that always fit into a signed 64-bit integer.
 const maxDigits = 18
 
-// whole reads a number without fraction and exponent.
+// whole reads a number without a fraction or an exponent.
 func (s *scanner) whole() (int64, bool) {
 	i, negative := s.i, false
 	if i < len(s.b) && s.b[i] == '-' {
@@ -78,7 +78,8 @@ func (s *scanner) float(k value.Kind) (float64, bool) {
 	return f, err == nil
 }
 
-// name reads the name of a member and the colon. Those with escapes are rare.
+// name reads the name of a member and the colon. It reports false for a name with escapes,
+// which are rare.
 func (s *scanner) name() ([]byte, bool) {
 	if !s.take('"') {
 		return nil, false
@@ -97,7 +98,7 @@ func (s *scanner) name() ([]byte, bool) {
 	return nil, false
 }
 
-// text reads a string. It lives as long as the line, and is not nil.
+// text reads a string. The result is valid as long as the line, and is not nil.
 func (s *scanner) text() ([]byte, bool) {
 	if !s.take('"') {
 		return nil, false
@@ -177,7 +178,7 @@ func (s *scanner) unescape(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-// take skips white space and a byte, if that is next.
+// take skips white space, and then byte c if it is next. It reports whether it was.
 func (s *scanner) take(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {
@@ -231,5 +232,5 @@ var class = func() (c [256]uint8) {
 	return c
 }()
 
-// view returns bytes as a string that lives as long as they do.
+// view returns b as a string that aliases it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

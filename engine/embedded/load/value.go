@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// value reads a JSON value of a type. Texts live as long as the line.
+// value converts a JSON value to a type. Texts are valid as long as the line.
 func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 	if raw.Kind() == 'n' {
 		return value.Null, nil
@@ -49,12 +49,13 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 	return scalar(raw, text, t.Kind)
 }
 
-// elements hands the elements of a JSON array to f. The error says where one is bad.
+// elements calls f with each element of a JSON array. The error says which element is bad.
 func (p *parser) elements(raw jsontext.Value, t value.Type, f func(jsontext.Value) error) error {
 	if raw.Kind() != '[' {
 		return wanted(raw, t.String())
 	}
-	// An array that the tokenizer has accepted splits at the commas of its own level.
+	// The tokenizer has accepted the array, so it can be split at the commas of its
+	// outermost level.
 	depth, start, n := 0, 1, 0
 	quoted := false
 	for i := 0; i < len(raw); i++ {
@@ -86,7 +87,7 @@ func (p *parser) elements(raw jsontext.Value, t value.Type, f func(jsontext.Valu
 	return nil
 }
 
-// scalar reads a scalar that is not null. text is the content of a JSON string.
+// scalar converts a scalar that is not null. text is the content of a JSON string.
 func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) {
 	quoted := raw.Kind() == '"'
 	number := raw.Kind() == '0'
@@ -154,7 +155,7 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 	return value.Null, wanted(raw, k.String())
 }
 
-// keyMember reads a member of a key from its text in any spelling.
+// keyMember converts the text of a key member, in any spelling.
 func keyMember(text []byte, t value.Type) (value.Value, error) {
 	s := string(text)
 	switch t.Kind {

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// BenchmarkAppend measures durable records of 200 bytes.
+// BenchmarkAppend measures appends of durable records with payloads of 200 bytes.
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprint(writers, " writers"), func(b *testing.B) {

@@ -11,26 +11,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// segmentState is what is known of a segment file.
+// segmentState describes a segment file.
 type segmentState struct {
-	known     bool // size and crc are
+	known     bool // size and crc are known
 	size      int64
 	crc       uint32 // of the footer
-	manifest  uint64 // the last manifest that names it, even if it could not be written
-	recovered bool   // it was there at Open, and the manifest did not name it
-	named     uint64 // LSN of the record that was the first to name it, 0 if unknown
+	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed
+	recovered bool   // the segment existed at Open, and the manifest did not name it
+	named     uint64 // LSN of the first record that names it, 0 if unknown
 }
 
-// Checkpoint makes a manifest the one in force: a payload, and the segments that it and
-// the records after upTo rely on, those excepted that these records were the first to
-// name. It holds the effect of all records up to upTo, which must be durable; upTo does
-// not go back. It then recycles the log files without later records and removes the
-// segments that are no longer needed.
+// Checkpoint installs a new manifest, which holds the payload and names the segments. The
+// payload and the segments must contain the effect of all records up to upTo. The segments
+// must include every segment that the manifest or a record after upTo needs, except
+// segments first named by those later records. The record upTo must be durable, and upTo
+// must not decrease from call to call; otherwise the error is an *engine.Conflict. After
+// the manifest is installed, Checkpoint recycles the log files that hold no later records
+// and removes the segments that are not needed any more.
 //
-// A crash at any point leaves the old manifest in force or the new one. When Checkpoint
-// fails, the old one stays in force until the next Open, which may find the new one; both
-// are true to the log. Files that cannot be removed or recycled are no failure: the next
-// checkpoint or Open tries again.
+// After a crash at any point, either the old manifest or the new one is in force. When
+// Checkpoint fails, the old one stays in force until the next Open, which may find the new
+// one. Both agree with the log. Checkpoint does not report files that it cannot remove or
+// recycle: the next checkpoint or Open tries again.
 func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
@@ -68,7 +70,7 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	hasEnd := s.hasEnd
 	s.mu.Unlock()
 	if !hasEnd {
-		// A manifest of this format needs END.
+		// A manifest of the current format requires END.
 		if err := s.noteEnd(upTo); err != nil {
 			return err
 		}
@@ -76,15 +78,16 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	if err := s.install(m); err != nil {
 		return err
 	}
-	// What stays behind costs space and nothing else.
+	// Files that stay behind only take up space.
 	_ = s.log.recycle(upTo)
 	s.removeManifests()
 	s.removeSegments(m)
 	return nil
 }
 
-// RemoveSegment removes a segment that no record and no manifest names or will name,
-// such as that of a load that failed.
+// RemoveSegment removes a segment that no record and no manifest names or will name, for
+// example the segment of a failed load. The error is an *engine.NotFound if the segment
+// does not exist, and an *engine.Conflict if the log or a manifest uses it.
 func (s *Store) RemoveSegment(id SegmentID) error {
 	s.mu.Lock()
 	state := s.segments[id]
@@ -104,8 +107,7 @@ func (s *Store) RemoveSegment(id SegmentID) error {
 	return nil
 }
 
-// Sizes returns the segments that are there and their sizes in bytes, 0 where it is not
-// known.
+// Sizes returns the sizes in bytes of the existing segments, by id. An unknown size is 0.
 func (s *Store) Sizes() map[SegmentID]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +118,7 @@ func (s *Store) Sizes() map[SegmentID]int64 {
 	return sizes
 }
 
-// entry describes a segment for a manifest.
+// entry returns the manifest's entry for a segment.
 func (s *Store) entry(ctx context.Context, id SegmentID) (manifestEntry, error) {
 	s.mu.Lock()
 	state := s.segments[id]
@@ -138,12 +140,12 @@ func (s *Store) entry(ctx context.Context, id SegmentID) (manifestEntry, error) 
 	return e, nil
 }
 
-// install makes a manifest durable and then the one in force.
+// install makes a manifest durable and then puts it in force.
 func (s *Store) install(m manifest) error {
 	name := filename(s.dir, m.number, manifestExt)
 	s.mu.Lock()
-	// Whatever becomes of the attempt, its number is not used again and its segments
-	// stay: it may be what the next Open finds.
+	// Even if the attempt fails, its number is not used again and its segments stay: the
+	// next Open may find this manifest.
 	s.manifests = append(s.manifests, m.number)
 	for _, e := range m.segments {
 		s.segments[e.id].manifest = m.number
@@ -159,15 +161,16 @@ func (s *Store) install(m manifest) error {
 	return nil
 }
 
-// writeFile makes a file with this content, durable on return.
+// writeFile creates or replaces a file with the given content. The file is durable on
+// return.
 func (s *Store) writeFile(name string, data []byte) error {
 	err := replaceFile(s.fsys, s.dir, name, data)
 	s.noteFull(err)
 	return err
 }
 
-// replaceFile makes a file in dir with this content, or puts it in the place of another.
-// It is durable on return.
+// replaceFile creates a file in dir with the given content, or replaces an existing one.
+// The file is durable on return.
 func replaceFile(fsys fs.FS, dir, name string, data []byte) error {
 	temp := name + tempExt
 	f, err := createTemp(fsys, temp)
@@ -190,7 +193,8 @@ func replaceFile(fsys fs.FS, dir, name string, data []byte) error {
 	return fsys.SyncDir(dir)
 }
 
-// createTemp makes a temporary file in the place of one that could not be removed.
+// createTemp creates a temporary file. It first removes an old one that an earlier attempt
+// could not remove.
 func createTemp(fsys fs.FS, temp string) (fs.File, error) {
 	f, err := fsys.Create(temp)
 	if errors.Is(err, iofs.ErrExist) {
@@ -202,7 +206,7 @@ func createTemp(fsys fs.FS, temp string) (fs.File, error) {
 	return f, err
 }
 
-// removeManifests removes those that are not in force.
+// removeManifests removes the manifests that are not in force.
 func (s *Store) removeManifests() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,8 +215,8 @@ func (s *Store) removeManifests() {
 	})
 }
 
-// removeSegments removes the segments that neither the manifest nor a record after it
-// can name.
+// removeSegments removes the segments that neither the manifest nor a later record can
+// name.
 func (s *Store) removeSegments(m manifest) {
 	var done []SegmentID
 	s.mu.Lock()

@@ -10,35 +10,37 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// How the bytes of a block are stored.
+// The codecs of a block.
 const (
-	codecNone  = 0 // as they are
+	codecNone  = 0 // uncompressed
 	codecZstd  = 1 // a Zstandard frame (RFC 8878)
-	codecDelta = 2 // the same, of the differences of 4-byte numbers
+	codecDelta = 2 // a Zstandard frame of the differences of 4-byte numbers
 )
 
 const (
-	// minCold is the least block that is compressed, in bytes.
+	// minCold is the length in bytes from which a block may be compressed.
 	minCold = 4 << 10
-	// coldShare is how much of a sample may be left, in hundredths, for a block to be
-	// compressed.
+	// coldShare is the compression threshold in percent: a block is stored compressed if
+	// its sample, and then the whole block, shrinks to at most this share of its size.
 	coldShare = 70
-	// The sample is some pieces from all over a block.
+	// The sample consists of several pieces spread over the block.
 	samples     = 8
 	sampleBytes = 16 << 10
-	// maxCold bounds a block that was compressed, in bytes: more than a column holds.
+	// maxCold bounds the uncompressed size of a compressed block, in bytes. No column is
+	// larger.
 	maxCold = 1 << 36
-	// maxRatio is more than a frame can shrink: a run of 128 KiB takes 4 bytes.
+	// maxRatio is above the best ratio of a Zstandard frame, where a run of 128 KiB takes 4
+	// bytes.
 	maxRatio = 1 << 16
 )
 
-// The encoder and the decoder are used for whole blocks at once, by any number of
-// goroutines, and have none of their own.
+// encoder and decoder each process whole blocks. Any number of goroutines may call them
+// concurrently; they start no goroutines of their own.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 		if err != nil {
-			panic(fmt.Sprintf("store: %v", err)) // an option that the library does not take
+			panic(fmt.Sprintf("store: %v", err)) // the library rejects an option
 		}
 		return e
 	})
@@ -51,9 +53,10 @@ var (
 	})
 )
 
-// AddCold appends a block that is seldom read: compressed, if a sample of it shrinks well.
-// It is decompressed as a whole on its first use. With delta it is an array of 4-byte
-// numbers that lie close to their neighbours. See [SegmentWriter.AddBlock].
+// AddCold appends a block that is seldom read. It compresses the block if a sample of it
+// shrinks enough; the first use then decompresses the whole block. delta says that the
+// block is an array of 4-byte numbers, each close to its neighbours. For errors and limits
+// see [SegmentWriter.AddBlock].
 func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	if len(data) < minCold || delta && len(data)%4 != 0 {
 		return w.AddBlock(name, data)
@@ -80,12 +83,13 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	return w.add(name, packed, codec, int64(len(data)))
 }
 
-// unpack returns what a block held before it was compressed.
+// unpack decompresses the data of a block. The error is an *engine.Corrupt.
 func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	corrupt := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: ", b.name, b.offset) + fmt.Sprintf(format, args...)}
 	}
-	// The decoder makes room for what the frame says, which the footer has bounded.
+	// The decoder allocates what the frame header says, so check it against the footer,
+	// which has a bound.
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
 		return nil, corrupt("it is no Zstandard frame: %v", err)
@@ -106,7 +110,7 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	return out, nil
 }
 
-// deltas returns the differences of 4-byte numbers.
+// deltas returns the differences of successive 4-byte numbers.
 func deltas(data []byte) []byte {
 	out := make([]byte, len(data))
 	last := uint32(0)
@@ -118,7 +122,7 @@ func deltas(data []byte) []byte {
 	return out
 }
 
-// undo is the inverse of deltas, in place.
+// undo reverses deltas in place.
 func undo(data []byte) {
 	last := uint32(0)
 	for i := 0; i+4 <= len(data); i += 4 {

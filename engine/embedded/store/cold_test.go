@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestCold writes blocks that shrink and blocks that do not, reads them back, and damages
+// TestCold writes blocks that shrink and blocks that do not, reads them back, and corrupts
 // each byte of the file.
 func TestCold(t *testing.T) {
 	ctx := t.Context()
@@ -26,7 +26,7 @@ func TestCold(t *testing.T) {
 		name  string
 		data  []byte
 		delta bool
-		small bool // it shrinks
+		small bool // whether it shrinks
 	}
 	blocks := []cold{
 		{"empty", nil, false, false}, {"short", []byte("short"), false, false}, {"random", random, false, false},
@@ -70,7 +70,7 @@ func TestCold(t *testing.T) {
 			t.Fatalf("offset %d: %v", off, err)
 		}
 	}
-	// Damage under a checksum that is right.
+	// Corrupt the packed bytes while the checksum stays right.
 	for _, b := range blocks {
 		e := seg.blocks[b.name].blockEntry
 		if e.codec == codecNone {
@@ -80,7 +80,7 @@ func TestCold(t *testing.T) {
 		for off := 0; off < len(packed); off += 1 + len(packed)/200 {
 			flipped := bytes.Clone(packed)
 			flipped[off] ^= 0x10
-			_, _ = e.unpack(flipped, name) // any answer but a panic
+			_, _ = e.unpack(flipped, name) // any result is fine, except a panic
 		}
 		if _, err := e.unpack(packed[:len(packed)/2], name); !onlyCorrupt(err, name) {
 			t.Errorf("%s cut in half: %v", b.name, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// sample is a closed store with a manifest, a segment that it names, one that a record
-// names, and three log files in use.
+// sample returns the files of a closed store with a manifest, a segment that the manifest
+// names, a segment that a record names, and three log files in use.
 func sample(t testing.TB) *fs.Mem {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -93,12 +93,12 @@ func TestMissingFiles(t *testing.T) {
 					t.Errorf("%s removed: %v", name, err)
 				}
 			case name == filename("/g", 3, logExt) && n < 0:
-				// The log file before it ends too early.
+				// The preceding log file ends too early.
 				if !onlyCorrupt(err, filename("/g", 2, logExt)) {
 					t.Errorf("%s removed: %v", name, err)
 				}
 			case name == filename("/g", 2, segmentExt) && n < 0:
-				// Which segments the records name is the caller's to know.
+				// Only the caller knows which segments the records name.
 				must(t, err)
 			case !onlyCorrupt(err, name):
 				t.Errorf("%s cut to %d of %d: %v", name, n, len(data), err)
@@ -107,7 +107,7 @@ func TestMissingFiles(t *testing.T) {
 	}
 }
 
-// TestForeignFiles puts files in each other's place.
+// TestForeignFiles replaces each file of a pair with the other.
 func TestForeignFiles(t *testing.T) {
 	for _, pair := range [][2]string{
 		{filename("/g", 1, segmentExt), filename("/g", 2, segmentExt)},
@@ -126,7 +126,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// TestOtherStore takes a segment from another store, where it has the same number.
+// TestOtherStore replaces a segment with one of the same number from another store.
 func TestOtherStore(t *testing.T) {
 	other := fs.NewMem()
 	s := create(t, other, "/g", tiny)
@@ -145,7 +145,7 @@ func TestOtherStore(t *testing.T) {
 	}
 }
 
-// TestManifestAhead loses a record that the manifest says is durable.
+// TestManifestAhead loses a record that is durable according to the manifest.
 func TestManifestAhead(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -166,7 +166,7 @@ func TestManifestAhead(t *testing.T) {
 	}
 }
 
-// TestVerifyReportsAll damages every file.
+// TestVerifyReportsAll corrupts every file.
 func TestVerifyReportsAll(t *testing.T) {
 	mem := sample(t)
 	names, err := mem.List("/g")
@@ -202,7 +202,8 @@ func TestVerifyReportsAll(t *testing.T) {
 	}
 }
 
-// TestVerifyOpen damages the last record of an open store: there it is no torn write.
+// TestVerifyOpen corrupts the last record of an open store, where it cannot be a torn
+// write.
 func TestVerifyOpen(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -226,8 +227,8 @@ func TestVerifyOpen(t *testing.T) {
 	}
 }
 
-// TestTornWrite loses a record of a write and keeps the later one, which must not come
-// back behind the records that follow.
+// TestTornWrite loses one record of a write and keeps a later record of the same write. The
+// later one must not reappear after the records that are written next.
 func TestTornWrite(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -262,8 +263,8 @@ func TestTornWrite(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestImitation stores a frame of the log inside a record and damages the record before
-// it: only a frame that knows the salt counts.
+// TestImitation stores a log frame inside a record's payload and corrupts the record before
+// it. Only a frame with the right salt counts.
 func TestImitation(t *testing.T) {
 	h := logHeader{number: 1, first: 1, salt: randomSalt()}
 	imitation := appendFrame(nil, frameHeader{lsn: 9, position: 1}, logHeader{salt: randomSalt()}.seed(), nil)
@@ -312,7 +313,8 @@ func onlyCorrupt(err error, file string) bool {
 	return errors.As(err, &corrupt) && corrupt.Object == file
 }
 
-// frames returns where the frames of a log file end and where the last one starts.
+// frames returns the offset where the frames of a log file end and the offset where the
+// last one starts.
 func frames(t testing.TB, data []byte) (end, last int) {
 	h, err := decodeLogHeader(data, int64(len(data)), "log", le.Uint64(data[16:]))
 	must(t, err)

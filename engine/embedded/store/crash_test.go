@@ -63,8 +63,8 @@ func TestCrashDuringRecovery(t *testing.T) {
 	}
 }
 
-// TestFaults makes every operation of a history fail, in several ways, and looks at what
-// a reopen finds, with and without a power failure in between.
+// TestFaults makes every operation of a history fail, in several ways, and checks what a
+// reopen finds, with and without a power failure in between.
 func TestFaults(t *testing.T) {
 	faults := map[string]func(op fs.Op) *fs.Fault{
 		"fails":      func(fs.Op) *fs.Fault { return &fs.Fault{Err: syscall.EIO} },
@@ -105,8 +105,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDiskStaysFull lets every write fail that makes a file longer, from some operation
-// on.
+// TestDiskStaysFull makes every write and creation fail, from some operation on, as on a
+// full disk.
 func TestDiskStaysFull(t *testing.T) {
 	for n := 1; n < 300; n += 3 {
 		mem := fs.NewMem()

@@ -1,71 +1,73 @@
-// Package store keeps one graph durable in one directory: a write-ahead log with group
-// commit, immutable segment files, and manifests that say which of these are the graph.
+// Package store keeps one graph durable in one directory. It has a write-ahead log with
+// group commit, immutable segment files, and manifests that say which files make up the
+// graph.
 //
-// It deals in bytes: what a record, a block or a manifest's payload means is its
-// caller's. A commit is a record in the log; rows too many for a record are written to
-// segments first, and the record names them. A checkpoint writes a manifest for all
-// records up to one, after which the log files before it are recycled.
+// The package stores bytes; its caller defines the meaning of records, blocks and manifest
+// payloads. A commit is a record in the log. If a commit has too many rows for a record, the
+// caller first writes them to segments, and the record names the segments. A checkpoint
+// writes a manifest with the effect of all records up to a given one. After that, the log
+// files before this record are recycled.
 //
 // # Directory
 //
-//	LOCK                   says which process has the store open
+//	LOCK                   names the process that has the store open
 //	END                    the last record when the store was last closed
-//	000000000007.log       log file 7; numbers are dense, the highest is written to
-//	000000000003.free      a log file that waits for its next use; content without meaning
+//	000000000007.log       log file 7; numbers have no gaps, the highest is the active file
+//	000000000003.free      a log file that waits for reuse; its content has no meaning
 //	000000000012.seg       segment 12
 //	000000000004.manifest  manifest 4; the highest is the one in force
 //	*.tmp                  a file being made; removed by the next Open
 //
-// Log files, segments, manifests and END are made under a temporary name, synced, renamed,
-// and the directory is synced: a file under its own name was once complete, so each fault
-// in it is corruption and not a torn write. The frames of the last write to the log are
-// the one exception, unless END names them.
+// Log files, segments, manifests and END are written under a temporary name, synced and
+// renamed, and then the directory is synced. So a file under its final name was once
+// complete, and every fault in it is corruption and not a torn write. The only exceptions
+// are the frames of the last write to the log, unless END names them.
 //
-// The process that has the store open locks the directory itself, LOCK, and the log file
-// that it writes to, and uses the directory by its descriptor. So a second process is
-// refused also when LOCK was removed or the directory renamed, and the first one never
-// touches a directory that took the path. Before each write to the log, and again after
-// its sync, it checks that the path still leads to its directory and its log file; if not,
-// it acknowledges nothing more. A copy of the directory is another store. Log files that
-// two directories share by hard links are copied by the next process that opens them.
+// The process that has the store open locks the directory itself, LOCK, and the active log
+// file, and accesses the directory through its descriptor. So a second process is refused
+// even if LOCK was removed or the directory was renamed, and the first process never
+// touches another directory that took the path. Before each write to the log, and again
+// after its sync, the process checks that the path still leads to its directory and its log
+// file. If not, it acknowledges no more records. A copy of the directory is another store.
+// If two directories share log files by hard links, the next process that opens one of them
+// copies the files.
 //
-// A record gets its place in the log only when there is a file with room for it: a full
-// disk refuses it before anything has changed. A write that the disk refuses all the same
-// is overwritten with zeros. After any failed write, the log takes nothing until the next
-// Open.
+// A record gets its place in the log only when there is a file with room for it, so that a
+// full disk refuses the record before anything has changed. If the disk refuses the write
+// nevertheless, the store overwrites it with zeros. After any failed write, the log accepts
+// no records until the next Open.
 //
 // # Format
 //
-// Every file carries the format number of the store at the time when it was written; see
-// package format, whose table says what each number added. The manifest in force is
-// rewritten by each checkpoint, the other files stay as they are. The numbers in the
-// drawings are the current one; the numbers below 4 that a kind of file can have are in
-// the table too.
+// Every file contains the format number that the store had when the file was written. The
+// table in package format says what each number added. Each checkpoint writes a manifest
+// with the current number; the other files keep theirs. The drawings show the current
+// number. The table also says which numbers below 4 each kind of file can have.
 //
-// All numbers are little-endian, all checksums CRC32C (Castagnoli). Bytes marked 0 are
-// zero. Every byte of a file is under a checksum, but for the unused end of a log file.
+// All numbers are little-endian, all checksums are CRC32C (Castagnoli). Bytes marked 0 are
+// zero. Every byte of a file is under a checksum, except for the unused end of a log file.
 //
 // # Log file
 //
-// A log file has its full size, filled with zeros, from the start, so that a sync
-// has no metadata to write. Its header has a page of its own, never written again:
+// A new log file is filled with zeros to its full size, so that a sync has no metadata to
+// write. Its header is in a separate page, which is never written again:
 //
 //	   0  "OGLOG\0\0\0"
 //	   8  u32  format = 4
 //	  12  u32  0
 //	  16  u64  number, as in the name
 //	  24  u64  LSN of the first record
-//	  32  u64  salt, drawn anew for each use of the file
+//	  32  u64  salt, a new random number for each use of the file
 //	  40  u64  length of the file
 //	  48       0
 //	4092  u32  checksum of bytes 0 to 4092
 //	4096       frames, each on a multiple of 8
 //
-// A frame is a record. Records are numbered without gaps from 1 (log sequence numbers):
+// A frame holds one record. Records have log sequence numbers (LSN) from 1, without gaps:
 //
 //	 0  "OGL"
 //	 3  u8   1
-//	 4  u8   kind, the caller's
+//	 4  u8   kind, defined by the caller
 //	 5       0
 //	 8  u64  LSN
 //	16  u32  length of the payload
@@ -75,16 +77,17 @@
 //	28  u32  checksum of bytes 0 to 28, continued from that of the salt
 //	32       payload, zero padded to a multiple of 8
 //
-// The salt makes what is left in a recycled file, and what a payload imitates, no frame
-// of this file. The position tells a torn write from corruption: when a frame is bad and
-// a later one says that it was durable, the log is corrupt; otherwise the log ends there,
-// and the rest is cut. Damage to the very last write is taken
-// for a torn one, unless END or the manifest says that its records were durable.
+// The salt prevents old frames in a recycled file, and payloads that look like frames, from
+// being taken for frames of this file. The position distinguishes a torn write from
+// corruption: if a frame is bad and a later frame says that it was durable, the log is
+// corrupt. Otherwise the log ends before the bad frame, and the rest is cut off. Corruption
+// of the very last write is taken for a torn write, unless END or the manifest says that
+// its records were durable.
 //
 // # Segment
 //
-// Blocks of bytes with names, each contiguous and on a multiple of 64, so that it can be
-// used in place:
+// A segment consists of named blocks of bytes. Each block is contiguous and starts at a
+// multiple of 64, so that it can be used in place:
 //
 //	 0  "OGSEG\0\0\0"
 //	 8  u32  format = 4
@@ -98,7 +101,7 @@
 //	           u64  length without padding
 //	           u16  length of the name
 //	           name
-//	           u8   0 as it is, 1 a Zstandard frame, 2 the same of the differences of
+//	           u8   0 uncompressed, 1 a Zstandard frame, 2 a Zstandard frame of differences of
 //	                4-byte numbers; not in format 1
 //	           u64  length before it was compressed; not in format 1
 //	           u32  for each 64 KiB of the padded block, the last one maybe shorter: checksum
@@ -117,7 +120,7 @@
 //	 8  u32  format = 4
 //	12  u32  number of segments
 //	16  u64  number, as in the name
-//	24  u64  LSN of the last record whose effect it has
+//	24  u64  LSN of the last record whose effect it contains
 //	32  u64  next segment number
 //	40  u64  length of the payload
 //	48       for each segment, in order of number:
@@ -130,8 +133,8 @@
 //
 // # END
 //
-// A store whose manifest has format 4 or more has this file. It is written by Close, and
-// stays true afterwards: records are only added behind the one that it names.
+// A store whose manifest has format 4 or more has this file. Close writes it. It stays true
+// afterwards, because records are only added after the one that it names.
 //
 //	 0  "OGEND\0\0\0"
 //	 8  u32  format = 4

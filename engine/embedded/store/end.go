@@ -17,7 +17,8 @@ const endSize = 32
 
 var endMagic = []byte("OGEND\x00\x00\x00")
 
-// encodeEnd returns the content of END: the log was durable up to this record.
+// encodeEnd returns the content of END, which says that the log was durable up to the given
+// record.
 func encodeEnd(durable uint64) []byte {
 	b := make([]byte, 0, endSize)
 	b = append(b, endMagic...)
@@ -47,8 +48,8 @@ func decodeEnd(data []byte, file string) (durable uint64, err error) {
 	return le.Uint64(data[16:]), nil
 }
 
-// readEnd returns the last record that END names, and whether there is such a file. A
-// store without it is one of format 3 or less, or one whose Create did not finish.
+// readEnd returns the LSN of the last record that END names, and whether the file exists. A
+// store without END has format 3 or less, or its Create did not finish.
 func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, err error) {
 	name := filepath.Join(dir, endName)
 	data, err := fs.ReadFile(fsys, name)
@@ -64,8 +65,9 @@ func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, er
 	return durable, err == nil, err
 }
 
-// noteEnd makes END name a record, which must be durable, unless END names it already. A
-// record that END names stays durable: END is true at all times, also after a crash.
+// noteEnd makes END name the given record, unless END names it or a later one already. The
+// record must be durable. A record that END names stays durable, so END is true at all
+// times, also after a crash.
 func (s *Store) noteEnd(durable uint64) error {
 	s.mu.Lock()
 	current := s.hasEnd && s.end >= durable

@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// appended makes a store with three records and returns what a kill leaves of it.
+// appended makes a store with three records and returns the files that a kill leaves
+// behind.
 func appended(t *testing.T) (killed *fs.Mem) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -23,7 +24,7 @@ func appended(t *testing.T) (killed *fs.Mem) {
 	return killed
 }
 
-// damageLast changes a byte of the last write in the log file.
+// damageLast changes a byte of the last write in the log file and returns the file's name.
 func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
 	t.Helper()
 	name = filename("/g", number, logExt)
@@ -35,8 +36,8 @@ func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
 	return name
 }
 
-// TestLastRecord damages the last record. After a kill it is taken for a torn write, and
-// after any opener has closed the store it is corruption.
+// TestLastRecord corrupts the last record. After a kill, Open takes the corruption for a
+// torn write. Once any process has closed the store properly, Open reports corruption.
 func TestLastRecord(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -100,7 +101,7 @@ func TestLastRecord(t *testing.T) {
 	}
 }
 
-// TestMissingEnd removes END: a store of this format needs it.
+// TestMissingEnd removes END, which a store of this format requires.
 func TestMissingEnd(t *testing.T) {
 	mem := appended(t)
 	name := filepath.Join("/g", endName)
@@ -125,8 +126,8 @@ func TestNewerFormat(t *testing.T) {
 	}
 }
 
-// TestEndNotWritten closes a store whose disk does not take END: the close succeeds, and
-// the store opens.
+// TestEndNotWritten closes a store whose disk rejects the write of END. The close succeeds,
+// and the store opens again.
 func TestEndNotWritten(t *testing.T) {
 	mem := appended(t)
 	failing := false

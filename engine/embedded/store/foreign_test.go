@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestForeignTemporaries opens a store among files of others: they stay, and its own
-// temporary files go.
+// TestForeignTemporaries opens a store in a directory that holds other programs' files.
+// Those stay, and the store's own temporary files are removed.
 func TestForeignTemporaries(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

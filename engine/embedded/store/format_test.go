@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestFormat compares the bytes that are written with those of the formats in force,
-// which are kept in testdata.
+// TestFormat compares the bytes that the store writes with the fixtures of the current
+// formats in testdata.
 func TestFormat(t *testing.T) {
 	mem := fs.NewMem()
 	opts := tiny
@@ -47,7 +47,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormats opens a store of every format that there ever was.
+// TestFormats opens a store of each format that ever existed.
 func TestFormats(t *testing.T) {
 	for _, number := range []int{1, 2, 4} { // files of format 3 are those of format 2
 		t.Run(fmt.Sprint(number), func(t *testing.T) {

@@ -42,7 +42,8 @@ func (h logHeader) encode() []byte {
 	return page
 }
 
-// decodeLogHeader reads the header of a log file of the given size.
+// decodeLogHeader decodes the header of log file number, which is size bytes long. The
+// error is an *engine.Corrupt that names file.
 func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
 	corrupt := func(text string, args ...any) (logHeader, error) {
 		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
@@ -77,7 +78,7 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	return h, nil
 }
 
-// seed is the checksum that those of the frame headers continue.
+// seed returns the checksum of the salt. The checksums of the frame headers continue it.
 func (h logHeader) seed() uint32 { return checksum(le.AppendUint64(nil, h.salt)) }
 
 // frameHeader is the header of a frame.
@@ -89,7 +90,7 @@ type frameHeader struct {
 	payloadCRC uint32
 }
 
-// size returns the bytes of the frame in the file.
+// size returns the size of the frame in the file, in bytes.
 func (h frameHeader) size() int64 { return frameSize(int(h.length)) }
 
 // durable returns the LSN up to which the log was durable when the frame was written.
@@ -97,7 +98,7 @@ func (h frameHeader) durable() uint64 { return h.lsn - uint64(h.position) }
 
 func frameSize(payload int) int64 { return frameHeaderSize + pad(int64(payload), frameAlign) }
 
-// payloadChecksum is the checksum of a payload with its padding.
+// payloadChecksum returns the checksum of a payload with its padding.
 func payloadChecksum(payload []byte) uint32 {
 	crc := checksum(payload)
 	return updateChecksum(crc, noBytes[:pad(len(payload), frameAlign)-len(payload)])
@@ -116,8 +117,8 @@ func appendFrame(buf []byte, h frameHeader, seed uint32, payload []byte) []byte 
 	return append(buf, noBytes[:pad(len(payload), frameAlign)-len(payload)]...)
 }
 
-// decodeFrameHeader reports whether data starts with the header of a frame of the file
-// with this seed.
+// decodeFrameHeader decodes the frame header at the start of data. It reports false unless
+// the header is valid for the file with this seed.
 func decodeFrameHeader(data []byte, seed uint32) (frameHeader, bool) {
 	if len(data) < frameHeaderSize || !bytes.HasPrefix(data, frameMagic) ||
 		le.Uint32(data[28:]) != updateChecksum(seed, data[:28]) {
@@ -133,7 +134,8 @@ func decodeFrameHeader(data []byte, seed uint32) (frameHeader, bool) {
 	return h, h.position > 0 && uint64(h.position) <= h.lsn
 }
 
-// decodeFrame returns the frame that data starts with, if it is whole.
+// decodeFrame decodes the frame at the start of data. It reports false unless the whole
+// frame is there and its checksums are right.
 func decodeFrame(data []byte, seed uint32) (h frameHeader, payload []byte, ok bool) {
 	h, ok = decodeFrameHeader(data, seed)
 	if !ok || h.size() > int64(len(data)) {
@@ -143,16 +145,16 @@ func decodeFrame(data []byte, seed uint32) (h frameHeader, payload []byte, ok bo
 	return h, body[:h.length:h.length], checksum(body) == h.payloadCRC
 }
 
-// logScan is what a log file holds.
+// logScan is the content of a log file.
 type logScan struct {
-	records   []Record // payloads point into the file's bytes
-	next      uint64   // LSN after the last record
+	records   []Record // the payloads point into the file's bytes
+	next      uint64   // LSN that follows the last record
 	end       int64    // offset after the last record
 	lastWrite int64    // offset of the first record of the last write
-	debris    int64    // where the remains of a torn write end; not above end if there are none
+	debris    int64    // end offset of the remains of a torn write; at most end if there are none
 }
 
-// scanLog reads the frames of a log file, header included. The error is an
+// scanLog reads the frames of a log file; data includes the file's header. The error is an
 // *engine.Corrupt when a frame is bad that was durable.
 func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 	s := logScan{next: h.first, end: logHeaderSize, lastWrite: logHeaderSize}

@@ -4,8 +4,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// noteFull remembers that a write was refused for space. Other errors, and nil, are left
-// alone.
+// noteFull records that a write was refused for lack of space. It ignores nil and other
+// errors.
 func (s *Store) noteFull(err error) {
 	if err != nil && fs.IsNoSpace(err) {
 		s.mu.Lock()
@@ -18,12 +18,13 @@ func (s *Store) noteFull(err error) {
 	}
 }
 
-// FullSignal delivers a value after a write was refused for space.
+// FullSignal returns a channel that receives a value after a write was refused for lack of
+// space.
 func (s *Store) FullSignal() <-chan struct{} { return s.fullSignal }
 
-// Failure returns nil while the store takes writes. Else it is the *engine.Unavailable
-// that writes get: the log has failed, the folder was moved, or the disk was full at the
-// last attempt to write.
+// Failure returns nil while the store accepts writes. Otherwise it returns the
+// *engine.Unavailable that writes get: the log has failed, the folder was moved, or the
+// disk was full at the last attempt to write.
 func (s *Store) Failure() error {
 	s.log.mu.Lock()
 	if s.log.failed != nil {
@@ -39,22 +40,22 @@ func (s *Store) Failure() error {
 	return s.full
 }
 
-// MustReopen reports whether the store takes no more writes until it is closed and opened
+// MustReopen reports whether the store accepts no more writes until it is closed and opened
 // again.
 func (s *Store) MustReopen() bool {
 	_, sound := s.log.sound()
 	return !sound || s.displaced() != nil
 }
 
-// Full reports whether a write was refused for space since Retry last succeeded.
+// Full reports whether a write was refused for lack of space since Retry last succeeded.
 func (s *Store) Full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.full != nil
 }
 
-// Retry finds out whether a disk that was full has room again, by making a spare log
-// file. Call it from time to time while Full.
+// Retry tries to make a spare log file, to find out whether a full disk has space again.
+// Call it from time to time while Full reports true.
 func (s *Store) Retry() error {
 	err := s.log.tryRoom()
 	if err == nil {
@@ -65,7 +66,8 @@ func (s *Store) Retry() error {
 	return err
 }
 
-// tryRoom makes a spare log file, or another one that it removes again.
+// tryRoom makes a spare log file. If there is one already, it makes another and removes it
+// again.
 func (l *wal) tryRoom() error {
 	l.mu.Lock()
 	spare := l.spare

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// FuzzLog reads any bytes as the frames of a log file, as they are and with their
-// checksums put right.
+// FuzzLog scans arbitrary bytes as the frames of a log file, once unchanged and once with
+// corrected checksums.
 func FuzzLog(f *testing.F) {
 	h := logHeader{number: 3, first: 7, salt: 11}
 	two := appendFrame(nil, frameHeader{lsn: 7, position: 1, length: 3, payloadCRC: payloadChecksum([]byte("abc"))}, h.seed(), []byte("abc"))
@@ -45,7 +45,7 @@ func scanAny(t *testing.T, h logHeader, frames []byte) {
 	if s.next != h.first+uint64(len(s.records)) {
 		t.Fatalf("%d records, the next is %d", len(s.records), s.next)
 	}
-	// What is cleared at the end is found no more, and nothing else is lost.
+	// After the debris is cleared, a second scan finds no debris and the same records.
 	clear(data[s.end:max(s.end, s.debris)])
 	again, err := scanLog(data, h, "log")
 	if err == nil && (again.next != s.next || again.debris != again.end) {

@@ -13,29 +13,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// outcome is what a writer was told of its record.
+// outcome is the result that a writer got for its record.
 type outcome uint8
 
 const (
-	pending       outcome = iota // it was told nothing
+	pending       outcome = iota // no result yet
 	acknowledged                 // it is durable
-	indeterminate                // it may be
-	notWritten                   // it is not
+	indeterminate                // it may be durable
+	notWritten                   // it is not durable
 )
 
-// history is what was done to a store and what its callers were told.
+// history records the operations on a store and the results that its callers got.
 type history struct {
 	mu        sync.Mutex
 	created   bool                 // Create succeeded
-	records   map[uint64][]byte    // by LSN, of the last attempt
-	outcomes  map[uint64]outcome   // by LSN, of the last attempt
-	segments  map[SegmentID]int    // acknowledged, with the size of their block
-	names     map[uint64]SegmentID // by LSN of the first record to name it
+	records   map[uint64][]byte    // by LSN, for the last attempt
+	outcomes  map[uint64]outcome   // by LSN, for the last attempt
+	segments  map[SegmentID]int    // acknowledged segments, with the size of their block in bytes
+	names     map[uint64]SegmentID // by LSN, the segment that the record is the first to name
 	manifests []attempt
 	problems  []error
 }
 
-// attempt is a checkpoint.
+// attempt is an attempted checkpoint.
 type attempt struct {
 	payload  string
 	upTo     uint64
@@ -51,9 +51,9 @@ func newHistory() *history {
 	}
 }
 
-// run does the scripted work: records of several writers, records that name segments,
-// a segment that is given up, checkpoints, rotations, and a close and reopen. It stops
-// at whatever makes the store unusable.
+// run does the scripted work: records of several writers, records that name segments, an
+// abandoned segment, checkpoints, rotations, and a close and reopen. It stops as soon as
+// the store is unusable.
 func (h *history) run(fsys fs.FS) {
 	ctx := context.Background()
 	opts := tiny
@@ -73,7 +73,7 @@ func (h *history) run(fsys fs.FS) {
 		}
 	}
 	h.work(ctx, s, 3)
-	// Whatever it reports, a process that ends closes its files.
+	// Ignore the error: a process that ends closes its files in any case.
 	_ = s.Close()
 }
 
@@ -160,8 +160,8 @@ func (h *history) append(s *Store, payload []byte, names SegmentID) {
 	}
 }
 
-// checkpoint names the segments of all records that it covers, but for those that an
-// earlier checkpoint left out: every fourth is.
+// checkpoint makes a checkpoint that names the segments of all records that it covers,
+// except every fourth segment, which the earlier checkpoints left out too.
 func (h *history) checkpoint(ctx context.Context, s *Store) {
 	upTo := s.Durable()
 	h.mu.Lock()
@@ -182,8 +182,8 @@ func (h *history) checkpoint(ctx context.Context, s *Store) {
 	}
 }
 
-// check opens what is left on fsys and compares. It returns the store and what it
-// holds, nil when the creation was lost as it may be.
+// check opens the store on fsys and compares its content with the history. It returns the
+// store and its content, or nil if the store does not exist because Create did not succeed.
 func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 	t.Helper()
 	ctx := t.Context()
@@ -247,7 +247,8 @@ func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 	return s, rec
 }
 
-// checkTwice checks, and then that nothing that was found can get lost again.
+// checkTwice calls check, and then verifies that none of the recovered data can be lost
+// later.
 func (h *history) checkTwice(t *testing.T, mem *fs.Mem) {
 	t.Helper()
 	s, rec := h.check(t, mem)
@@ -263,8 +264,8 @@ func (h *history) checkTwice(t *testing.T, mem *fs.Mem) {
 	}
 	want := len(rec.Records)
 	for i := range 12 {
-		// Of the size of records that may have been torn, so that what is left of them
-		// would follow.
+		// These records have the size of records that may have been torn, so that the
+		// remains of the torn ones would directly follow them.
 		_, err := s.Append(t.Context(), 2, pattern(37+500*(i%3)))
 		must(t, err)
 		want++

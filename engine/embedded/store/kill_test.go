@@ -13,11 +13,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// killDir names the directory of the store to a process that is to be killed.
+// killDir is the environment variable that names the directory of the store, for the
+// process that the test will kill.
 const killDir = "OMNIGRAPH_STORE_TEST_KILL_DIR"
 
-// TestKill kills a process that appends, and looks for every record that it has seen
-// acknowledged.
+// TestKill kills a process that appends, and checks that every record is there that the
+// process reported as durable.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(killDir); dir != "" {
 		appendForever(t, dir)
@@ -68,7 +69,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// appendForever prints the number of each record that is durable.
+// appendForever appends records and prints the number of each one that is durable.
 func appendForever(t *testing.T, dir string) {
 	s, _ := reopen(t, fs.OS(), dir, tiny)
 	for range 4 {

@@ -19,54 +19,54 @@ const (
 	keepBuffer = 1 << 20
 )
 
-// Ticket is a record that has its place in the log and waits to be written.
+// Ticket is a record that has its place in the log but is not written yet.
 type Ticket struct {
 	LSN uint64
 
 	kind    uint8
 	crc     uint32
 	payload []byte
-	file    *nextFile // the log file that the record begins; nil if it follows another
+	file    *nextFile // the log file that the record begins; nil if it continues the current file
 
 	// Guarded by wal.mu.
 	waiting bool
 	done    bool
 	err     error
-	wake    chan struct{} // capacity 1: done, or time to lead
+	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead
 }
 
-// wal is the log. It has no goroutine: of the callers that wait, one at a time leads,
-// which is to write and sync what all have enqueued.
+// wal is the log. It has no goroutine: one at a time of the callers that wait is the
+// leader, which writes and syncs the records that all callers have enqueued.
 type wal struct {
 	fsys     fs.Dir
 	dir      string
-	size     int64 // of a log file
+	size     int64 // size of a log file in bytes
 	salt     func() uint64
 	onFailed func(error) // called once, when a write fails; may be nil
 
-	preparing sync.Mutex // held while a spare file is made; before mu
+	preparing sync.Mutex // held while a spare file is made; locked before mu
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when a leader steps down
 	leading bool
 	closed  bool
-	failed  error // why nothing can be written until reopen
+	failed  error // why the log takes no writes until the next Open
 	queue   []*Ticket
 	next    uint64    // LSN of the next record
 	durable uint64    // LSN of the last durable record
 	files   []logFile // the last one is active
-	offset  int64     // in the active file, of the next frame; only the leader changes it
-	free    []uint64  // numbers of the free files, all of the full size
-	spare   *nextFile // made in advance; nil for none
+	offset  int64     // offset of the next frame in the active file; only the leader changes it
+	free    []uint64  // numbers of the free files, all of them of the full size
+	spare   *nextFile // made in advance; nil if there is none
 
-	// Where the next record will go: the number of the last file, and the bytes that
-	// remain in it, once the queue is written.
+	// Where the next record will go once the queue is written: the number of the last file,
+	// and the bytes that remain in it.
 	planned uint64
 	room    int64
 
-	// The leader's.
+	// Used by the leader only.
 	active fs.File
-	path   string // of active
+	path   string // path of the active file
 	seed   uint32
 	buf    []byte
 	batch  []*Ticket
@@ -85,8 +85,8 @@ func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
 	return l
 }
 
-// enqueue gives a record its place, in a file that exists: to write it later takes no
-// more space. The error leaves the log as it was.
+// enqueue reserves a place for a record in a file that exists, so that writing the record
+// later needs no more disk space. An error leaves the log unchanged.
 func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 	if len(payload) > MaxPayload {
 		return nil, &engine.TooLarge{Resource: "bytes of a log record", Limit: MaxPayload, Actual: int64(len(payload))}
@@ -138,7 +138,8 @@ func (l *wal) wait(t *Ticket) error {
 		l.mu.Lock()
 		t.waiting = false
 	}
-	// The lead falls to whoever waits longest: nobody else would take it up.
+	// The caller that has waited longest becomes the next leader; otherwise the queue would
+	// not be written.
 	if !l.leading {
 		if i := slices.IndexFunc(l.queue, func(t *Ticket) bool { return t.waiting }); i >= 0 {
 			l.queue[i].signal()
@@ -147,13 +148,12 @@ func (l *wal) wait(t *Ticket) error {
 	return t.err
 }
 
-// lead carries out one write. It is called and returns with mu held, and lets go of it
-// in between.
+// lead performs one write. mu is held on entry and on return; lead unlocks it in between.
 func (l *wal) lead() {
 	l.leading = true
 	l.mu.Unlock()
-	// Those that the last write woke get to enqueue their next record: a larger write
-	// for a moment's wait.
+	// The callers that the last write woke get to enqueue their next record: a short wait
+	// makes the write larger.
 	runtime.Gosched()
 	l.mu.Lock()
 	l.writeBatch()
@@ -161,7 +161,8 @@ func (l *wal) lead() {
 	l.idle.Broadcast()
 }
 
-// writeBatch writes what fits of the queue, and finishes its tickets.
+// writeBatch writes as much of the queue as fits into one write, and finishes those
+// tickets. REQUIRES: mu.
 func (l *wal) writeBatch() {
 	if len(l.queue) == 0 {
 		return
@@ -202,7 +203,7 @@ func (l *wal) writeBatch() {
 }
 
 // take moves the records of the next write from the queue to the batch: at least one, and
-// then as many as belong in the same file and fit into maxWrite. REQUIRES: mu.
+// then as many as go into the same file and fit into maxWrite. REQUIRES: mu.
 func (l *wal) take() {
 	n, total := 0, int64(0)
 	for _, t := range l.queue {
@@ -216,17 +217,18 @@ func (l *wal) take() {
 	l.queue = slices.Delete(l.queue, 0, n)
 }
 
-// refusedError is the reason of a write that did not happen. The log on disk is unchanged.
+// refusedError is the cause of a write that left the log on disk unchanged.
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
 
-// write writes the batch behind the durable records, and returns its bytes. The error is a
-// *refusedError if none of the batch will be found when the log is opened again.
+// write appends the batch to the durable records, and returns the number of bytes. The
+// error is a *refusedError if the next Open will find no record of the batch.
 //
-// It looks twice whether the file still is where an Open would look for it: before, so as
-// not to write what must not be acknowledged, and after the sync, since only then a copy
-// of the directory that takes its place has the records too.
+// It checks twice that an Open would find the file at its path. The check before the write
+// avoids writing records that must not be acknowledged. The check after the sync is
+// necessary because a copy of the directory may have taken its place in the meantime: only
+// a copy made after the sync is sure to have the records too.
 func (l *wal) write() (int64, error) {
 	buf := l.buf[:0]
 	for i, t := range l.batch {
@@ -257,7 +259,8 @@ func (l *wal) write() (int64, error) {
 	return int64(len(buf)), nil
 }
 
-// clearTail makes zeros of the n bytes behind the durable records, where a write broke off.
+// clearTail overwrites with zeros the n bytes after the durable records, where a write
+// failed part way.
 func (l *wal) clearTail(n int) error {
 	if _, err := l.active.WriteAt(make([]byte, n), l.offset); err != nil {
 		return err
@@ -265,8 +268,8 @@ func (l *wal) clearTail(n int) error {
 	return l.active.Sync()
 }
 
-// fail makes the log unusable, and finishes the records that wait to be written. It lets
-// go of mu for the call of onFailed. REQUIRES: mu, leading.
+// fail makes the log unusable, and finishes the queued records with an error. It unlocks mu
+// while it calls onFailed. REQUIRES: mu, leading.
 func (l *wal) fail(err error) {
 	l.failed = err
 	for _, t := range l.queue {
@@ -282,8 +285,8 @@ func (l *wal) fail(err error) {
 	}
 }
 
-// notWritten is the error of records that come after a failure. REQUIRES: mu, or failed
-// set for good.
+// notWritten returns the error for records that come after the failure. REQUIRES: mu, or
+// failed is set and cannot change any more.
 func (l *wal) notWritten() error {
 	var moved *fs.MovedError
 	var refused *refusedError
@@ -296,7 +299,7 @@ func (l *wal) notWritten() error {
 	return unavailable("its log failed, open it again", l.failed)
 }
 
-// close writes what is enqueued and refuses what comes later.
+// close writes the queued records and refuses later ones.
 func (l *wal) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,7 +321,7 @@ func (l *wal) close() error {
 	return nil
 }
 
-// sound returns the last durable record, and whether no write has failed.
+// sound returns the LSN of the last durable record, and whether no write has failed.
 func (l *wal) sound() (durable uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -343,7 +346,7 @@ func (t *Ticket) finish() {
 	t.signal()
 }
 
-// signal wakes whoever waits for the ticket, now or later.
+// signal wakes the goroutine that waits for the ticket, or the next one that will.
 func (t *Ticket) signal() {
 	select {
 	case t.wake <- struct{}{}:

@@ -16,11 +16,11 @@ const (
 
 var manifestMagic = []byte("OGMANIF\x00")
 
-// manifest says what the graph is, up to a record.
+// manifest describes the graph as of a record.
 type manifest struct {
-	format   uint32 // that it was read with; it is written with the current one
+	format   uint32 // the format it was read with; encode writes the current one
 	number   uint64
-	upTo     uint64 // LSN
+	upTo     uint64 // LSN of the last record whose effect it contains
 	next     SegmentID
 	segments []manifestEntry // in order of id
 	payload  []byte
@@ -30,7 +30,7 @@ type manifest struct {
 type manifestEntry struct {
 	id   SegmentID
 	size int64
-	crc  uint32 // of its footer
+	crc  uint32 // of the segment's footer
 }
 
 func (m manifest) encode() []byte {
@@ -52,7 +52,8 @@ func (m manifest) encode() []byte {
 	return le.AppendUint32(buf, checksum(buf))
 }
 
-// decodeManifest reads a manifest. Its payload points into data, nil if it is empty.
+// decodeManifest decodes a manifest. Its payload points into data, and is nil if it is
+// empty. The error is an *engine.Corrupt that names file.
 func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	corrupt := func(text string, args ...any) (manifest, error) {
 		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

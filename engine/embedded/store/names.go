@@ -31,18 +31,19 @@ func filename(dir string, number uint64, ext string) string {
 	return filepath.Join(dir, fmt.Sprintf("%012d%s", number, ext))
 }
 
-// listing is a directory sorted by kind; numbers are in order.
+// listing is the content of a directory by kind of file. The numbers are sorted.
 type listing struct {
 	logs, free, segments, manifests []uint64
 	temps                           []string
 }
 
-// classify sorts the names in a directory. Names that are not a store's are left out.
+// classify sorts file names into a listing. It leaves out names that a store does not use.
 func classify(names []string) listing {
 	var l listing
 	for _, name := range names {
 		if made, ok := strings.CutSuffix(name, tempExt); ok {
-			// Another's temporary file is not for a store to remove.
+			// Leave out the temporary files of other programs, which a store must not
+			// remove.
 			if found := classify([]string{made}); made == endName || len(found.logs)+len(found.segments)+len(found.manifests) > 0 {
 				l.temps = append(l.temps, name)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// recover brings the store to the state that its files hold, and makes that state
-// durable before anyone sees it.
+// recover reads the store's files and returns the state that they hold. It makes that state
+// durable before it returns.
 func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	names, err := s.fsys.List(s.dir)
 	if err != nil {
@@ -23,7 +23,8 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	if len(found.manifests) == 0 {
 		return nil, &engine.NotFound{What: "graph in directory", Name: s.dir}
 	}
-	// A process that was killed may have left names that only the kernel knows of.
+	// A killed process may have left directory entries that exist only in the kernel's
+	// cache.
 	if err := s.fsys.SyncDir(s.dir); err != nil {
 		return nil, unavailable("syncing the directory", err)
 	}
@@ -63,8 +64,8 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	return rec, s.tidy(found, used)
 }
 
-// recoverSegments checks that the segments of the manifest are there, and takes note of
-// all others: records may name them.
+// recoverSegments checks that the segments of the manifest exist, and registers all other
+// segments, since records may name them.
 func (s *Store) recoverSegments(m manifest, there []uint64) error {
 	for _, number := range there {
 		s.segments[SegmentID(number)] = &segmentState{recovered: true}
@@ -82,7 +83,8 @@ func (s *Store) recoverSegments(m manifest, there []uint64) error {
 	return nil
 }
 
-// tidy removes what a crash left, and takes the log files that are done with for reuse.
+// tidy removes the files that a crash left behind, and takes the obsolete log files for
+// reuse.
 func (s *Store) tidy(found listing, used []openLog) error {
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
@@ -121,15 +123,15 @@ func (s *Store) tidy(found listing, used []openLog) error {
 	return nil
 }
 
-// openLog is a log file of which the header is read.
+// openLog is a log file with its decoded header.
 type openLog struct {
 	logHeader
 	data []byte
 }
 
-// readLogs reads the log files that hold records after upTo, which the manifest names,
-// and checks that no file is missing and that the records up to end are there. The last
-// file's scan may have debris.
+// readLogs reads the log files that hold records after upTo, the last record in the
+// manifest. It checks that no file is missing and that the records up to end exist. The
+// last file's scan may have debris.
 func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
 	var files []openLog
 	var scans []logScan
@@ -194,9 +196,10 @@ func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
 	return openLog{logHeader: h, data: data}, scan, err
 }
 
-// resume makes the last of the files the active one. It writes the last write once more:
-// after a failed sync or a kill it may be in memory only, and a second sync need not
-// notice. It clears the remains of a torn write, lest its frames follow those to come.
+// resume makes the last of the files the active one. It repeats the last write, because
+// after a failed sync or a kill that write may be in memory only, and a second sync need
+// not report this. It clears the remains of a torn write, so that they cannot follow new
+// frames.
 func (l *wal) resume(files []openLog, last logScan) error {
 	for _, file := range files {
 		l.files = append(l.files, logFile{number: file.number, first: file.first, size: int64(len(file.data))})
@@ -228,8 +231,8 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	return nil
 }
 
-// openOwn opens a log file for writing. If another directory has the file too, by a hard
-// link, it first puts a copy in its place.
+// openOwn opens a log file for writing. If another directory has a hard link to the file,
+// openOwn first replaces the file with a copy.
 func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
 	f, err := l.fsys.OpenWrite(name)
 	if err != nil {
@@ -258,7 +261,7 @@ func fileSize(fsys fs.FS, name string) (size int64, err error) {
 	return size, errors.Join(err, f.Close())
 }
 
-// removeIfThere removes a file, which may be gone already.
+// removeIfThere removes a file. It returns nil if the file does not exist.
 func removeIfThere(fsys fs.FS, name string) error {
 	if err := fsys.Remove(name); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err

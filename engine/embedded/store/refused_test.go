@@ -9,9 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestRefusedWrite makes the disk refuse a write of two records for space, after the first
-// n bytes of it. Both are refused as not written, and the next record after a reopen takes
-// the place of the first: neither appears, also if the power fails at any moment.
+// TestRefusedWrite makes the disk refuse a write of two records for lack of space, after
+// the first n bytes. Both records are refused as not written, and after a reopen the next
+// record takes the place of the first. Neither refused record appears, even if the power
+// fails at any moment.
 func TestRefusedWrite(t *testing.T) {
 	frame := int(frameSize(len("refused 1")))
 	for _, n := range []int{0, 1, frameHeaderSize, frame - 1, frame, frame + frameHeaderSize, 2*frame - 1} {
@@ -53,14 +54,14 @@ func TestRefusedWrite(t *testing.T) {
 		}
 		must(t, s.Close())
 		s, _ = reopen(t, mem, "/g", tiny)
-		_, err = s.Append(t.Context(), 1, []byte("another 1")) // as long as the first refused one
+		_, err = s.Append(t.Context(), 1, []byte("another 1")) // as long as the first refused record
 		must(t, err)
 		wantRecords(t, mem.Crash(0), "kept", "another 1")
 		must(t, s.Close())
 	}
 }
 
-// wantRecords opens a store and wants these records.
+// wantRecords opens a store and checks that it holds these records.
 func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
 	t.Helper()
 	s, rec := reopen(t, mem, "/g", tiny)
@@ -75,8 +76,8 @@ func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
 	}
 }
 
-// TestNoRoomForRecord refuses the next log file for want of space, at each of its
-// operations. The log takes records again as soon as there is room, without a reopen.
+// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of
+// space. The log accepts records again as soon as there is space, without a reopen.
 func TestNoRoomForRecord(t *testing.T) {
 	for _, kind := range []fs.OpKind{fs.OpCreate, fs.OpWrite, fs.OpSync} {
 		mem := fs.NewMem()

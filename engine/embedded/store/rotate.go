@@ -9,31 +9,32 @@ import (
 )
 
 const (
-	// maxFree is the number of free log files that are kept.
+	// maxFree is the number of free log files to keep.
 	maxFree = 4
 
-	// fillSize is the bytes of zeros that one write puts in a file being made.
+	// fillSize is the number of zero bytes per write while a new file is filled.
 	fillSize = 1 << 20
 )
 
-// nextFile is a file that can become the next log file without taking more space.
+// nextFile is a file that can become the next log file without taking more disk space.
 type nextFile struct {
 	size int64
-	free uint64  // number of the free file that it is; else it is new
+	free uint64  // number of the free file; 0 for a new file
 	temp string  // path of the new file
-	f    fs.File // the new file, full of zeros
+	f    fs.File // the new file, filled with zeros
 }
 
-// discard removes a new file that will not be used. nil and free files are left alone.
+// discard removes a new file that will not be used. It does nothing for nil and for free
+// files.
 func (n *nextFile) discard(l *wal) {
 	if n != nil && n.f != nil {
-		// What cannot be removed now is removed by the next Open.
+		// If the removal fails, the next Open removes the file.
 		n.f.Close()
 		_ = l.fsys.Remove(n.temp)
 	}
 }
 
-// fileSize returns the size of a log file that begins with a frame of need bytes.
+// fileSize returns the size in bytes of a log file whose first frame has need bytes.
 func (l *wal) fileSize(need int64) int64 {
 	if need > l.size-logHeaderSize {
 		return logHeaderSize + pad(need, logHeaderSize)
@@ -41,8 +42,8 @@ func (l *wal) fileSize(need int64) int64 {
 	return l.size
 }
 
-// nextFileLocked takes a file for a frame of need bytes from those that exist, nil if there
-// is none. REQUIRES: mu.
+// nextFileLocked takes an existing file that has room for a frame of need bytes, or returns
+// nil if there is none. REQUIRES: mu.
 func (l *wal) nextFileLocked(need int64) *nextFile {
 	if next := l.spare; next != nil && next.size >= l.fileSize(need) {
 		l.spare = nil
@@ -56,8 +57,8 @@ func (l *wal) nextFileLocked(need int64) *nextFile {
 	return nil
 }
 
-// reserve makes sure that there is a file for a record if it does not fit into the last
-// one, so that enqueue most likely need not make one. The error leaves the log as it was.
+// reserve makes a spare file in case the record does not fit into the last file, so that
+// enqueue rarely has to make one. An error leaves the log unchanged.
 func (l *wal) reserve(payload int) error {
 	size := frameSize(payload)
 	l.mu.Lock()
@@ -71,7 +72,7 @@ func (l *wal) reserve(payload int) error {
 	return l.prepare(size)
 }
 
-// prepare makes a spare file for a frame of need bytes.
+// prepare makes a spare file with room for a frame of need bytes.
 func (l *wal) prepare(need int64) error {
 	l.preparing.Lock()
 	defer l.preparing.Unlock()
@@ -104,9 +105,9 @@ func (l *wal) prepare(need int64) error {
 	return nil
 }
 
-// rotate makes the next log file the active one. Only the leader, or the one who has the
-// log to itself, may call it. When it fails, the log on disk is as before, or has the file
-// and no record in it.
+// rotate makes next the active log file. Only the leader, or a caller that has exclusive
+// use of the log, may call it. When it fails, the log on disk is unchanged, or has the new
+// file without any record in it.
 func (l *wal) rotate(next *nextFile, first uint64) error {
 	l.mu.Lock()
 	number := uint64(1)
@@ -134,8 +135,8 @@ func (l *wal) rotate(next *nextFile, first uint64) error {
 	return nil
 }
 
-// beginFile writes the header of a log file and gives the file its name. It is durable on
-// return.
+// beginFile writes the header of a log file and renames the file to name. The file is
+// durable on return.
 func (l *wal) beginFile(h logHeader, next *nextFile, name string) (fs.File, error) {
 	temp, f := next.temp, next.f
 	if f == nil {
@@ -159,7 +160,7 @@ func (l *wal) beginFile(h logHeader, next *nextFile, name string) (fs.File, erro
 		err = l.fsys.Check(nil, "")
 	}
 	if err != nil {
-		// What cannot be removed now is removed by the next Open.
+		// If the removal fails, the next Open removes the file.
 		f.Close()
 		_ = l.fsys.Remove(temp)
 		return nil, err
@@ -167,7 +168,7 @@ func (l *wal) beginFile(h logHeader, next *nextFile, name string) (fs.File, erro
 	return f, nil
 }
 
-// fillZeros gives a file its size and makes its blocks durable.
+// fillZeros fills a file with zeros up to its size, and makes its blocks durable.
 func fillZeros(f fs.File, size int64) error {
 	zeros := make([]byte, min(size, fillSize))
 	for off := int64(0); off < size; off += int64(len(zeros)) {
@@ -178,10 +179,10 @@ func fillZeros(f fs.File, size int64) error {
 	return f.Sync()
 }
 
-// recycle gives up the log files whose records are all up to upTo. Their frames mean
-// nothing to a later use, which has another salt; nor does it matter if a crash gives a
-// file its old name back, since nothing before the manifest is read. A file that cannot
-// be given up is tried again by the next checkpoint.
+// recycle frees the log files whose records are all at or before upTo. A later use of such
+// a file has another salt, so the old frames are invalid there. A crash may restore a
+// file's old name; this does no harm, since Open reads no records before the manifest's.
+// The next checkpoint retries a file that recycle could not free.
 func (l *wal) recycle(upTo uint64) error {
 	l.mu.Lock()
 	n := 0
@@ -196,7 +197,7 @@ func (l *wal) recycle(upTo uint64) error {
 	var failure error
 	for i, file := range old {
 		name := filename(l.dir, file.number, logExt)
-		// A file that another directory has too, by a hard link, must not be written.
+		// A file must not be written if another directory has a hard link to it.
 		shared, err := l.fsys.Shared(name)
 		if file.size != l.size || len(freed) >= room || shared || err != nil {
 			failure = removeIfThere(l.fsys, name)

@@ -13,8 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// Segment is an open segment: a mapping of its file. Its methods may be called
-// concurrently.
+// Segment is an open segment, mapped into memory. Its methods may be called concurrently.
 type Segment struct {
 	mapping *fs.Mapping
 	name    string
@@ -28,12 +27,12 @@ type Segment struct {
 type block struct {
 	blockEntry
 	verified atomic.Bool
-	mu       sync.Mutex // held while it is verified
-	data     []byte     // what was compressed; valid when verified
+	mu       sync.Mutex // held during verification
+	data     []byte     // the decompressed bytes, if the block was compressed; valid once verified
 }
 
-// OpenSegment opens a segment, reading its footer alone. It stays readable as long as
-// something refers to it, even when a checkpoint removes the file and when the store is
+// OpenSegment opens a segment; it reads only the footer. The segment stays readable as long
+// as something refers to it, even after a checkpoint removes the file or the store is
 // closed. The error is an *engine.NotFound or an *engine.Corrupt.
 func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error) {
 	if err := ctx.Err(); err != nil {
@@ -72,11 +71,11 @@ func (g *Segment) Name() string { return g.name }
 // Blocks returns the names of the blocks in the order in which they were added.
 func (g *Segment) Blocks() []string { return g.names }
 
-// Block returns the data of a block, at an address that is a multiple of 8. It must not
-// be changed, and be used only as long as the segment is kept: it lies in a mapping. The
-// checksums are verified on the first use after opening: the error is an
-// *engine.Corrupt naming file and block. A block that does not exist is an
-// *engine.NotFound.
+// Block returns the data of a block, at an address that is a multiple of 8. The data lies
+// in a mapping: the caller must not change it, and must keep the segment while it uses the
+// data. The first use after opening verifies the checksums; if they are wrong, the error is
+// an *engine.Corrupt that names the file and the block. The error for a block that does not
+// exist is an *engine.NotFound.
 func (g *Segment) Block(name string) ([]byte, error) {
 	b := g.blocks[name]
 	if b == nil {
@@ -85,7 +84,7 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	data := g.mapping.Bytes()[b.offset:]
 	if !b.verified.Load() {
 		b.mu.Lock()
-		defer b.mu.Unlock() // even if the mapping has a fault
+		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
 		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
 			return nil, err
 		}
@@ -117,7 +116,7 @@ func (b *blockEntry) read(f io.ReaderAt, file string) error {
 	return err
 }
 
-// verify checks a block with its padding.
+// verify checks the checksums of a block; data includes the padding.
 func (b *blockEntry) verify(data []byte, file string) error {
 	for i, want := range b.pieces {
 		start := i * pieceSize
@@ -131,7 +130,7 @@ func (b *blockEntry) verify(data []byte, file string) error {
 	return nil
 }
 
-// mapSegment maps a segment and reads its footer.
+// mapSegment maps a segment into memory and reads its footer.
 func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	m, err := fsys.Map(name)
 	if err != nil {
@@ -145,10 +144,11 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	return g, nil
 }
 
-// coldEntrySize is what a footer of format 2 says of a block's compression, in bytes.
+// coldEntrySize is the size of a block's compression fields in a footer of format 2, in
+// bytes.
 const coldEntrySize = 9
 
-// readFooter returns a segment that is not mapped.
+// readFooter returns the segment with its footer decoded, but not mapped.
 func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment, error) {
 	if size < segmentHeaderSize+segmentTrailerSize {
 		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
@@ -207,7 +207,7 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	return nil
 }
 
-// footerOffset returns where the footer starts, not yet verified.
+// footerOffset returns the offset of the footer. It does not verify the footer's checksum.
 func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
@@ -221,9 +221,9 @@ func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 	return int64(start), nil
 }
 
-// decodeFooter reads the last bytes of a segment of the given size, from where its
-// footer starts. The blocks it returns lie in the segment one after the other, without
-// gaps, so that every byte of it is under a checksum.
+// decodeFooter decodes the footer, which is at the end of a segment of size bytes. It
+// checks that the blocks follow each other without gaps, so that every byte of the segment
+// is under a checksum. It also returns the footer's checksum.
 func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32, error) {
 	corrupt := func(text string, args ...any) ([]blockEntry, uint32, error) {
 		return nil, 0, &engine.Corrupt{Object: file, Detail: "footer: " + fmt.Sprintf(text, args...)}
@@ -294,7 +294,8 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	return blocks, crc, nil
 }
 
-// readFailure tells a file that ends too soon from one that cannot be read.
+// readFailure returns an *engine.Corrupt for a file that ends too soon, and an
+// *engine.Unavailable for a file that cannot be read.
 func readFailure(file string, err error) error {
 	if err == io.EOF {
 		return &engine.Corrupt{Object: file, Detail: "it ends too soon"}

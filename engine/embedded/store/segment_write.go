@@ -17,7 +17,7 @@ const (
 	segmentTrailerSize = 40
 	blockAlign         = 64
 
-	// pieceSize is the bytes of a block that share a checksum.
+	// pieceSize is the number of bytes of a block that share one checksum.
 	pieceSize = 64 << 10
 )
 
@@ -27,11 +27,11 @@ var (
 	zeroPadding     [blockAlign]byte
 )
 
-// SegmentID is the number of a segment. Numbers rise in the order in which segments are
-// begun, and are not used twice.
+// SegmentID is the number of a segment. Numbers are assigned in rising order when writing a
+// segment begins, and are never reused.
 type SegmentID uint64
 
-// SegmentWriter writes the blocks of a segment. It is used by one goroutine.
+// SegmentWriter writes the blocks of a segment. Only one goroutine may use it.
 type SegmentWriter struct {
 	ctx    context.Context
 	out    *bufio.Writer
@@ -40,21 +40,22 @@ type SegmentWriter struct {
 	names  map[string]bool
 }
 
-// blockEntry is a block in a footer.
+// blockEntry is the description of a block in a footer.
 type blockEntry struct {
 	name   string
 	offset int64
-	length int64    // without padding
-	pieces []uint32 // checksums
+	length int64    // in bytes, without padding
+	pieces []uint32 // checksum of each piece
 
 	codec    byte
-	unpacked int64 // bytes before it was compressed; the length if it is not
+	unpacked int64 // bytes before compression; equal to length if the block is not compressed
 }
 
-// WriteSegment makes a segment of the blocks that write adds. It is durable and immutable
-// on return; when write or WriteSegment fails there is none. It is kept until a
-// checkpoint says otherwise: see [Store.Enqueue], [Store.Checkpoint] and
-// [Store.RemoveSegment]. A failure does not touch the log.
+// WriteSegment creates a segment from the blocks that write adds. The segment is durable
+// and immutable on return; when write or WriteSegment fails, no segment is created. The
+// store keeps the segment until a checkpoint drops it or RemoveSegment removes it: see
+// [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect
+// the log.
 func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -79,8 +80,8 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 	return id, nil
 }
 
-// AddBlock appends a block. Names are unique and up to 65,535 bytes long. The data is
-// not kept. An error of AddBlock is to be returned to WriteSegment.
+// AddBlock appends a block. Names are unique and at most 65,535 bytes long. AddBlock does
+// not retain data. The write function must return an error of AddBlock to WriteSegment.
 func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 	return w.add(name, data, codecNone, int64(len(data)))
 }
@@ -142,7 +143,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 			f.Close()
 		}
 		if !made {
-			// What cannot be removed now is removed by the next Open.
+			// If the removal fails, the next Open removes the file.
 			_ = s.fsys.Remove(temp)
 		}
 	}()
@@ -181,7 +182,8 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := s.fsys.SyncDir(s.dir); err != nil {
 		return nil, errors.Join(unavailable(doing, err), removeIfThere(s.fsys, name))
 	}
-	// A record that names the segment is read where the path leads.
+	// Fail if the path leads elsewhere: a record that names the segment would be read
+	// there.
 	if err := s.displaced(); err != nil {
 		return nil, err
 	}
@@ -198,7 +200,7 @@ func encodeSegmentHeader(id SegmentID) []byte {
 	return le.AppendUint32(h, checksum(h))
 }
 
-// encodeFooter returns the footer that stands at offset, and its checksum.
+// encodeFooter returns a footer that starts at offset, and the footer's checksum.
 func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 	var buf []byte
 	for _, b := range blocks {
@@ -223,7 +225,7 @@ func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 	return append(buf, segmentEndMagic...), crc
 }
 
-// failingWriter says what was being done when a write fails.
+// failingWriter adds the name of the current action to the error of a failed write.
 type failingWriter struct {
 	w     io.Writer
 	doing string

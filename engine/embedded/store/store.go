@@ -14,32 +14,33 @@ import (
 
 // Limits and defaults.
 const (
-	// MaxPayload is the longest payload of a record, in bytes. A commit of more than
-	// some 64 KiB is better kept in segments that its record names.
+	// MaxPayload is the maximum length of a record's payload, in bytes. A commit of more
+	// than about 64 KiB is better stored in segments that its record names.
 	MaxPayload = 16 << 20
 
-	// DefaultLogSize is the size of a log file, in bytes. An Open reads whole files.
+	// DefaultLogSize is the default size of a log file, in bytes. Open reads whole log
+	// files.
 	DefaultLogSize = 4 << 20
 
-	// minLogSize holds the header of a log file and a page of frames.
+	// minLogSize is the minimum size of a log file: its header and one page of frames.
 	minLogSize = 2 * logHeaderSize
 )
 
-// Options say how a store is made and opened.
+// Options configure Create and Open.
 type Options struct {
-	// LogSize is the size of new log files in bytes, 0 for DefaultLogSize. It is
-	// rounded up to a multiple of 4096 and to no less than 8192. A record that does not
-	// fit gets a larger file of its own.
+	// LogSize is the size of new log files in bytes, 0 for DefaultLogSize. It is rounded up
+	// to a multiple of 4096, and is at least 8192. A record that does not fit gets a larger
+	// file of its own.
 	LogSize int64
 
 	// Manifest is the payload of the manifest that Create writes.
 	Manifest []byte
 
-	// Failed, if set, is called once when a write or sync of the log fails: nothing can be
-	// written from then on until the store is opened again. It must not call the store.
+	// Failed, if set, is called once when a write or sync of the log fails. From then on
+	// the store accepts no writes until it is opened again. Failed must not call the store.
 	Failed func(error)
 
-	salt func() uint64 // nil for one at random
+	salt func() uint64 // nil for random salts
 }
 
 // Record is one record of the log.
@@ -49,39 +50,39 @@ type Record struct {
 	Payload []byte
 }
 
-// Recovered is what Open found.
+// Recovered is the state that Open found.
 type Recovered struct {
-	Manifest    []byte      // the payload of the manifest in force, nil if it is empty
-	ManifestLSN uint64      // the records up to this are in the manifest
-	Segments    []SegmentID // what the manifest names, in order
-	Records     []Record    // the records after ManifestLSN, in order, all durable; they keep whole log files in memory
+	Manifest    []byte      // payload of the manifest in force, nil if it is empty
+	ManifestLSN uint64      // LSN of the last record that the manifest contains
+	Segments    []SegmentID // the segments that the manifest names, in order
+	Records     []Record    // durable, after ManifestLSN, in order; they hold entire log files in RAM
 }
 
-// Store is one graph's directory, open. Its methods may be called concurrently, Close
-// after all others.
+// Store is the open directory of one graph. Its methods may be called concurrently, but
+// Close only after all other calls have returned.
 type Store struct {
 	fsys fs.FS
 	dir  string
-	lock fs.Dir // also fsys
+	lock fs.Dir // the lock on the directory; fsys is the same value
 	log  *wal
 
 	checkpointing sync.Mutex // held by Checkpoint
 
 	mu          sync.Mutex
-	manifest    manifest // in force, without payload
-	manifests   []uint64 // that may be there, in order
+	manifest    manifest // the manifest in force, without its payload
+	manifests   []uint64 // numbers of the manifests that may exist, in order
 	segments    map[SegmentID]*segmentState
 	nextSegment SegmentID
 	recovered   uint64        // LSN of the last record at Open
 	end         uint64        // LSN that END names
 	hasEnd      bool          // there is an END
-	fullSignal  chan struct{} // capacity 1: full was set
-	full        error         // that a write was refused with for space; nil if none was since
+	fullSignal  chan struct{} // capacity 1; signals that full was set
+	full        error         // why the last write was refused for space; nil once Retry succeeded
 	closed      bool
 }
 
-// Create makes a store in dir, which must not hold one (*engine.Conflict). It is durable
-// when Create returns; a Create that was cut short can be repeated.
+// Create makes a store in dir. The error is an *engine.Conflict if dir already holds one.
+// The store is durable when Create returns. An interrupted Create can be repeated.
 func Create(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -100,15 +101,15 @@ func Create(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, 
 	return s, nil
 }
 
-// Open opens the store in dir and returns what it holds. It fails with an
-// *engine.NotFound when dir holds no store, an *engine.Unavailable naming the process
-// that has it open, or an *engine.Corrupt.
+// Open opens the store in dir and returns its content. The error is an *engine.NotFound
+// when dir holds no store, an *engine.Unavailable that names the process that has the store
+// open, or an *engine.Corrupt.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, *Recovered, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	// Looked up before locking, so as not to leave a lock file in a directory that has
-	// nothing to do with a store.
+	// Check before locking, so as not to leave a lock file in a directory that is not a
+	// store's.
 	switch names, err := fsys.List(dir); {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, nil, &engine.NotFound{What: "graph directory", Name: dir}
@@ -129,22 +130,22 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, *R
 	return s, rec, nil
 }
 
-// Reserve makes room in the log for a record with a payload of n bytes. It need not be
-// called: it spares the next Enqueue to make a file, which takes some milliseconds. The
-// error is an *engine.Unavailable and leaves the log as it was.
+// Reserve makes room in the log for a record with a payload of n bytes. Calling it is
+// optional: it saves the next Enqueue from creating a file, which takes a few milliseconds.
+// The error is an *engine.Unavailable; it leaves the log unchanged.
 func (s *Store) Reserve(n int) error {
 	err := s.log.reserve(n)
 	s.noteFull(err)
 	return err
 }
 
-// Append writes a record and returns its number when it is durable. Callers that wait
-// at the same time share one write and one sync. The segments are those that the
-// record is the first to name; see [Store.Enqueue].
+// Append writes a record and returns its LSN once the record is durable. Callers that wait
+// at the same time share one write and one sync. The segments are the ones that this record
+// is the first to name; see [Store.Enqueue].
 //
-// The context is heeded until the record has its number: from then on its outcome
-// would be unknown to a caller that went away, so the wait is not cut short. For errors
-// see [Store.Wait].
+// Append honours the context only until the record has its LSN. After that it does not stop
+// waiting, because the caller would not learn whether the record is durable. For errors see
+// [Store.Wait].
 func (s *Store) Append(ctx context.Context, kind uint8, payload []byte, segments ...SegmentID) (lsn uint64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -156,16 +157,17 @@ func (s *Store) Append(ctx context.Context, kind uint8, payload []byte, segments
 	return t.LSN, s.Wait(t)
 }
 
-// Enqueue gives a record its place in the log, which is in the order of the calls, and
-// returns without waiting; Wait writes it. The payload must not change until Wait
-// returns. Each record must be waited for, once; Close writes those that were not.
+// Enqueue gives a record its place in the log and returns without waiting. The log has the
+// records in the order of the calls. Wait writes the record. The payload must not change
+// until Wait returns. The caller must call Wait exactly once for each record; Close writes
+// the records for which Wait was not called.
 //
-// The segments are those that the record is the first to name. Once a checkpoint covers
-// the record and does not name them, they are removed; a segment that was declared by no
-// record is kept until a checkpoint after the next Open.
+// The segments are the ones that this record is the first to name. They are removed once a
+// checkpoint covers the record and does not name them. A segment that no record has
+// declared in this way is kept until a checkpoint after the next Open.
 //
-// The error is an *engine.TooLarge, or an *engine.Unavailable when the log has failed or
-// is closed, or when the disk has no room for the record; then nothing has changed.
+// The error is an *engine.TooLarge, or an *engine.Unavailable when the log has failed or is
+// closed, or when the disk has no room for the record. After an error nothing has changed.
 func (s *Store) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Ticket, error) {
 	t, err := s.log.enqueue(kind, payload)
 	if err != nil {
@@ -184,24 +186,24 @@ func (s *Store) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Tic
 	return t, nil
 }
 
-// Wait returns when a record is durable, or has failed. A write or sync that fails makes
-// the log unusable until the store is opened again: the records in it get an
-// *engine.Indeterminate, since they may be found then. Every other record gets an
-// *engine.Unavailable, since it was not written; so do the records of a write that was
-// refused for space and cleared away.
+// Wait returns when a record is durable or has failed. After a failed write or sync, the
+// log is unusable until the store is opened again. The records of that write get an
+// *engine.Indeterminate, since the next Open may find them. Every other record gets an
+// *engine.Unavailable, since it was not written. The records of a write that was refused
+// for lack of space and then cleared also get an *engine.Unavailable.
 func (s *Store) Wait(t *Ticket) error { return s.log.wait(t) }
 
-// Durable returns the number of the last durable record, 0 if there is none.
+// Durable returns the LSN of the last durable record, 0 if there is none.
 func (s *Store) Durable() uint64 {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	return s.log.durable
 }
 
-// Close writes what is enqueued, notes the last record in END, and unlocks the directory.
-// Segments stay readable. The error is that of the last write, if there was one to do. A
-// note that cannot be written is no error: damage to the records after the last note is
-// then taken for a torn write.
+// Close writes the queued records, records the last LSN in END, and unlocks the directory.
+// Segments stay readable. The error is that of the last write, if there was one. It is not
+// an error if END cannot be written: the next Open then takes corruption in records after
+// the one that END names for a torn write.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -249,7 +251,8 @@ func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 	}, nil
 }
 
-// create makes the first log file and then the first manifest, which makes it a store.
+// create makes the first log file and then the first manifest. The manifest turns the
+// directory into a store.
 func (s *Store) create(opts Options) error {
 	names, err := s.fsys.List(s.dir)
 	if err != nil {
@@ -268,8 +271,8 @@ func (s *Store) create(opts Options) error {
 		}
 	}
 	if len(found.logs) > 0 {
-		// A Create that was cut short left a log without records; any other is not
-		// for this one to remove.
+		// An interrupted Create leaves a log without records. This Create must not remove
+		// any other log.
 		name := filename(s.dir, 1, logExt)
 		_, scan, err := readLog(s.fsys, s.dir, 1)
 		if err != nil {
@@ -291,14 +294,15 @@ func (s *Store) create(opts Options) error {
 	return s.install(manifest{number: 1, next: s.nextSegment, payload: opts.Manifest})
 }
 
-// release lets go of what is open, for a store that is closed or was never handed out.
+// release closes the files and the lock of a store that is closed or was never returned to
+// the caller.
 func (s *Store) release() error {
 	err := s.log.closeFile()
 	return errors.Join(err, s.lock.Close())
 }
 
-// displaced returns an error when the path of the store leads to another directory than
-// the one that is open: what is written would not be found there.
+// displaced returns an error when the store's path leads to another directory than the open
+// one, because an Open would not find the files written here.
 func (s *Store) displaced() error {
 	if err := s.lock.Check(nil, ""); err != nil {
 		return unavailable("its folder cannot be written safely", err)
@@ -306,8 +310,8 @@ func (s *Store) displaced() error {
 	return nil
 }
 
-// unavailable says that the file system failed. Both the *engine.Unavailable and the
-// cause can be found in it.
+// unavailable returns an error for a failure of the file system. errors.As finds both the
+// *engine.Unavailable and the cause in it.
 func unavailable(doing string, cause error) error {
 	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: doing}, cause)
 }

@@ -18,7 +18,7 @@ import (
 
 var tiny = Options{LogSize: minLogSize}
 
-// eachFS runs a test on every kind of file system.
+// eachFS runs a test on each kind of file system.
 func eachFS(t *testing.T, f func(t *testing.T, fsys fs.FS, dir string)) {
 	t.Run("mem", func(t *testing.T) { f(t, fs.NewMem(), "/graph") })
 	t.Run("os", func(t *testing.T) { f(t, fs.OS(), filepath.Join(t.TempDir(), "a", "graph")) })
@@ -101,7 +101,7 @@ func TestSegmentBlocks(t *testing.T) {
 	})
 }
 
-// TestCheckpoint follows the files of a store through checkpoints.
+// TestCheckpoint checks which files of a store exist after each checkpoint.
 func TestCheckpoint(t *testing.T) {
 	eachFS(t, func(t *testing.T, fsys fs.FS, dir string) {
 		ctx := t.Context()
@@ -158,7 +158,7 @@ func TestCheckpoint(t *testing.T) {
 	})
 }
 
-// TestRecycledFiles fills recycled log files, whose old frames must not come back.
+// TestRecycledFiles fills recycled log files, whose old frames must not reappear.
 func TestRecycledFiles(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -205,7 +205,7 @@ func TestRecordSizes(t *testing.T) {
 	})
 }
 
-// TestOrder lets goroutines enqueue under a lock of their own and wait outside it.
+// TestOrder has goroutines enqueue under a lock of their own and wait outside it.
 func TestOrder(t *testing.T) {
 	eachFS(t, func(t *testing.T, fsys fs.FS, dir string) {
 		s := create(t, fsys, dir, Options{LogSize: 1 << 16})
@@ -256,8 +256,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestPoison fails a sync: the record in it is lost or not, the one behind it was not
-// written, and there are no more.
+// TestPoison makes a sync fail. The synced record may or may not be durable, the record
+// behind it was not written, and the log accepts no more records.
 func TestPoison(t *testing.T) {
 	mem := fs.NewMem()
 	failing := false
@@ -295,7 +295,7 @@ func TestPoison(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestOtherLogSize opens a store with another size of log files than it was made with.
+// TestOtherLogSize opens a store with a different log file size than it was created with.
 func TestOtherLogSize(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
@@ -425,10 +425,10 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// payload is some bytes that tell i.
+// payload returns bytes that identify i.
 func payload(i int) []byte { return bytes.Repeat(fmt.Appendf(nil, "record %d;", i), 1+i*7%60) }
 
-// pattern is n bytes that are not zero.
+// pattern returns n bytes, none of them zero.
 func pattern(n int) []byte {
 	p := make([]byte, n)
 	for i := range p {

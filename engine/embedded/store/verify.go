@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// Verify reads everything in the store in dir, which must not be open, and changes
-// nothing. The error joins an *engine.Corrupt for each fault. What a crash leaves is no
+// Verify reads everything in the store in dir and changes nothing. The store must not be
+// open. The error joins an *engine.Corrupt for each fault. The remains of a crash are not a
 // fault.
 func Verify(ctx context.Context, fsys fs.FS, dir string) error {
 	names, err := fsys.List(dir)
@@ -38,8 +38,8 @@ func Verify(ctx context.Context, fsys fs.FS, dir string) error {
 }
 
 // Verify reads the manifest in force, every segment and every durable record. The error
-// joins an *engine.Corrupt for each fault. It may run beside any other call; what is
-// removed meanwhile is left out. A checkpoint waits for one file at the most.
+// joins an *engine.Corrupt for each fault. Verify may run concurrently with any other call.
+// It skips files that are removed in the meantime. A checkpoint waits for at most one file.
 func (s *Store) Verify(ctx context.Context) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Store) Verify(ctx context.Context) error {
 	return faults.join()
 }
 
-// verifyManifest reads the manifest in force, and lists the segments that there are.
+// verifyManifest reads the manifest in force, and returns the ids of the existing segments.
 func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
@@ -76,10 +76,10 @@ func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 	return ids
 }
 
-// verifySegment reads a segment, unless it is removed before it is open. The error is the
-// context's alone.
+// verifySegment reads a segment, unless it was removed before it could be opened. It
+// returns only an error of the context.
 func (s *Store) verifySegment(ctx context.Context, faults *faultList, id SegmentID) error {
-	// With no checkpoint under way, no file goes away that anything names.
+	// While no checkpoint runs, no file is removed that something names.
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
 	state, there := s.segmentState(id)
@@ -142,8 +142,8 @@ func (s *Store) verifyAll(ctx context.Context) error {
 		}
 		faults.add(bad)
 	}
-	// Which log files are in use is not certain, or reading them in order stopped at
-	// the first fault: each is read for itself.
+	// It is not certain which log files are in use, or the reading in order stopped at the
+	// first fault. So read each file separately.
 	for _, number := range found.logs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s *Store) verifyAll(ctx context.Context) error {
 	return faults.join()
 }
 
-// verify reads the records that are durable when it is called.
+// verify reads the records that are durable at the time of the call.
 func (l *wal) verify(ctx context.Context, faults *faultList) error {
 	l.mu.Lock()
 	files := slices.Clone(l.files)
@@ -180,7 +180,7 @@ func (l *wal) verify(ctx context.Context, faults *faultList) error {
 		if i+1 < len(files) {
 			want = files[i+1].first
 		} else {
-			// What is written meanwhile may have been read in part.
+			// Exclude bytes that may have been read during a write.
 			data = data[:end]
 		}
 		scan, err := scanLog(data, h, name)
@@ -195,10 +195,10 @@ func (l *wal) verify(ctx context.Context, faults *faultList) error {
 	return nil
 }
 
-// faultList collects what is wrong.
+// faultList collects faults.
 type faultList struct{ errs []error }
 
-// add takes note of a fault, unless it is known.
+// add adds a fault, unless the list has it already.
 func (l *faultList) add(err error) {
 	for _, known := range l.errs {
 		var a, b *engine.Corrupt
@@ -209,13 +209,14 @@ func (l *faultList) add(err error) {
 	l.errs = append(l.errs, err)
 }
 
-// join returns the faults in an order that does not depend on that of the reading.
+// join returns the faults sorted by their text, so that the order of reading does not
+// matter.
 func (l *faultList) join() error {
 	slices.SortFunc(l.errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(l.errs...)
 }
 
-// segment reads all of a segment, block by block. The error is the context's alone.
+// segment reads a whole segment, block by block. It returns only an error of the context.
 func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, want segmentState) error {
 	name := filename(dir, uint64(id), segmentExt)
 	f, g, err := openSegment(fsys, name, id)
@@ -242,8 +243,8 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 	return nil
 }
 
-// openSegment opens the file of a segment for reading: a mapping shows what is cached,
-// and its faults are no errors.
+// openSegment opens the file of a segment for reading. It does not use a mapping, because a
+// mapping shows cached data and because its read faults are not returned as errors.
 func openSegment(fsys fs.FS, name string, id SegmentID) (_ fs.File, _ *Segment, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestVerifyBesideRemoval removes a segment that nothing names, as a load that fails does,
-// after a Verify has begun: it is no fault.
+// TestVerifyBesideRemoval removes a segment that nothing names, as a failed load does,
+// after a Verify has begun. This is not a fault.
 func TestVerifyBesideRemoval(t *testing.T) {
 	ctx := context.Background()
 	var s *Store

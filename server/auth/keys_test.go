@@ -134,8 +134,8 @@ func TestOldKeys(t *testing.T) {
 }
 
 // TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys stay
-// in use, only the first request waits longer than staleWait, and the first request after the
-// outage is rejected because its key was withdrawn.
+// in use. After the first failure no request waits longer than staleWait. The first request after
+// the outage is rejected, because its key was withdrawn.
 func TestOldKeysOutage(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -190,8 +190,8 @@ func TestOldKeysOutage(t *testing.T) {
 	}
 }
 
-// TestIssuerIsAsked checks for which tokens the verifier asks the issuer for keys, and that it asks
-// only the issuer itself.
+// TestIssuerIsAsked checks which tokens make the verifier ask the issuer for its keys, and from
+// which addresses it accepts keys.
 func TestIssuerIsAsked(t *testing.T) {
 	key, next := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i, other := authtest.New(t, key), authtest.New(t, key, next)

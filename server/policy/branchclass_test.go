@@ -60,7 +60,7 @@ func TestBranchClass(t *testing.T) {
 				actor := &service.Actor{ID: a, Source: "token"}
 				everyGrant(func(grant tool.Grant) {
 					if grant.Branch != "main" {
-						return // the branch makes no difference to such a grant
+						return // the loop below asks about every branch
 					}
 					for _, name := range names {
 						grant.Branch = name

@@ -42,7 +42,8 @@ func TestUnit(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "omnigraph.service")
 	analyze := func(unit string, args ...string) string {
-		write(t, file, strings.ReplaceAll(unit, "/usr/local/bin/", bin+"/")) // verify needs the programs
+		// systemd-analyze verify requires that the programs exist.
+		write(t, file, strings.ReplaceAll(unit, "/usr/local/bin/", bin+"/"))
 		out, err := exec.Command("systemd-analyze", append(args, file)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("systemd-analyze %s: %v, %s", strings.Join(args, " "), err, out)

@@ -226,7 +226,7 @@ func (a *ask) doors() []door {
 	return []door{overHTTP, overProxy, overLines}
 }
 
-// said is a complete answer: header, body, and all output of a command.
+// said is a complete answer: the header and body of a response, or the whole output of a command.
 type said struct {
 	asked  string // the text that the client sent
 	text   string

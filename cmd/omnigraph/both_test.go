@@ -32,7 +32,8 @@ var differences = map[string]string{
 // world is the environment in which the scripts of testdata/both run: stores or servers.
 type world struct {
 	name string
-	// start prepares a store and returns the flags that name its graph.
+	// start returns the flags that name the graph of a store. For servers it first serves the
+	// store.
 	start func(ts *testscript.TestScript, store, graph string) []string
 	seen  map[string]string   // the outputs, by the name of their golden file
 	ran   map[string][]string // the scripts that ran each verb, by verb

@@ -114,8 +114,8 @@ func (s *wholeStream) Read(p []byte) (int, error) {
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
 // graph knows the types of its values and their order. So exportParquet loads the NDJSON into a
-// temporary graph in the destination folder. It selects types only in that graph, so that the graph
-// satisfies the rules of its schema.
+// temporary graph in the destination folder and removes it when the files are written. It selects
+// types only in that graph, so that the graph satisfies the rules of its schema.
 func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
 	commit, body, err := r.stream(ctx, e.at, nil)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	return commit, errors.Join(err, g.Close(), os.RemoveAll(dir))
 }
 
-// knownTypes reports an unknown type before anything is fetched.
+// knownTypes reports a type that the schema does not have, before any data is loaded.
 func knownTypes(s *catalog.Schema, types []string) error {
 	for _, name := range types {
 		if s.Node(name) == nil && s.Edge(name) == nil {

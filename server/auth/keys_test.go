@@ -68,7 +68,7 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
-// asked waits until the issuer was asked times times.
+// asked waits until the issuer has received the given number of requests.
 func asked(t *testing.T, i *authtest.Issuer, times int) {
 	t.Helper()
 	for end := clock.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {

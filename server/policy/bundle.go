@@ -33,7 +33,7 @@ type ruleClause struct {
 	group   *strictyaml.Entry
 	ids     []strictyaml.Entry
 	actions []strictyaml.Entry
-	scopes  map[scope]*strictyaml.Node // only those that the rule has
+	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
 	branch  string                     // value of either branch scope; "any" if absent
 	via     string                     // "" if absent
 	queries []strictyaml.Entry

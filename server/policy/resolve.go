@@ -44,7 +44,7 @@ type resolved struct {
 	rules     []rule
 }
 
-// resolve resolves the names of a bundle and reports those that refer to nothing.
+// resolve resolves the names of a bundle and reports names that refer to nothing.
 func resolve(b *bundle, o Options) *resolved {
 	res := &resolved{groupsOf: map[string][]string{}}
 	for _, g := range b.groups {

@@ -181,8 +181,8 @@ func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	return c
 }
 
-// Token returns a valid token for subject, signed with key. Its claims are those that Claims
-// returns.
+// Token returns a valid token for subject, signed with key. Claims makes its claims from subject
+// and over.
 func (i *Issuer) Token(t testing.TB, key *Key, subject string, over map[string]any) string {
 	t.Helper()
 	return Sign(t, key.Private, key.Alg, map[string]any{"kid": key.ID, "typ": "at+jwt"}, i.Claims(subject, over))

@@ -16,7 +16,7 @@ import (
 // configFile is the name of the file with a project's settings for gq.
 const configFile = "gq.yaml"
 
-// config is a gq.yaml:
+// config is the content of a gq.yaml, such as:
 //
 //	strict: true
 //	lint:

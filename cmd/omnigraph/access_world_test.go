@@ -195,7 +195,7 @@ func (a *ask) name() string {
 // door is a way for a request to reach a graph.
 type door string
 
-// The doors.
+// The doors of the access tests.
 const (
 	overHTTP  door = "HTTP"             // REST, or MCP over HTTP
 	overProxy door = "the stdio proxy"  // omnigraph mcp serve --server

@@ -44,7 +44,7 @@ type world struct {
 //
 //	start STORE GRAPH   use a store, or serve it and use the server
 //	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
-//	same NAME           compare standard output with that of the other, and with no golden file
+//	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
 func TestStoreAndServer(t *testing.T) {
 	files, err := filepath.Glob("testdata/both/*.txtar")

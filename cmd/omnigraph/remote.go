@@ -65,7 +65,7 @@ func (r *remote) Close() error {
 
 // serverError is an error that a server answered.
 type serverError struct {
-	Status int // of HTTP
+	Status int // of the HTTP response
 	Body   service.WireError
 
 	location string // target of a redirect

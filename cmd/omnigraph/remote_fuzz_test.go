@@ -31,7 +31,7 @@ func FuzzServerAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status uint16, body []byte) {
 		if status = status%500 + 100; status == http.StatusTooManyRequests || status < 200 {
-			status = 200 // sent again after a while, and then not answered
+			status = 200 // 429 is retried after a wait, and 1xx is not an answer
 		}
 		asked := 0
 		r := &remote{base: "http://127.0.0.1:1/graphs/g", notes: io.Discard, client: newClient()}

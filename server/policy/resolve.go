@@ -38,7 +38,7 @@ func (listActor) actorSet()  {}
 
 // resolved is a bundle whose names are resolved.
 type resolved struct {
-	groups    []string            // that rules may name
+	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
 	protected []string            // sorted
 	rules     []rule

@@ -28,7 +28,7 @@ type Entry struct {
 	Value *Node
 }
 
-// Fields maps the known keys that a mapping has to their values. A key that is present but seems
+// Fields holds the known keys of a mapping with their values. A key that is present but seems
 // misspelt has a nil value: it was reported, and is not also reported as missing.
 type Fields map[string]*Node
 

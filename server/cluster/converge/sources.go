@@ -24,10 +24,10 @@ type Sources struct {
 // Source is the compiled content of one graph's files.
 type Source struct {
 	ID      string
-	File    string // of the schema
-	Text    string // of the schema
+	File    string // path of the schema file
+	Text    string // text of the schema
 	Schema  *catalog.Schema
-	Digest  string   // of the schema
+	Digest  string   // digest of the schema
 	Queries []string // the stored queries, in the order of their files
 }
 

@@ -60,8 +60,8 @@ type breaker struct {
 // graphChanges holds the changes of one graph.
 type graphChanges struct {
 	Graph   string            `json:"graph"`
-	Added   bool              `json:"added,omitempty"`   // the graph itself was added
-	Removed bool              `json:"removed,omitempty"` // the graph itself was removed
+	Added   bool              `json:"added,omitempty"`   // the whole graph was added
+	Removed bool              `json:"removed,omitempty"` // the whole graph was removed
 	Changes []breaking.Change `json:"changes"`
 }
 

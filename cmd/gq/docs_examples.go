@@ -92,7 +92,7 @@ type example struct {
 	code  diag.Code
 	lang  string
 	files []gq.Source
-	texts map[string]string // by file name
+	texts map[string]string // texts of the files, by file name
 }
 
 func newExample(e diag.Entry) *example {

@@ -42,7 +42,7 @@ func fillText(n int, head, item, tail string) string {
 // attackText is a text that takes long to process. Clients send it in several calls in turn.
 type attackText struct {
 	name    string
-	params  []string // the messages
+	params  []string // bodies of the calls
 	refused string   // part of the answer if the server refuses the text
 }
 

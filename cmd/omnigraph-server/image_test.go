@@ -26,7 +26,7 @@ const (
 type image struct {
 	built                     []string   // the packages that the earlier stage builds
 	copied                    [][]string // arguments of COPY from the repository
-	rest                      []string   // the stage's other lines, without comments
+	rest                      []string   // other lines of the stage, without comments
 	user, expose, volume      string
 	health, entrypoint, plain []string
 }

@@ -134,8 +134,8 @@ func TestStartStates(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string
 		tokens, policy, open bool
-		refuses              string            // the message if it does not start
-		status               map[string][3]int // by token: of a read, a mutation, GET /graphs
+		refuses              string            // the server's message if it refuses to start
+		status               map[string][3]int // by token: read, mutation, GET /graphs
 	}{
 		{name: "nothing", refuses: "neither tokens nor a policy"},
 		{name: "unauthenticated", open: true, status: map[string][3]int{"": {200, 200, 200}, "wrong": {200, 200, 200}}},

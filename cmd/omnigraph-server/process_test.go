@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	bin = dir
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/omnigraph-go/omnigraph/cmd/...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in make build
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", out, err)
 		os.Exit(1)

@@ -59,7 +59,7 @@ func TestBehindNginx(t *testing.T) {
 		}
 		user := ""
 		if os.Getuid() == 0 {
-			user = "user root;\n" // the owner of the test's folder
+			user = "user root;\n" // root owns the test's folder
 		}
 		write(t, whole, user+"daemon off;\nworker_processes 1;\nerror_log stderr;\npid "+filepath.Join(x.dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+temp+"include "+site+";\n}\n")
 		return exec.Command("nginx", "-p", x.dir, "-e", "stderr", "-c", whole)
@@ -96,7 +96,7 @@ func TestBehindCaddy(t *testing.T) {
 type proxied struct {
 	t              *testing.T
 	dir, cert, key string
-	addr           string // of the proxy
+	addr           string // address of the proxy
 	loopback       bool   // whether the server is bound to loopback
 	server         *process
 	issuer         *authtest.Issuer
@@ -168,7 +168,7 @@ func newProxied(t *testing.T, program, bind string, command func(*testing.T, *pr
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // the error is the signal's
+		_ = cmd.Wait() // returns an error because of the signal
 		if t.Failed() {
 			t.Logf("%s: %s", program, log.String())
 		}

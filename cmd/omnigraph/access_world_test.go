@@ -67,7 +67,7 @@ var accessBranches = []struct{ name, person, author string }{
 // accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
 type accessWorld struct {
 	t      *testing.T
-	url    string // of the server
+	url    string // URL of the server
 	policy string // the policy file in the current folder
 	heads  map[string]string
 	made   int // number of names that replaced {N} so far
@@ -167,7 +167,7 @@ type ask struct {
 	path  string
 	body  string
 
-	tool, resource, prompt, method string // of MCP; method is a method without a name
+	tool, resource, prompt, method string // names of MCP; method is an MCP method that takes no name
 	args                           string // the arguments of a tool or a prompt, as JSON
 
 	verb string   // a command's verb, such as branch list
@@ -200,7 +200,7 @@ const (
 	overHTTP  door = "HTTP"             // REST, or MCP over HTTP
 	overProxy door = "the stdio proxy"  // omnigraph mcp serve --server
 	overLines door = "stdio of a store" // omnigraph mcp serve --store
-	toServer  door = "--server"         // a verb on a server
+	toServer  door = "--server"         // a verb with --server
 	toStore   door = "--store"
 )
 
@@ -230,7 +230,7 @@ func (a *ask) doors() []door {
 type said struct {
 	asked  string // the text that the client sent
 	text   string
-	status int // the status of HTTP, or the exit code
+	status int // HTTP status, or exit code of a command
 	fault  bool
 }
 

@@ -35,8 +35,8 @@ type world struct {
 	// start returns the flags that name the graph of a store. For servers it first serves the
 	// store.
 	start func(ts *testscript.TestScript, store, graph string) []string
-	seen  map[string]string   // the outputs, by the name of their golden file
-	ran   map[string][]string // the scripts that ran each verb, by verb
+	seen  map[string]string   // outputs by the name of their golden file
+	ran   map[string][]string // scripts that ran a verb, by verb
 }
 
 // TestStoreAndServer runs the same scripts against stores and against servers, and compares all

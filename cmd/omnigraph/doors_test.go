@@ -45,9 +45,9 @@ var doorsActors = strings.Fields(anyone)
 // Sets of actors.
 const (
 	exporters = "act-admin"
-	readers   = "act-admin act-reader"                  // of every branch
+	readers   = "act-admin act-reader"                  // may read every branch
 	invokers  = "act-admin act-reader act-bot"          // may invoke the query everyone
-	ofSome    = "act-admin act-reader act-one act-most" // readers of at least one branch
+	ofSome    = "act-admin act-reader act-one act-most" // may read at least one branch
 	anyone    = "act-admin act-reader act-one act-most act-bot act-writer act-keeper act-nothing"
 )
 

@@ -24,7 +24,7 @@ var exportFormats = []string{"ndjson", "parquet"}
 // export describes the part of a graph to write, and the destination.
 type export struct {
 	at     engine.Target
-	types  []string // empty means all
+	types  []string // empty means all types
 	format string
 	w      io.Writer // destination of NDJSON
 	dir    string    // destination folder of Parquet

@@ -88,11 +88,11 @@ is lost.`,
 // loadData holds the data to load, and the branch to create for it.
 type loadData struct {
 	r        io.Reader
-	size     int64        // in bytes; -1 if unknown
+	size     int64        // size of the data in bytes; -1 if unknown
 	rewind   func() error // starts over; nil if the data can be read only once
 	close    func() error
 	progress func(lines int64)
-	lines    int64 // read so far
+	lines    int64 // number of lines read so far
 	// from is the branch from which to create the branch that is loaded into. It is "" if no branch
 	// is created.
 	from string

@@ -52,7 +52,7 @@ type endpoint struct {
 	store, actor, policy string
 	server, graph        string
 	insecure             bool
-	timeout              time.Duration // of a verb; 0 for none
+	timeout              time.Duration // time limit of a verb; 0 means no limit
 }
 
 func (e *endpoint) flags(cmd *cobra.Command) {

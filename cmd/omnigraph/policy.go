@@ -41,8 +41,8 @@ func newPolicy() *cobra.Command {
 // policySource holds the flags that select a policy.
 type policySource struct {
 	cluster string // the folder of cluster.yaml
-	graph   string // or onServer; "" selects the only graph
-	file    string // "" selects the graph's own policy
+	graph   string // id of the graph, or onServer; "" selects the only graph
+	file    string // policy file; "" selects the graph's own policy
 }
 
 func (s *policySource) flags(cmd *cobra.Command) {
@@ -53,7 +53,7 @@ func (s *policySource) flags(cmd *cobra.Command) {
 // bound is a policy file with the graph or server that it applies to.
 type bound struct {
 	file  string
-	graph string // "" for the server
+	graph string // id of the graph; "" for the server
 }
 
 // config reads cluster.yaml. It returns nil if no folder was named and the current folder has no

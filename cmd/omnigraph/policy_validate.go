@@ -77,7 +77,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	}
 	var reports []validated
 	var failed error
-	var groups []string // of the policies without faults
+	var groups []string // groups of the policies without faults
 	for _, j := range jobs {
 		r := validated{File: j.file, AppliesTo: j.name(), Faults: diag.List{}}
 		p, err := policy.Read(j.file, j.options)

@@ -103,9 +103,9 @@ cases:
 `
 	for _, tt := range []struct {
 		name, args string
-		files      map[string]string // in addition to the shop's files
+		files      map[string]string // files in addition to the shop's
 		exit       int
-		stdout     []string // parts of it; a single one is the whole output
+		stdout     []string // parts of the output; a single one must be the whole output
 		stderr     []string
 	}{
 		{name: "validate all", args: "validate", stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
@@ -266,7 +266,7 @@ func TestPolicyGuide(t *testing.T) {
 				t.Errorf("%s%s of\n%s", stdout, stderr, body)
 			}
 			continue
-		case language == "yaml": // a part of cluster.yaml
+		case language == "yaml": // the example is a part of cluster.yaml
 			inShop(t, "policy.yaml", shopPolicy)
 			write(t, "server.policy.yaml", "version: 1\nrules: []\n")
 			if !strings.Contains(body, "policies:") {

@@ -23,11 +23,11 @@ import (
 // remote is a graph of a server. It sends its requests over REST.
 type remote struct {
 	base   string // the URL of the graph
-	token  string // "" for none
+	token  string // bearer token; "" for none
 	client *http.Client
 	notes  io.Writer // receives messages while it waits for the server
 
-	deadline time.Time // of all requests; zero for none
+	deadline time.Time // deadline of all requests; zero for none
 }
 
 func newRemote(e *endpoint, token string, notes io.Writer) *remote {
@@ -65,7 +65,7 @@ func (r *remote) Close() error {
 
 // serverError is an error that a server answered.
 type serverError struct {
-	Status int // of the HTTP response
+	Status int // HTTP status
 	Body   service.WireError
 
 	location string // target of a redirect

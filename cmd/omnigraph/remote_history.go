@@ -18,7 +18,7 @@ func (r *remote) Branches(ctx context.Context) ([]branchAnswer, error) {
 	for {
 		var page struct {
 			Branches []string       `json:"branches"`
-			Heads    []branchAnswer `json:"heads"` // only of branches that the caller may read
+			Heads    []branchAnswer `json:"heads"` // heads of the branches that the caller may read
 			Next     string         `json:"next_page_token"`
 		}
 		if err := r.into(ctx, reading("/branches", query), &page); err != nil {

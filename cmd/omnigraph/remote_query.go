@@ -50,7 +50,7 @@ const pageRows = 10_000
 func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*rowsAnswer, error) {
 	var whole *rowsAnswer
 	var large error      // set if the first answer was too large
-	size, token := 0, "" // the rows of a page; 0 means all
+	size, token := 0, "" // size is the number of rows of a page; 0 means all
 	for {
 		rows := size
 		if most > 0 {
@@ -72,7 +72,7 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 		}
 		if err != nil {
 			if whole == nil && large != nil {
-				err = large // the request has no pages: a mutation, for example
+				err = large // the request has no pages; for example, it is a mutation
 			}
 			return nil, err
 		}

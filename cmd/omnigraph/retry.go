@@ -16,7 +16,7 @@ import (
 // The limits of waiting for a server.
 const (
 	maxTries = 4
-	maxWait  = 30 * time.Second // of all attempts and waits together
+	maxWait  = 30 * time.Second // limit of all attempts and waits together
 	// told is the shortest wait that is announced to the user.
 	told = time.Second
 

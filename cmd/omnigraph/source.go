@@ -157,7 +157,7 @@ type branchAnswer struct {
 	Name          string  `json:"name"`
 	GraphCommitID *string `json:"graph_commit_id"`
 	ActorID       *string `json:"actor_id"`
-	CreatedAt     *int64  `json:"created_at"` // in Unix microseconds
+	CreatedAt     *int64  `json:"created_at"` // Unix microseconds
 }
 
 // branchCreated describes a new branch.
@@ -176,7 +176,7 @@ type commitAnswer struct {
 	ParentCommitID       *string `json:"parent_commit_id"`
 	MergedParentCommitID *string `json:"merged_parent_commit_id"`
 	ActorID              *string `json:"actor_id"`
-	CreatedAt            int64   `json:"created_at"` // in Unix microseconds
+	CreatedAt            int64   `json:"created_at"` // Unix microseconds
 }
 
 // commitColumns are the columns of a commit in a table.
@@ -202,7 +202,7 @@ type entityChange struct {
 	EntityKind string           `json:"entity_kind"`
 	TypeName   string           `json:"type_name"`
 	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty"` // of an edge
+	From       string           `json:"from,omitempty"` // start of an edge
 	To         string           `json:"to,omitempty"`
 	Properties []propertyChange `json:"properties"`
 }

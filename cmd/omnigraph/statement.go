@@ -15,9 +15,9 @@ type statement struct {
 	file   string // the file of the text; "" for a stored query
 	text   string
 	name   string          // name of the query; may be "" if the text has only one
-	params json.RawMessage // nil or an object
+	params json.RawMessage // a JSON object, or nil
 	at     engine.Target
-	rows   int // at most; 0 for all
+	rows   int // most rows to return; 0 means all
 }
 
 // candidate is one query of a text.

@@ -24,7 +24,7 @@ rules:
 type withholding struct {
 	name   string
 	rest   ask
-	header string // of the request over REST
+	header string // header of the REST request
 	tool   ask
 
 	writer, both outcome
@@ -32,7 +32,7 @@ type withholding struct {
 
 // outcome describes an answer.
 type outcome struct {
-	status int      // over REST; over MCP every status except 200 is an error
+	status int      // status over REST; over MCP every status except 200 is an error
 	has    []string // texts in the answer; {H} stands for the head of main
 	lacks  []string
 }
@@ -165,7 +165,7 @@ func TestWriteOnly(t *testing.T) {
 						s.status = want.status // MCP answers have no status
 					}
 				}
-				text := strings.ReplaceAll(s.text, `\`, "") // of nested quotes
+				text := strings.ReplaceAll(s.text, `\`, "") // removes the escapes of nested quotes
 				if s.status != want.status || s.fault != (want.status != 200) {
 					t.Errorf("%s: %s over %s: %d, want %d\n%s", d.name, actor, over.name, s.status, want.status, s.text)
 				}

@@ -37,8 +37,8 @@ const (
 
 	fetchTimeout = 5 * time.Second // bounds each of the two requests of a fetch
 
-	// maxDocument bounds an answer of the issuer.
-	maxDocument = 1 << 20 // bytes
+	// maxDocument bounds the size of an answer of the issuer, in bytes.
+	maxDocument = 1 << 20
 	maxKeys     = 100
 
 	minRSABits = 2048

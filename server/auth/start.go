@@ -7,8 +7,8 @@ type Mode uint8
 
 // The modes of a server.
 const (
-	Unauthenticated Mode = iota // anyone may do anything
-	ReadsOnly                   // a valid token may read
+	Unauthenticated Mode = iota // any client may do anything
+	ReadsOnly                   // an actor with a valid token may read
 	Governed                    // tokens identify the actor, and policies decide
 )
 

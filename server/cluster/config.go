@@ -25,7 +25,7 @@ type Config struct {
 // Graph is one graph of the cluster.
 type Graph struct {
 	ID     string
-	Schema string // the .pg file
+	Schema string // path of the .pg file
 
 	// QueryFiles are the .gq files, sorted by path, without duplicates.
 	QueryFiles []string
@@ -62,8 +62,8 @@ const (
 
 // Server configures the listener.
 type Server struct {
-	PublicHosts    []string // without port
-	BrowserOrigins []string // scheme://host[:port]
+	PublicHosts    []string // hosts without port
+	BrowserOrigins []string // origins, scheme://host[:port]
 
 	// OIDC is the issuer whose tokens are accepted in addition to static tokens, or nil.
 	OIDC *OIDC

@@ -13,8 +13,8 @@ import (
 type Embedding struct {
 	Name    string // its key under providers.embedding
 	Kind    string // one of the Embed constants
-	BaseURL string // empty means the provider's own URL
-	Model   string // empty for EmbedMock, which has one model
+	BaseURL string // "" means the provider's own URL
+	Model   string // "" for EmbedMock, which has only one model
 	// KeyEnv is the environment variable that holds the secret, or "". The file must never hold the
 	// secret itself.
 	KeyEnv string

@@ -21,7 +21,7 @@ type Limits struct {
 	// MemoryBytes bounds the bytes of memory that all calls together may use for rows, texts and
 	// long answers.
 	MemoryBytes int64
-	Branches    int // live branches of each graph
+	Branches    int // number of live branches of each graph
 }
 
 // The defaults of the limits if cluster.yaml does not set them.

@@ -61,7 +61,7 @@ func parse(path string, src []byte) (*Config, error) {
 type reader struct {
 	dir        string
 	cfg        *Config
-	embeddings map[string]*Embedding // by provider name
+	embeddings map[string]*Embedding // providers by name
 }
 
 func (p *reader) top(n *strictyaml.Node) {

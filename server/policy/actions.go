@@ -30,7 +30,7 @@ var scopeKeys = []struct {
 // actionRow describes how rules can use an action.
 type actionRow struct {
 	action tool.Action
-	server bool // the action is on the server, not on a graph
+	server bool // true if the action is on the server, false if it is on a graph
 	scopes scope
 }
 

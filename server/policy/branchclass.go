@@ -11,7 +11,7 @@ import (
 // branchTests collects the tests of branch names in the rules of a policy.
 type branchTests struct {
 	literals []string        // every text that a rule compares with something, sorted
-	patterns []types.Pattern // the patterns of like
+	patterns []types.Pattern // patterns of the operator like
 	// opaque is true if a rule uses the branch name in another way. The rules may then treat every
 	// branch differently.
 	opaque bool

@@ -29,13 +29,13 @@ type ruleClause struct {
 	id      string
 	at      *strictyaml.Node // where a fault of the whole rule is reported
 	permit  bool
-	any     bool // the rule has actors: any
+	any     bool // true for actors: any
 	group   *strictyaml.Entry
 	ids     []strictyaml.Entry
 	actions []strictyaml.Entry
 	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
 	branch  string                     // value of either branch scope; "any" if absent
-	via     string                     // "" if absent
+	via     string                     // value of via; "" if absent
 	queries []strictyaml.Entry
 }
 

@@ -12,7 +12,7 @@ import (
 
 // mentioned lists the names in the text of a policy.
 type mentioned struct {
-	entities  []types.EntityUID // without actions
+	entities  []types.EntityUID // entities except actions
 	actions   []string
 	branches  []string // every string that could be a branch name, sorted
 	protected bool     // the policy reads context.protected

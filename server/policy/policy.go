@@ -53,7 +53,7 @@ type Policy struct {
 	target      types.EntityUID
 	entities    *entities
 	tokenGroups map[string]string
-	protected   []string // sorted
+	protected   []string // protected branches, sorted
 	tests       branchTests
 	named       []string // branches that rules name, sorted
 	groups      []string // groups that rules may name, sorted
@@ -259,8 +259,8 @@ type about uint8
 
 const (
 	aboutNothing about = iota
-	aboutBranch        // branch and protected
-	aboutAccess        // branch, protected, via and query
+	aboutBranch        // the attributes branch and protected
+	aboutAccess        // the attributes branch, protected, via and query
 )
 
 func aboutOf(row actionRow) about {

@@ -40,7 +40,7 @@ func (listActor) actorSet()  {}
 type resolved struct {
 	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
-	protected []string            // sorted
+	protected []string            // protected branches, sorted
 	rules     []rule
 }
 

@@ -72,7 +72,7 @@ func naively(t *testing.T, text string) *naiveBundle {
 // asked holds the names from which the test makes its questions about a bundle.
 type asked struct {
 	actors, branches, queries []string
-	claims                    [][]string // groups of tokens
+	claims                    [][]string // lists of groups in tokens
 }
 
 // namesOf returns the names in a bundle, and one unknown name of each kind.

@@ -11,7 +11,7 @@ import (
 type Entry struct {
 	Name        string
 	Description string
-	Params      []string // the names of its parameters
+	Params      []string // names of the parameters
 }
 
 // Order returns the indexes of the entries that match a text, the best match first. Equal matches

@@ -7,17 +7,17 @@ const (
 	Syntax       diag.Code = "C1"  // not YAML, or a part of YAML that configuration must not use
 	UnknownKey   diag.Code = "C2"  // an unknown key
 	WrongType    diag.Code = "C3"  // such as a list where a string is wanted
-	Missing      diag.Code = "C4"  // a required key or value is not there
+	Missing      diag.Code = "C4"  // a required key or value is missing
 	Duplicate    diag.Code = "C5"  // given twice
 	UnknownName  diag.Code = "C6"  // a reference to something that is not declared
 	BadValue     diag.Code = "C7"  // the right type, but not an allowed value
 	MissingFile  diag.Code = "C8"  // the path does not exist or is the wrong kind of file
-	ClearSecret  diag.Code = "C9"  // a secret in the file itself
+	ClearSecret  diag.Code = "C9"  // a secret written in the file itself
 	Unsupported  diag.Code = "C10" // valid, but not supported by this server
 	Contradicts  diag.Code = "C11" // two parts that contradict each other
 	Accepted     diag.Code = "C12" // accepted for compatibility, without effect
 	TooLarge     diag.Code = "C13" // over a limit of the reader
-	Undetermined diag.Code = "C14" // the reader itself failed on the file
+	Undetermined diag.Code = "C14" // the reader failed on the file
 )
 
 // Info documents a code.

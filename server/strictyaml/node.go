@@ -24,7 +24,7 @@ type Node struct {
 // Entry is a key of a mapping and its value, which is never nil.
 type Entry struct {
 	Key   string
-	At    *Node // the key, for reports
+	At    *Node // node of the key, for reports
 	Value *Node
 }
 

@@ -22,8 +22,8 @@ import (
 // parser of the YAML library within its stack.
 const (
 	MaxBytes  = 256 << 10
-	MaxDepth  = 64  // of flow collections, and of list entries that start on one line
-	MaxFaults = 200 // further faults are counted but not reported
+	MaxDepth  = 64  // nesting of flow collections, and of list entries that start on one line
+	MaxFaults = 200 // number of reported faults; further faults are only counted
 )
 
 // Reader holds a file and the faults that were found in it so far.

@@ -12,7 +12,7 @@ import (
 
 // Options configure an apply: its actor, and the destructive changes that are approved.
 type Options struct {
-	Actor string // recorded in commits and in the revision
+	Actor string // name that commits and the revision record
 
 	// Approved are the digests of changes that may destroy values in graphs. The digests are those
 	// that [GraphPlan.Approval] returns.

@@ -63,9 +63,9 @@ func (e *Lost) Error() string {
 // Apply does not change its data.
 type Kept struct {
 	ID      string
-	Live    string // as GraphPlan.Live
-	Missing bool   // only the revision has it
-	Err     error  // the error of opening it
+	Live    string // digest, as GraphPlan.Live
+	Missing bool   // the revision has the graph and the folder does not
+	Err     error  // error of opening the graph
 }
 
 // State classifies graphs by the work that they need.

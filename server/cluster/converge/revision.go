@@ -40,7 +40,7 @@ const revisionMagic = "omnigraph cluster revision "
 type Revision struct {
 	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
 	Number  uint64  `json:"revision"`
-	Config  string  `json:"config_digest"` // sha256:… of the graphs with their schemas
+	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas
 	Applied int64   `json:"applied_at"`    // Unix microseconds
 	Actor   string  `json:"actor"`
 	Graphs  []Graph `json:"graphs"` // sorted by id

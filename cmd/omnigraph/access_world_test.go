@@ -167,7 +167,7 @@ type ask struct {
 	path  string
 	body  string
 
-	tool, resource, prompt, method string // names of MCP; method is an MCP method that takes no name
+	tool, resource, prompt, method string // names of MCP; method is an MCP method without a name
 	args                           string // the arguments of a tool or a prompt, as JSON
 
 	verb string   // a command's verb, such as branch list
@@ -220,7 +220,7 @@ func (a *ask) doors() []door {
 		return []door{overHTTP}
 	case a.verb != "":
 		return []door{toServer, toStore}
-	case strings.HasPrefix(a.tool, "stored_query_"): // only a server can be configured to have these
+	case strings.HasPrefix(a.tool, "stored_query_"): // only a server can be configured with these
 		return []door{overHTTP, overProxy}
 	}
 	return []door{overHTTP, overProxy, overLines}

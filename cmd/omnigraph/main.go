@@ -26,7 +26,7 @@ const (
 	exitFailed       = 1
 	exitUsage        = 2
 	exitDenied       = 3 // denied by the policy, or no token
-	exitPrecondition = 4 // --if-commit is not the head, a merge conflicts, or an approval is missing
+	exitPrecondition = 4 // --if-commit is not the head, a merge conflicts, or an approval is absent
 )
 
 // usageError marks an error of the command line itself.

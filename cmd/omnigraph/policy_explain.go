@@ -77,7 +77,7 @@ func grantOf(action, branch, query, via string) tool.Grant {
 // decision is the JSON form of an explanation.
 type decision struct {
 	Allowed bool       `json:"allowed"`
-	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows the request
+	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
 	Near    []nearRule `json:"near"`
 }
 

@@ -14,9 +14,9 @@ import (
 
 var mentioned = regexp.MustCompile(`\bL\d{3}\b`)
 
-// TestAuthoring compiles the examples of the guide for authors: its pg blocks are one
-// schema; a gq block reports the code beside its fence, and without one nothing at all.
-// Its commands run on a project that is made of the examples.
+// TestAuthoring compiles the examples of the authors' guide. Its pg blocks together are one schema.
+// A gq block must report the code that its fence names, and nothing if the fence names no code. The
+// commands of the guide run in a project that is made of the examples.
 func TestAuthoring(t *testing.T) {
 	text, err := os.ReadFile("../../docs/authoring.md")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestAuthoring(t *testing.T) {
 				bad++
 			} else {
 				queries = append(queries, b[3])
-				// A list for programs has no limit on purpose.
+				// A query that returns a list for programs has no limit on purpose.
 				if strings.Contains(b[3], "expose: false") {
 					want = []string{"L105"}
 				}
@@ -75,7 +75,7 @@ func TestAuthoring(t *testing.T) {
 	runCommands(t, schema.Text, strings.Join(queries, "\n"), commands)
 }
 
-// runCommands runs command lines in a project of one graph that is committed on main.
+// runCommands runs command lines in a project with one graph that is committed on the branch main.
 func runCommands(t *testing.T, schema, queries string, commands []string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

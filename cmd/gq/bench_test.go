@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// BenchmarkLintProcess measures gq lint of one file with the start of the process,
-// and gq --help for how much of it is the start. It reports medians.
+// BenchmarkLintProcess measures gq lint of one file, including the start of the process. It also
+// measures gq --help, which shows how much of that is the start. It reports medians.
 func BenchmarkLintProcess(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "gq")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {

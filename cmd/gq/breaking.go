@@ -57,11 +57,11 @@ type breaker struct {
 	stdout, stderr  io.Writer
 }
 
-// graphChanges are the changes of one graph.
+// graphChanges holds the changes of one graph.
 type graphChanges struct {
 	Graph   string            `json:"graph"`
-	Added   bool              `json:"added,omitempty"`   // the graph itself
-	Removed bool              `json:"removed,omitempty"` // the graph itself
+	Added   bool              `json:"added,omitempty"`   // the whole graph was added
+	Removed bool              `json:"removed,omitempty"` // the whole graph was removed
 	Changes []breaking.Change `json:"changes"`
 }
 
@@ -115,8 +115,8 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// current compiles the sources, and returns their contracts, what was compiled by graph,
-// and the folder of cluster.yaml.
+// current compiles the sources. It returns their contracts, the compiled jobs by graph, and the
+// folder of cluster.yaml.
 func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]*job, string, error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	jobs, err := g.jobs(cmd)
@@ -148,14 +148,15 @@ func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]*
 	return contracts, byGraph, root, nil
 }
 
-// file reports whether the comparison is with a file, not with a commit.
+// file reports whether to compare with a file instead of a commit.
 func (b *breaker) file() bool {
 	info, err := os.Stat(b.against)
 	return strings.HasSuffix(b.against, ".json") || err == nil && info.Mode().IsRegular()
 }
 
-// earlier returns the contracts to compare with, and the numbers of exposed queries from
-// which on a pair of tools served these, by graph, where they are known.
+// earlier returns the contracts to compare with. It also returns, for each graph where it is known,
+// the number of exposed queries from which on the server offered two tools instead of one for each
+// query.
 func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, error) {
 	if b.file() {
 		text, err := os.ReadFile(b.against)
@@ -181,7 +182,7 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 	}
 	var contracts []*codegen.Contract
 	for name := range strings.SplitSeq(string(names), "\x00") {
-		// A graph's package is a folder of generated, what lies deeper is none.
+		// Each package of a graph is a folder directly in generated. Skip deeper folders.
 		if ok, _ := path.Match("generated/*/"+codegen.ContractFile, name); !ok {
 			continue
 		}
@@ -201,13 +202,13 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 		return nil, nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; commit what gq generate writes", b.against, codegen.ContractFile)
 	}
 	text, err := git(root, "show", b.against+":./"+clusterFile)
-	if err != nil { // the commit has no such file: today's numbers stand for its own
+	if err != nil { // the commit has no such file; the current thresholds apply
 		text = nil
 	}
 	return contracts, cluster.MetaThresholds(text), nil
 }
 
-// git runs git in a folder and returns what it prints.
+// git runs git in a folder and returns its standard output.
 func git(dir string, args ...string) ([]byte, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -295,7 +296,7 @@ func (b *breaker) print(all []graphChanges) (broken int, err error) {
 	return broken, err
 }
 
-// github writes workflow commands: breaking changes as errors, the others as notices.
+// github writes GitHub workflow commands: breaking changes as errors, other changes as notices.
 func (b *breaker) github(all []graphChanges) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

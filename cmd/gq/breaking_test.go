@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// contractModule makes a module of one graph that is generated and committed.
+// contractModule makes a module with one graph, generates its package, and commits everything.
 func contractModule(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -24,7 +24,7 @@ func contractModule(t *testing.T) {
 	commitAll(t)
 }
 
-// commitAll commits the current directory as the branch main of a repository.
+// commitAll commits the current directory on the branch main of a new repository.
 func commitAll(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -53,7 +53,7 @@ func TestBreaking(t *testing.T) {
 		name, queries string
 		args          []string
 		code          int
-		want          []string // in either output
+		want          []string // parts of standard output or standard error
 	}{
 		{"nothing", goodQuery, nil, exitDone, []string{"0 breaking, 0 safe\n"}},
 		{"safe", goodQuery + more, nil, exitDone, []string{"safe: g/a.gq:2: all: query-added", "0 breaking, 1 safe"}},
@@ -108,7 +108,8 @@ func TestBreaking(t *testing.T) {
 	}
 }
 
-// TestBreakingMode tells of the tools that go when the queries come to be served by a pair.
+// TestBreakingMode checks that gq breaking reports the tools that disappear when the server starts
+// to offer two tools instead of one for each query.
 func TestBreakingMode(t *testing.T) {
 	contractModule(t)
 	cluster, err := os.ReadFile("cluster.yaml")
@@ -124,13 +125,13 @@ func TestBreakingMode(t *testing.T) {
 	if want := "::error file=cluster.yaml,title=tools-paired::the number of exposed queries is 1"; code != exitFailed || !strings.Contains(stdout, want) {
 		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
 	}
-	// A contract alone does not say what the threshold was.
+	// A contract alone does not contain the earlier threshold.
 	if code, stdout, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitDone {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }
 
-// TestBreakingFromAFolder runs below the root of the module.
+// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module.
 func TestBreakingFromAFolder(t *testing.T) {
 	contractModule(t)
 	t.Chdir("g")

@@ -56,7 +56,7 @@ type cataloger struct {
 	queries               []string
 }
 
-// catalogDoc is the JSON form: that of codegen.Contract, and the types.
+// catalogDoc is the JSON form of a catalog: the fields of codegen.Contract, and the types.
 type catalogDoc struct {
 	Graph        string                  `json:"graph"`
 	SchemaDigest string                  `json:"schema_digest"`
@@ -66,7 +66,7 @@ type catalogDoc struct {
 	Queries      []codegen.ContractQuery `json:"queries"`
 }
 
-// catalogType is a node type, or an edge type, which has ends.
+// catalogType is a node type, or an edge type, which also has From and To.
 type catalogType struct {
 	Name        string            `json:"name"`
 	From        string            `json:"from,omitempty"`
@@ -81,7 +81,7 @@ type catalogProperty struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Description string `json:"description,omitempty"`
-	EmbedOf     string `json:"embed_of,omitempty"` // the property that a vector is made of
+	EmbedOf     string `json:"embed_of,omitempty"` // the property from which the vector is computed
 }
 
 func (c *cataloger) run(cmd *cobra.Command) error {
@@ -113,7 +113,7 @@ func (c *cataloger) run(cmd *cobra.Command) error {
 	return enc.Encode(doc)
 }
 
-// job finds the graph.
+// job finds the graph whose catalog to print.
 func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	if c.schema != "" {
 		files, err := queryFiles(c.queries)
@@ -178,7 +178,7 @@ func catalogProperties(props []*catalog.Property) []catalogProperty {
 	return all
 }
 
-// table prints a catalog for people: names and types, without what describes them.
+// table prints a catalog for human readers: names and types, without descriptions.
 func (d *catalogDoc) table(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
 	for _, t := range d.Nodes {
@@ -214,7 +214,7 @@ func (d *catalogDoc) table(out io.Writer) error {
 	return w.Flush()
 }
 
-// table prints a type: a line for itself, for each property and for each constraint.
+// table prints a type: one line for the type, for each property and for each constraint.
 func (t *catalogType) table(w io.Writer, head string) {
 	fmt.Fprintln(w, head)
 	for _, p := range t.Properties {

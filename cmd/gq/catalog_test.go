@@ -54,14 +54,14 @@ func TestCatalog(t *testing.T) {
 	if _, stdout, _ := gqRun("catalog", "--schema", "schema.pg", "--queries", "q", "--graph", "people"); stdout != printed["json"] {
 		t.Errorf("without cluster.yaml, and into a pipe, it is\n%s", stdout)
 	}
-	// What is written for other programs serves as the earlier state of gq breaking.
+	// The JSON form can also be the earlier state that gq breaking compares with.
 	if code, _, stderr := gqRun("generate"); code != exitDone {
 		t.Fatal(stderr)
 	}
 	if err := os.WriteFile("before.json", []byte(printed["json"]), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A contract of one graph; the other is then left out of the comparison.
+	// The contract covers one graph, so the comparison leaves out the other graph.
 	if code, stdout, stderr := gqRun("breaking", "--against", "before.json"); code != exitDone || stdout != "0 breaking, 0 safe\n" {
 		t.Errorf("breaking: exit %d\n%s%s", code, stdout, stderr)
 	}

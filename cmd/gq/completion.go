@@ -11,23 +11,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// byFlag completes the values of flags by their names, on every verb that has them and
-// does not do better itself. A flag that is in no list has no completion.
+// byFlag maps the names of flags to the functions that complete their values. It applies to every
+// verb whose flag has no completion of its own. A flag that is in no list has no completion.
 var byFlag = map[string]cobra.CompletionFunc{
 	"schema": files("pg"), "queries": files("gq"), "out": folders, "graph": graphs, "against": refs,
 }
 
-// formatsOf completes --format.
+// formatsOf lists the values of --format by verb.
 var formatsOf = map[string][]string{
 	"lint": {"text", "json", "sarif", "github"}, "breaking": {"text", "json", "github"}, "catalog": {"table", "json"},
 }
 
-// byVerb completes arguments.
+// byVerb maps verbs to the functions that complete their arguments.
 var byVerb = map[string]cobra.CompletionFunc{
 	"fmt": files("pg", "gq"), "lint": files("gq"), "explain": fileAndQuery,
 }
 
-// completions gives every verb of root what completes its flags and arguments.
+// completions adds the completions of flags and arguments to every verb of root.
 func completions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -61,7 +61,7 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// graphs completes the name of a graph of cluster.yaml.
+// graphs completes the names of the graphs in cluster.yaml.
 func graphs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if _, cfg, err := readCluster(io.Discard); err == nil {
@@ -72,7 +72,7 @@ func graphs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirectiv
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// refs completes a branch or tag of git, and files.
+// refs completes branches and tags of git, and files.
 func refs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	out, err := git(".", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
@@ -81,7 +81,7 @@ func refs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 	return strings.Fields(string(out)), cobra.ShellCompDirectiveDefault
 }
 
-// fileAndQuery completes a .gq file, and then the name of a query in it.
+// fileAndQuery completes a .gq file, and then the name of a query in that file.
 func fileAndQuery(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/helppage"
 )
 
-// TestHelp holds the help of every verb to the style.
+// TestHelp checks the style of the help text of every verb.
 func TestHelp(t *testing.T) {
 	if n := helppage.Check(t, newRoot()); n < 8 {
 		t.Errorf("looked at %d verbs", n)

@@ -13,10 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// configFile is where a project sets what gq does.
+// configFile is the name of the file with a project's settings for gq.
 const configFile = "gq.yaml"
 
-// config is a gq.yaml:
+// config is the content of a gq.yaml, such as:
 //
 //	strict: true
 //	lint:
@@ -25,12 +25,11 @@ const configFile = "gq.yaml"
 //	  max_description: 1024
 //	  token_budget: 10000
 type config struct {
-	strict bool // every key of a tool's arguments is required, and null where it may be left out
+	strict bool // every key of a tool's arguments is required; null stands for an omitted value
 	lint   lint.Config
 }
 
-// readConfig reads the gq.yaml in dir, if there is one, and reports what it finds
-// wrong with it.
+// readConfig reads the gq.yaml in dir, if there is one, and reports its faults to stderr.
 func readConfig(dir string, stderr io.Writer) (config, error) {
 	path := filepath.Join(dir, configFile)
 	src, err := os.ReadFile(path)

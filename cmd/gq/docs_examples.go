@@ -24,14 +24,14 @@ import (
 
 var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}
 
-// generationSchema is what the examples of the G codes are generated from.
+// generationSchema is the schema for the examples of the G codes.
 const generationSchema = "node Person { slug: String @key  first_name: String  firstName: String? }\n"
 
-// longNested nests deeper than a configuration file may.
+// longNested is nested deeper than a configuration file may be.
 var longNested = "graphs: " + strings.Repeat("[", strictyaml.MaxDepth+1) + "\n"
 
-// moreExamples are those of codes whose example takes several files, or another file
-// than a source. The file that is read comes first.
+// moreExamples are the examples that need several files, or a file that is not a source. The file
+// to read comes first.
 var moreExamples = map[diag.Code]string{
 	model.FileCollides: "-- a-b.gq --\nquery one($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n" +
 		"-- a_b.gq --\nquery two($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n",
@@ -62,12 +62,12 @@ var configTitles = map[diag.Code]string{
 	strictyaml.TooLarge: "file too large", strictyaml.Undetermined: "unreadable file",
 }
 
-// clusterFiles are the files beside the example of a C code.
+// clusterFiles are the other files of the folder in which the example of a C code is read.
 var clusterFiles = map[string]string{"schema.pg": goodPeople, "queries/people.gq": "", "policy.yaml": "version: 1\n"}
 
 const goodPeople = "node Person { slug: String @key }\n"
 
-// entries documents every code.
+// entries returns the documentation of every code.
 func entries() []diag.Entry {
 	all := slices.Concat(syntax.Codes, resolve.Codes, check.Codes)
 	for _, r := range lint.Rules {
@@ -92,7 +92,7 @@ type example struct {
 	code  diag.Code
 	lang  string
 	files []gq.Source
-	texts map[string]string // by name
+	texts map[string]string // texts of the files, by file name
 }
 
 func newExample(e diag.Entry) *example {
@@ -118,9 +118,9 @@ func newExample(e diag.Entry) *example {
 	return ex
 }
 
-// run returns what the example reports of its code. A directive, and a secret in a
-// setting that is not supported, cannot be shown without another report; in every
-// other family an example has one fault alone.
+// run returns the diagnostics of the example. An idle directive, or a secret in an unsupported
+// setting, cannot be shown without diagnostics of other codes. So for lint.IdleDirective and the C
+// codes run drops those. Every other example must report only its own code.
 func (ex *example) run() (diag.List, error) {
 	list, err := ex.all()
 	if ex.code[0] == 'C' || ex.code == lint.IdleDirective {
@@ -157,7 +157,7 @@ func (ex *example) all() (diag.List, error) {
 func (ex *example) lint() diag.List {
 	c := gq.Catalog{Schema: exampleSchema, Whole: true, Config: lint.Only(ex.code)}
 	if ex.code == lint.IdleDirective {
-		c.Config.Levels = nil // the rule that the directive names must run
+		c.Config.Levels = nil // the rule that the directive names must be enabled
 	}
 	if ex.code == lint.OverBudget {
 		c.Config.TokenBudget = 100
@@ -192,7 +192,7 @@ func (ex *example) generate() (diag.List, error) {
 	return list, err
 }
 
-// cluster reads the example in a folder of its own.
+// cluster reads the example in a temporary folder.
 func (ex *example) cluster() (list diag.List, err error) {
 	dir, err := os.MkdirTemp("", "gq-docs-*")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestReferenceIsFresh compares the committed pages with what is printed.
+// TestReferenceIsFresh compares the committed pages with the generated ones.
 func TestReferenceIsFresh(t *testing.T) {
 	files, err := referencePages()
 	if err != nil {
@@ -23,11 +23,10 @@ func TestReferenceIsFresh(t *testing.T) {
 	}
 }
 
-// unshown are the codes that no text is known to yield.
+// unshown matches the codes for which no example is known.
 var unshown = regexp.MustCompile(`^C14$`)
 
-// TestEveryCodeHasAnExample runs every example and looks for its code in what it
-// reports.
+// TestEveryCodeHasAnExample runs every example and checks that it reports its code.
 func TestEveryCodeHasAnExample(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range entries() {
@@ -80,7 +79,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestDocsOfTools writes the pages of the graphs of a cluster.yaml too.
+// TestDocsOfTools checks that gq docs also writes the pages of the graphs of a cluster.yaml.
 func TestDocsOfTools(t *testing.T) {
 	module(t, map[string]string{
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",
@@ -106,7 +105,7 @@ func TestDocsOfTools(t *testing.T) {
 	}
 }
 
-// TestExampleCalls decodes the example calls of the committed page as the server does.
+// TestExampleCalls decodes the example calls on the committed page in the same way as the server.
 func TestExampleCalls(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/tools/code.md")
 	if err != nil {

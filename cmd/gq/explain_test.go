@@ -11,7 +11,7 @@ func TestExplain(t *testing.T) {
 		name string
 		args []string
 		code int
-		out  []string // in either output
+		out  []string // parts of standard output or standard error
 	}{
 		{"by the cluster", []string{"g/a.gq"}, exitDone, []string{"query find($slug: String)\n  var $p: node Person\n", "filter $p.slug = $slug", "reads node Person.name: String"}},
 		{"by a schema", []string{"--schema", "g/schema.pg", "g/b.gq", "all"}, exitDone, []string{"query all()", "ties $p"}},

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// stdinName is what standard input is called unless a flag names it.
+// stdinName is the name of standard input unless a flag sets another one.
 const stdinName = "stdin.gq"
 
 func fmtCommand() *cobra.Command {
@@ -57,7 +57,7 @@ type formatter struct {
 	stdout, stderr io.Writer
 
 	failed  bool // a file could not be read, parsed or written
-	differs bool // a layout differs and was not mended
+	differs bool // a layout differs and was not corrected
 }
 
 func (f *formatter) run(cmd *cobra.Command, args []string) error {
@@ -102,7 +102,7 @@ func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// path formats a file, or the sources in a folder in name order.
+// path formats a file, or the sources in a folder in the order of their names.
 func (f *formatter) path(arg string) {
 	err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -126,7 +126,7 @@ func (f *formatter) file(path string) error {
 	return f.format(path, string(text))
 }
 
-// format formats one text and does with it what the flags say.
+// format formats one text and handles the result as the flags say.
 func (f *formatter) format(name, text string) error {
 	out, faults := gq.Format(gq.Source{Name: name, Text: text})
 	if faults != nil {
@@ -165,7 +165,7 @@ func (f *formatter) format(name, text string) error {
 	return nil
 }
 
-// report tells of a failure that concerns one file, and remembers it.
+// report prints an error that concerns one file, and records that formatting failed.
 func (f *formatter) report(err error) {
 	if err != nil {
 		f.failed = true
@@ -173,13 +173,14 @@ func (f *formatter) report(err error) {
 	}
 }
 
-// replaceFile gives a file another content: a reader sees the old or the new one,
-// whole. The mode stays, and a symbolic link goes on pointing at the file.
+// replaceFile replaces the content of a file atomically: a reader sees either the old or the new
+// content. The mode of the file stays, and a symbolic link still points to the file.
 func replaceFile(path, text string) (err error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
-	// Renaming needs leave of the folder only; a file may be protected all the same.
+	// Renaming needs write permission only for the folder. Open the file for writing to respect its
+	// own permissions too.
 	old, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

@@ -161,7 +161,7 @@ func TestFmtFaults(t *testing.T) {
 	wantFile(t, "a.gq", ugly)
 }
 
-// TestFmtCommitted: the sources of this repository are in their layout.
+// TestFmtCommitted checks that the sources of this repository are formatted.
 func TestFmtCommitted(t *testing.T) {
 	if code, stdout, stderr := gqRun("fmt", "-l", "../../queries"); code != exitDone {
 		t.Errorf("exit %d; run gq fmt -w on these:\n%s%s", code, stdout, stderr)

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// clusterFile is what gq reads when no flag names a schema.
+// clusterFile is the file that gq reads if no flag names a schema.
 const clusterFile = "cluster.yaml"
 
 func generateCommand() *cobra.Command {
@@ -64,16 +64,16 @@ type generator struct {
 	stdout, stderr io.Writer
 }
 
-// job is one package to generate. Paths are of the process.
+// job is one package to generate. Its paths are relative to the current directory.
 type job struct {
 	graph    string
 	schema   string
 	queries  []string
-	selected map[string]string // query name -> file, or nil for all
+	selected map[string]string // maps query names to files; nil means all queries
 	out      string
-	docs     string // the folder of the reference page, or "" for none
-	strict   bool   // the profile of the schemas
-	meta     int    // the number of exposed queries from which on a pair of tools serves them
+	docs     string // the folder of the reference page; "" for none
+	strict   bool   // use the strict profile for the schemas
+	meta     int    // number of exposed queries from which on two tools serve them all
 	output   *codegen.Output
 }
 
@@ -127,7 +127,7 @@ func (g *generator) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// report names what --check found stale.
+// report prints the names of the files that --check found stale.
 func (g *generator) report(jobs []job) error {
 	stale := false
 	for _, j := range jobs {
@@ -149,7 +149,7 @@ func (g *generator) report(jobs []job) error {
 	return nil
 }
 
-// compile fills in the files of a job, or reports why there are none.
+// compile fills in the generated files of a job, or reports the faults of its sources.
 func (g *generator) compile(j *job) (bool, error) {
 	root := moduleRoot(j.schema)
 	texts := map[string]string{}
@@ -232,8 +232,8 @@ func (g *generator) clusterJobs() ([]job, error) {
 	return jobs, nil
 }
 
-// readCluster reads the cluster.yaml of the current directory or a parent, and
-// reports what it finds wrong with it.
+// readCluster reads the cluster.yaml in the current directory or its nearest parent that has one,
+// and reports its faults to stderr.
 func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error) {
 	if path, err = findUp(clusterFile); err != nil {
 		return "", nil, err
@@ -246,7 +246,7 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 	if err == nil {
 		diags = cfg.Notes
 	}
-	text, _ := os.ReadFile(path) // without the text the rendering lacks its lines, no more
+	text, _ := os.ReadFile(path) // on error the report only lacks the source lines
 	diag.Render(stderr, diags, map[string]string{path: string(text)}, false)
 	if err != nil {
 		return "", nil, &reportedError{}
@@ -254,7 +254,7 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 	return path, cfg, nil
 }
 
-// queryFiles lists the .gq files of paths, those of a folder in name order.
+// queryFiles returns the .gq files of paths. The files of a folder are in the order of their names.
 func queryFiles(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -279,8 +279,8 @@ func queryFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// findUp returns the path of the file called name in the current directory or the
-// nearest parent that has one.
+// findUp returns the path of the file called name in the current directory or the nearest parent
+// that has one.
 func findUp(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -301,8 +301,8 @@ func findUp(name string) (string, error) {
 	}
 }
 
-// moduleRoot returns the folder of the go.mod that a file belongs to, or the file's
-// own folder outside of modules.
+// moduleRoot returns the folder of the go.mod whose module contains the file. Outside of modules it
+// returns the file's own folder.
 func moduleRoot(path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -318,8 +318,8 @@ func moduleRoot(path string) string {
 	}
 }
 
-// sourceName is how a source is called in what is generated: the same from whatever
-// folder gq runs.
+// sourceName returns the name of a source in generated files. It does not depend on the folder in
+// which gq runs.
 func sourceName(root, path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {

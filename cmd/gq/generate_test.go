@@ -20,7 +20,7 @@ const (
 	goodQuery  = "query find($slug: String) { match { $p: Person { slug: $slug } } return { $p.name as name } }\n"
 )
 
-// module makes a module of the files, by path, and the current directory its root.
+// module makes a module with the given files, by path, and changes to its root.
 func module(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func module(t *testing.T, files map[string]string) {
 	t.Chdir(dir)
 }
 
-// gqRun runs a command line and returns its exit code and what it printed.
+// gqRun runs a command line and returns its exit code and its output.
 func gqRun(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(args, &out, &errs)
@@ -93,7 +93,7 @@ func TestGenerateFromCluster(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenUnlessAllCompiles has two files with a fault each.
+// TestNothingIsWrittenUnlessAllCompiles uses two files with one fault each.
 func TestNothingIsWrittenUnlessAllCompiles(t *testing.T) {
 	module(t, map[string]string{
 		"g/schema.pg": goodSchema,
@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCommitted regenerates the graphs of this repository and compares.
+// TestCommitted regenerates the graphs of this repository and compares the result.
 func TestCommitted(t *testing.T) {
 	t.Chdir("../..")
 	if code, _, stderr := gqRun("generate", "--check"); code != exitDone {
@@ -145,8 +145,8 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// openObjects are the named exceptions of the profile: the arguments of queries that
-// are not known before the call.
+// openObjects are the permitted exceptions to the profile: parameters of queries that are not known
+// before the call.
 var openObjects = map[string][]string{
 	"graph_query":      {"/params", "/queries/items/params"},
 	"graph_mutate":     {"/params"},
@@ -154,9 +154,8 @@ var openObjects = map[string][]string{
 	"query_explain":    {"/params"},
 }
 
-// TestServedProfile walks the schemas that a server emits: of the built-in tools, of
-// the graph that this repository serves, and of the corpus, which has every kind of
-// parameter and column.
+// TestServedProfile checks the schemas that a server emits: those of the built-in tools, of the
+// graph in this repository, and of the corpus, which has every kind of parameter and column.
 func TestServedProfile(t *testing.T) {
 	walked := 0
 	walk := func(name string, in, out json.RawMessage) {
@@ -206,7 +205,7 @@ func TestServedProfile(t *testing.T) {
 	}
 }
 
-// TestStrict generates the second profile.
+// TestStrict generates the strict profile.
 func TestStrict(t *testing.T) {
 	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": strings.Replace(goodQuery, "$slug: String)", "$slug: String, $name: String?)", 1), "gq.yaml": "strict: true\n"})
 	if code, _, stderr := gqRun(flags()...); code != exitDone {
@@ -236,8 +235,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestReservedTools holds the names that queries may not have against the tools that
-// are served beside them.
+// TestReservedTools checks that the names of the built-in tools are reserved, so that queries
+// cannot have them.
 func TestReservedTools(t *testing.T) {
 	for _, b := range builtin.Local("v0") {
 		if name := b.Descriptor().Name; !slices.Contains(model.ReservedTools, name) {

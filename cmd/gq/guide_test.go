@@ -12,8 +12,8 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
 
-// TestGuide compiles the examples of the guide: its pg blocks are one schema, and
-// each gq block checks on it, or reports the one code that stands beside its fence.
+// TestGuide compiles the examples of the language guide. Its pg blocks together are one schema. A
+// gq block must be valid for that schema, or report the one code that its fence names.
 func TestGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/language.md")
 	if err != nil {

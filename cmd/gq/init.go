@@ -99,8 +99,8 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	return err
 }
 
-// quoteFolder writes a folder as the argument of cd: cd reads a name that begins with - as a
-// flag or as the folder before.
+// quoteFolder returns dir as an argument of cd. Without the prefix ./, cd would read a name that
+// begins with - as a flag or as the previous folder.
 func quoteFolder(dir string) string {
 	if strings.HasPrefix(dir, "-") {
 		dir = "./" + dir
@@ -108,7 +108,7 @@ func quoteFolder(dir string) string {
 	return shellescape.Quote(dir)
 }
 
-// module decides what is made in dir.
+// module returns the description of the module to create in dir.
 func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -126,18 +126,18 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	if m.Replace, err = filepath.Abs(i.replace); err != nil {
 		return nil, err
 	}
-	m.Version = "v0.0.0" // what it is called matters not: the folder stands for all versions
+	m.Version = "v0.0.0" // the folder replaces all versions, so any version will do
 	if !isCheckout(m.Replace) {
 		return nil, fmt.Errorf("--replace is %s, which has no go.mod of %s; name a checkout of it", i.replace, scaffold.Omnigraph)
 	}
 	return m, nil
 }
 
-// released returns the version of Omnigraph that a binary was built from, if it came from
-// a module proxy: others can then fetch it.
+// released returns the version of Omnigraph that this binary was built from. It succeeds only if
+// the version came from a module proxy, so that other users can fetch it too.
 func released(info *debug.BuildInfo) (string, error) {
 	if info != nil {
-		// A main module that was built where it lies has no checksum.
+		// A main module that was built from a local folder has no checksum.
 		if m := info.Main; m.Path == scaffold.Omnigraph && m.Sum != "" {
 			return m.Version, nil
 		}
@@ -161,7 +161,7 @@ func isCheckout(dir string) bool {
 	return err == nil && modfile.ModulePath(text) == scaffold.Omnigraph
 }
 
-// inWorkspace reports whether the go command will look at dir as a part of a workspace.
+// inWorkspace reports whether the go command would treat dir as part of a workspace.
 func inWorkspace(dir string) bool {
 	if set := os.Getenv("GOWORK"); set != "" {
 		return set != "off"
@@ -176,7 +176,7 @@ func inWorkspace(dir string) bool {
 	}
 }
 
-// some joins names, and only counts those past the first n.
+// some joins the first n names and adds the number of the others.
 func some(names []string, n int) string {
 	if len(names) <= n {
 		return strings.Join(names, ", ")

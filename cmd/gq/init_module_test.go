@@ -20,11 +20,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// initVar, when it is set, has the commands run that gq init prints.
+// initVar is the environment variable that enables the tests of the commands that gq init prints.
 const initVar = "OMNIGRAPH_TEST_INIT"
 
-// TestInitLeadsToAServer makes a module in an empty folder and types what gq init prints,
-// line by line, until the module's own server answers the module's own query.
+// TestInitLeadsToAServer creates a module in an empty folder and types the commands that gq init
+// prints, one by one, until the module's own server answers the module's own query.
 func TestInitLeadsToAServer(t *testing.T) {
 	if os.Getenv(initVar) == "" {
 		t.Skip(initVar + " is not set; run make test-init")
@@ -75,8 +75,8 @@ func TestInitLeadsToAServer(t *testing.T) {
 	runWorkflow(t, second, filepath.Join(module, ".github", "workflows", "ci.yml"))
 }
 
-// runWorkflow runs the steps of the CI workflow as a pull request that changes nothing
-// would, without the race detector, which takes minutes to build.
+// runWorkflow runs the steps of the CI workflow as for a pull request that changes nothing. It
+// leaves out the race detector, which takes minutes to build.
 func runWorkflow(t *testing.T, c *terminal, name string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -112,8 +112,8 @@ func runWorkflow(t *testing.T, c *terminal, name string) {
 	}
 }
 
-// checkAnswer holds what a call over MCP answers to what the seed has: one row, with the
-// value in the column.
+// checkAnswer checks that a call over MCP returned one row with value in column, as in the seed
+// data.
 func checkAnswer(t *testing.T, out, column, value string) {
 	t.Helper()
 	var answer struct {
@@ -129,7 +129,7 @@ func checkAnswer(t *testing.T, out, column, value string) {
 	}
 }
 
-// checkTools asks the server as an agent's client does, with the token of --dev.
+// checkTools lists and calls tools as an agent's client does, with the token of --dev.
 func checkTools(t *testing.T, addr, module string) {
 	t.Helper()
 	token, err := os.ReadFile(filepath.Join(module, "data", "dev-token"))
@@ -171,7 +171,7 @@ func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// generated reads what a module has of gq generate.
+// generated returns the files of a module that gq generate wrote.
 func generated(t *testing.T, module string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
 )
 
-// checkout is the root of this repository.
+// checkout returns the root of this repository.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -20,8 +20,8 @@ func checkout(t *testing.T) string {
 	return root
 }
 
-// TestInit makes a module and holds it to the other verbs: nothing is stale, odd or laid
-// out differently.
+// TestInit creates a module and runs the other verbs on it. They must find no stale file, no
+// warning and no layout that differs.
 func TestInit(t *testing.T) {
 	root := checkout(t)
 	t.Chdir(t.TempDir())
@@ -57,8 +57,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitInWorkspace tells the workspace of the module first: the go command would
-// otherwise refuse to work in it.
+// TestInitInWorkspace checks that gq init first adds the module to the workspace that contains it.
+// The go command would otherwise refuse to work in the module.
 func TestInitInWorkspace(t *testing.T) {
 	root, dir := checkout(t), t.TempDir()
 	t.Setenv("GOWORK", "")

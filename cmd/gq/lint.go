@@ -55,12 +55,12 @@ type linter struct {
 	stdout, stderr io.Writer
 }
 
-// lintJob is one catalog to lint. Paths are of the process.
+// lintJob is one catalog to lint. Its paths are relative to the current directory.
 type lintJob struct {
-	graph    string // or ""
+	graph    string // may be ""
 	schema   string
 	queries  []string
-	selected map[string]string // query name -> file, or nil for all
+	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool
 }
 
@@ -125,8 +125,8 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
 }
 
-// lintAll lints every catalog and joins the reports. It fills in the texts of all
-// sources by their names.
+// lintAll lints every catalog and joins the reports. It adds the texts of all sources to texts, by
+// name.
 func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report, []toolList, error) {
 	all := &lint.Report{Edits: map[int][]diag.Edit{}}
 	var lists []toolList
@@ -175,7 +175,7 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 	return all, lists, nil
 }
 
-// readSource reads a file as a source that is called by its path.
+// readSource reads a file as a source whose name is its path.
 func readSource(path string, texts map[string]string) (gq.Source, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -186,7 +186,8 @@ func readSource(path string, texts map[string]string) (gq.Source, error) {
 	return gq.Source{Name: name, Text: string(b)}, nil
 }
 
-// fixAll makes the edits of a report in the files, each file as a whole or not at all.
+// fixAll applies the edits of a report to the files. Each file gets either all of its edits or
+// none.
 func (l *linter) fixAll(jobs []lintJob, report *lint.Report, texts map[string]string) (changed bool, err error) {
 	var edits []diag.Edit
 	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {

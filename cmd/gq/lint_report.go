@@ -15,15 +15,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 )
 
-// toolList is the size of the stored queries' tools in tools/list.
+// toolList is the size of the stored queries' tools in the answer to tools/list.
 type toolList struct {
 	Graph  string `json:"graph"`
 	Tools  int    `json:"tools"`
 	Bytes  int    `json:"bytes"`
-	Tokens int    `json:"tokens"` // an estimate, at lint.BytesPerToken
+	Tokens int    `json:"tokens"` // estimated with lint.BytesPerToken
 }
 
-// print writes a report in the format that was asked for.
+// print writes a report in the requested format.
 func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList, texts map[string]string) error {
 	switch l.format {
 	case "json":
@@ -71,8 +71,8 @@ func colored(w io.Writer) bool {
 	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
-// toolSizes returns the size of each exposed query in tools/list, by query name; nil
-// when no package can be generated from them, which gq generate reports.
+// toolSizes returns the size of each exposed query in tools/list, by query name. It returns nil if
+// no package can be generated from the queries; gq generate reports that.
 func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries []*gq.Query, strict bool) map[string]int {
 	pkg, diags := model.Build(model.Input{Graph: "graph", Schema: s, File: schema.Name, Sources: sources, Queries: queries, Strict: strict})
 	if diags.HasErrors() {

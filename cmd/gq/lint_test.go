@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// lintModule is a cluster with two files, an error, warnings and two fixes.
+// lintModule makes a cluster with two files that have an error, warnings and two fixes.
 func lintModule(t *testing.T, more map[string]string) {
 	t.Helper()
 	files := map[string]string{
@@ -60,7 +60,7 @@ func TestLintFormats(t *testing.T) {
 	}
 }
 
-// testFolder is where the tests start, before they go elsewhere.
+// testFolder is the folder in which the tests start, before they change to another one.
 var testFolder = func() string {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -75,7 +75,7 @@ func TestLintExit(t *testing.T) {
 		name string
 		args []string
 		code int
-		out  string // in either output
+		out  string // part of standard output or standard error
 	}{
 		{"warnings allowed", nil, exitDone, "L105"},
 		{"more than allowed", []string{"--max-warnings", "0"}, exitFailed, "L105"},
@@ -173,7 +173,7 @@ func TestLintFix(t *testing.T) {
 	}
 }
 
-// TestLintFixLeavesFaultyFiles has a fix and an error in one file.
+// TestLintFixLeavesFaultyFiles uses a file that has both a fix and an error.
 func TestLintFixLeavesFaultyFiles(t *testing.T) {
 	const text = "query a() @mcp(expose = true) { match { $p: Person } return { $p.name } }\nquery b() { match { $p: Persn } return { $p.name } }\n"
 	lintModule(t, map[string]string{"g/a.gq": text})

@@ -1,5 +1,5 @@
-// Command gq is for those who write schemas and queries: it works on source files and
-// needs no graph.
+// Command gq is the tool for authors of schemas and queries. It works on source files and needs no
+// graph.
 package main
 
 import (
@@ -49,7 +49,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Args = cobra.ArbitraryArgs // so that an unknown verb comes here, as a usage error
+	root.Args = cobra.ArbitraryArgs // so that an unknown verb becomes a usage error here
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
@@ -69,7 +69,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// usageError is a command line that makes no sense.
+// usageError is an error in the command line itself.
 type usageError struct {
 	cmd *cobra.Command
 	err error
@@ -77,7 +77,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.err.Error() }
 
-// reportedError is a failure that the user has read about already.
+// reportedError is a failure that was already reported to the user.
 type reportedError struct{}
 
 func (*reportedError) Error() string { return "failed" }

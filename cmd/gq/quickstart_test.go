@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
 )
 
-// quickstartBlock is a fenced block of the page: commands, or a file with its name.
+// quickstartBlock matches a fenced block of the page: commands, or a file with its name.
 var quickstartBlock = regexp.MustCompile("(?ms)^```(sh|gq)(?: (\\S+))?\n(.*?)^```$")
 
 func quickstart(t *testing.T) [][]string {
@@ -23,7 +23,7 @@ func quickstart(t *testing.T) [][]string {
 	return quickstartBlock.FindAllStringSubmatch(string(text), -1)
 }
 
-// TestQuickstartTellsTheSteps holds the page to the commands that gq init prints.
+// TestQuickstartTellsTheSteps checks that the page has the commands that gq init prints.
 func TestQuickstartTellsTheSteps(t *testing.T) {
 	m := scaffold.Module{Path: "brain", Bind: "127.0.0.1:8080"}
 	var commands []string
@@ -38,8 +38,8 @@ func TestQuickstartTellsTheSteps(t *testing.T) {
 	}
 }
 
-// TestQuickstart types the commands of the page in order and saves its files. The clone of
-// the repository is this checkout, and the server's port a free one.
+// TestQuickstart types the commands of the page in order and saves its files. This checkout stands
+// for the clone of the repository, and the server uses a free port.
 func TestQuickstart(t *testing.T) {
 	if os.Getenv(initVar) == "" {
 		t.Skip(initVar + " is not set; run make test-init")
@@ -62,7 +62,7 @@ func TestQuickstart(t *testing.T) {
 		for command := range strings.Lines(b[3]) {
 			command = strings.ReplaceAll(strings.TrimSpace(command), "127.0.0.1:8080", bind)
 			switch word, _, _ := strings.Cut(command, " "); word {
-			case "git": // the clone is there
+			case "git": // the clone is already there
 			case "bin/omnigraph-server":
 				server = front
 				server.start(command, "Serving;", time.Minute)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// schemaOf finds the schema of the graph in cluster.yaml that a .gq file belongs to.
+// schemaOf returns the schema of the graph in cluster.yaml that a .gq file belongs to.
 func schemaOf(cmd *cobra.Command, file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

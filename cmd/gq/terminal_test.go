@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// terminal is a shell that is typed into, line by line. What it runs is a process group of
-// its own, as what a terminal runs is.
+// terminal runs a shell and types commands into it, line by line. Its commands run in their own
+// process group, as they do in a real terminal.
 type terminal struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -22,10 +22,10 @@ type terminal struct {
 
 	mu   sync.Mutex
 	out  bytes.Buffer
-	more chan struct{} // has an item when out has grown
+	more chan struct{} // receives an item when out has grown
 }
 
-// endMark is printed, with the exit status, when a command that was typed has ended.
+// endMark is printed, followed by the exit status, when a typed command has ended.
 const endMark = "\n=== the command ended with "
 
 func openTerminal(t *testing.T, dir string) *terminal {
@@ -57,7 +57,7 @@ func openTerminal(t *testing.T, dir string) *terminal {
 	return c
 }
 
-// Write takes what the shell prints.
+// Write stores the output of the shell.
 func (c *terminal) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *terminal) Write(p []byte) (int, error) {
 	return c.out.Write(p)
 }
 
-// run types a command, waits for its end, and returns what it printed. It must succeed.
+// run types a command, waits until it ends, and returns its output. The command must succeed.
 func (c *terminal) run(command string, limit time.Duration) string {
 	c.t.Helper()
 	out, status := c.until(command, endMark, limit)
@@ -78,14 +78,14 @@ func (c *terminal) run(command string, limit time.Duration) string {
 	return out
 }
 
-// start types a command that goes on, and waits until it has printed a sign.
+// start types a command that keeps running, and waits until it has printed sign.
 func (c *terminal) start(command, sign string, limit time.Duration) {
 	c.t.Helper()
 	c.until(command, sign, limit)
 }
 
-// until types a command and waits for a sign. It returns what was printed before, and the
-// rest of the sign's line.
+// until types a command and waits until sign appears in the output. It returns the output before
+// sign, and the rest of the line of sign.
 func (c *terminal) until(command, sign string, limit time.Duration) (before, rest string) {
 	c.t.Helper()
 	c.mu.Lock()
@@ -118,14 +118,14 @@ func (c *terminal) wait(command, sign string, limit time.Duration) (before, rest
 	}
 }
 
-// interrupt does what Ctrl-C does, and waits until the command that runs has ended.
+// interrupt sends SIGINT as Ctrl-C does, and waits until the running command has ended.
 func (c *terminal) interrupt(limit time.Duration) {
 	c.t.Helper()
 	if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT); err != nil {
 		c.t.Fatal(err)
 	}
 	select {
-	case <-c.ended: // a shell that is no terminal's ends with what it runs
+	case <-c.ended: // a shell without a terminal ends together with its command
 	case <-time.After(limit):
 		c.t.Fatalf("nothing ended within %v of the interrupt", limit)
 	}

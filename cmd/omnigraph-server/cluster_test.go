@@ -24,7 +24,7 @@ const (
 	itemLess   = "node Item {\n  slug: String @key\n  label: String?\n}\n"
 )
 
-// itemsIn is a cluster.yaml of graphs with the schema item.pg.
+// itemsIn returns a cluster.yaml whose graphs all have the schema item.pg.
 func itemsIn(graphs []string) string {
 	text := "version: 1\nstorage: ./data\ngraphs:\n"
 	for _, g := range graphs {
@@ -33,8 +33,8 @@ func itemsIn(graphs []string) string {
 	return text
 }
 
-// clusterState is what an apply decides about the graphs of a folder, ids and times left
-// out; and how many of them have the schema wanted, and which revision is recorded.
+// clusterState returns the state of the graphs in a folder after an apply, without ids and times.
+// It also returns how many graphs have the schema wanted, and the number of the recorded revision.
 func clusterState(t *testing.T, dir string, graphs []string, wanted string) (state string, done int, revision uint64) {
 	t.Helper()
 	r, err := converge.ReadRevision(enginefs.OS(), filepath.Join(dir, "data"))
@@ -77,8 +77,8 @@ func clusterState(t *testing.T, dir string, graphs []string, wanted string) (sta
 	return b.String(), done, revision
 }
 
-// TestApplyIsKilled kills omnigraph cluster apply at many points of its work. Whatever it
-// has done, the next apply with the same approvals ends as one that was not killed.
+// TestApplyIsKilled kills omnigraph cluster apply at many points of its work. After each kill, the
+// next apply with the same approvals must reach the same result as one that was not killed.
 func TestApplyIsKilled(t *testing.T) {
 	base := t.TempDir()
 	var old, all []string
@@ -134,7 +134,7 @@ func TestApplyIsKilled(t *testing.T) {
 		t.Fatalf("undisturbed: %d graphs, revision %d:\n%s", done, revision, want)
 	}
 
-	// Each sign in the folder is a moment to kill at.
+	// The test kills the apply when one of these files appears in the folder.
 	var signs []string
 	for i := 1; i < len(all); i += 2 {
 		signs = append(signs, filepath.Join(all[i], "LOCK"), filepath.Join(all[i], "000000000001.log"), filepath.Join(all[i], "000000000001.manifest"))
@@ -143,7 +143,7 @@ func TestApplyIsKilled(t *testing.T) {
 	partial := map[int]bool{}
 	for _, sign := range signs {
 		dir := copied()
-		if sign == "cluster.lock" { // which the base has
+		if sign == "cluster.lock" { // the base has this file already
 			if err := os.Remove(filepath.Join(dir, "data", sign)); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestApplyIsKilled(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		waitFor(filepath.Join(dir, "data", sign), ended)
-		_ = cmd.Process.Kill() // it may have ended by itself
+		_ = cmd.Process.Kill() // fails if the process has ended by itself
 		<-ended
 		_, done, revision := clusterState(t, dir, all, itemLess)
 		if revision == 2 && done != len(all) {
@@ -177,7 +177,8 @@ func TestApplyIsKilled(t *testing.T) {
 	t.Logf("killed with so many graphs done: %v", partial)
 }
 
-// waitFor returns when a file exists or the process has ended, which it leaves in ended.
+// waitFor waits until a file exists or the process has ended, at most 20 seconds. It leaves the
+// result of the process in ended.
 func waitFor(name string, ended <-chan error) {
 	for limit := clock.Now().Add(20 * time.Second); clock.Now().Before(limit); {
 		if _, err := os.Stat(name); err == nil || len(ended) > 0 {
@@ -186,8 +187,8 @@ func waitFor(name string, ended <-chan error) {
 	}
 }
 
-// TestServedCluster applies, serves, is refused while serving, and serves after a graph
-// was lost.
+// TestServedCluster applies, serves, checks that an apply is refused while the server runs, and
+// serves again after a graph was lost.
 func TestServedCluster(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "item.pg"), itemSchema)

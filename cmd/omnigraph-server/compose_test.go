@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// compose is what a compose file says of how its services are confined.
+// compose has the settings of a compose file that confine its services.
 type compose struct {
 	Services map[string]struct {
 		Build      struct{ Context, Dockerfile string }
@@ -45,7 +45,8 @@ func composed(t *testing.T) compose {
 	return c
 }
 
-// TestCompose holds the compose file to the image, and to how long the server drains.
+// TestCompose checks that the compose file agrees with the image and with the drain time of the
+// server.
 func TestCompose(t *testing.T) {
 	im, c := readImage(t, guideImage), composed(t)
 	if len(c.Services) != 2 {
@@ -74,7 +75,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestGoMemory holds GOMEMLIMIT in the files of the guide to nine tenths of what there is.
+// TestGoMemory checks that GOMEMLIMIT in the files of the guide is nine tenths of the available
+// memory.
 func TestGoMemory(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile("../../docs/" + name)
@@ -94,7 +96,7 @@ func TestGoMemory(t *testing.T) {
 			t.Errorf("%s: found %v and %v", name, most, held)
 			continue
 		}
-		gib, _ := strconv.ParseFloat(most[1], 64) // digits
+		gib, _ := strconv.ParseFloat(most[1], 64) // the pattern matches only digits
 		mib, _ := strconv.ParseFloat(held[1], 64)
 		if share := mib / (gib * 1024); share < 0.85 || share > 0.9 {
 			t.Errorf("%s: GOMEMLIMIT is %s MiB of %s GiB", name, held[1], most[1])

@@ -24,7 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/guard"
 )
 
-// block is an example of the guide: its language, what stands behind that, its text.
+// block is an example of the guide: its language, the name after the language, and its text.
 type block struct{ language, name, text string }
 
 func deploymentGuide(t *testing.T) (guide string, blocks []block) {
@@ -40,8 +40,8 @@ func deploymentGuide(t *testing.T) (guide string, blocks []block) {
 	return guide, blocks
 }
 
-// TestDeploymentGuide does what docs/deployment.md does: it writes the files of the guide,
-// and runs its commands, one block after the other in one shell, in an empty folder.
+// TestDeploymentGuide follows docs/deployment.md in an empty folder. It writes the files of the
+// guide and runs its commands, one block after the other in one shell.
 func TestDeploymentGuide(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "openssl", "sha256sum", "tar"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -86,7 +86,7 @@ func TestDeploymentGuide(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CHECKOUT="+checkout, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A server that the shell has left behind goes with its group.
+	// Kill the whole process group, so that a server that the shell left running ends too.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	log, err := os.Create(filepath.Join(filepath.Dir(file), "log"))
@@ -99,7 +99,7 @@ func TestDeploymentGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		_ = cmd.Cancel() // fails when nothing is left of the group
+		_ = cmd.Cancel() // fails if the group has no process left
 		out, _ := os.ReadFile(log.Name())
 		t.Fatalf("the guide: %v\n%s", err, out)
 	}
@@ -110,7 +110,7 @@ func TestDeploymentGuide(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, info, err, want)
 		}
 	}
-	// Both were restored: one from the folder, one from the export.
+	// Both stores were restored: one from the folder, one from the export.
 	for _, store := range []string{"var.old/code", "var/code"} {
 		out, err := exec.Command(filepath.Join(bin, "omnigraph"), "export", "--store", filepath.Join(dir, store)).Output()
 		if err != nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "example.com/p") {
@@ -122,8 +122,8 @@ func TestDeploymentGuide(t *testing.T) {
 	}
 }
 
-// TestDeploymentGuideShows holds what the guide shows, and its tests do not run, to the
-// files and commands that there are.
+// TestDeploymentGuideShows checks the examples of the guide that its tests do not run. They must
+// agree with the existing files and commands.
 func TestDeploymentGuideShows(t *testing.T) {
 	guide, blocks := deploymentGuide(t)
 	excerpts := map[string]string{"nginx": "nginx.conf", "ini": "omnigraph.service"}
@@ -141,7 +141,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 				t.Errorf("%s does not hold what the guide shows of it:\n%s", excerpts[b.language], b.text)
 			}
 		case b.language == "ini" && b.name == "loopback.conf":
-			// TestUnit puts it beside the unit.
+			// TestUnit tests this drop-in together with the unit.
 		case b.language == "sh" && slices.Contains(marked, b.name):
 			for _, m := range regexp.MustCompile(`(?m)(?:^|-- /usr/local/bin/)((?:omnigraph|gq|omnigraph-server) .*)$`).FindAllStringSubmatch(b.text, -1) {
 				seen["commands"]++
@@ -176,13 +176,13 @@ func TestDeploymentGuideShows(t *testing.T) {
 			t.Errorf("%s is not in benchmarks.md", figure)
 		}
 	}
-	// 54 MB are 363 MB less those without mapped files.
+	// 54 MB is the difference between 363 MB and the 309 MB without mapped files.
 	if !strings.Contains(string(figures), "| 363 MB | 309 MB |") || len(found) < 10 {
 		t.Errorf("the figures %v", found)
 	}
 }
 
-// TestDeploymentGuideHosts holds the guide's table of hosts to the guard.
+// TestDeploymentGuideHosts checks the guide's table of hosts against the guard.
 func TestDeploymentGuideHosts(t *testing.T) {
 	guide, _ := deploymentGuide(t)
 	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`.*|the same) \\| (none|`\\[.*\\]`) \\| (.*) \\|$").FindAllStringSubmatch(guide, -1)
@@ -225,7 +225,7 @@ func TestDeploymentGuideHosts(t *testing.T) {
 	}
 }
 
-// parsed holds a command of the guide to the flags that it has.
+// parsed checks that a command of the guide exists and has the flags that the guide gives it.
 func parsed(t *testing.T, command string) {
 	t.Helper()
 	words := strings.Fields(command)
@@ -247,7 +247,8 @@ func parsed(t *testing.T, command string) {
 	}
 }
 
-// TestKubernetes holds the guide's pod to the image, and to how long the server drains.
+// TestKubernetes checks that the guide's pod agrees with the image and with the drain time of the
+// server.
 func TestKubernetes(t *testing.T) {
 	_, blocks := deploymentGuide(t)
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "kubernetes.yaml" })

@@ -21,8 +21,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// TestDrainUnderLoad stops the server with SIGTERM while clients write: it ends with
-// status 0, what it acknowledged is there after a start, and no answer was torn.
+// TestDrainUnderLoad stops the server with SIGTERM while clients write. The server must end with
+// status 0, every acknowledged write must exist after the next start, and no answer may be
+// truncated.
 func TestDrainUnderLoad(t *testing.T) {
 	dir := clusterDir(t)
 	p := start(t, dir)
@@ -41,7 +42,7 @@ func TestDrainUnderLoad(t *testing.T) {
 					fmt.Sprintf(`{"params":{"slug":%q,"symbol":"example.com/p.F%d","text":"t"}}`, slug, i%10), &answer)
 				switch {
 				case err != nil && stopping.Load() && status == 0:
-					return // no longer taken
+					return // the server accepts no more connections
 				case err != nil || status != http.StatusOK || answer.Commit == "":
 					t.Errorf("status %d, commit %q, %v", status, answer.Commit, err)
 					return
@@ -76,8 +77,8 @@ func TestDrainUnderLoad(t *testing.T) {
 	}
 }
 
-// TestSecondSignal holds that a server that waits for a slow client ends at once when it
-// is told a second time.
+// TestSecondSignal checks that a server that waits for a slow client ends at once on a second
+// signal.
 func TestSecondSignal(t *testing.T) {
 	p := start(t, clusterDir(t))
 	conn, err := net.Dial("tcp", p.addr)
@@ -111,14 +112,14 @@ func (p *process) term() {
 	}
 }
 
-// ended waits for the end of the process.
+// ended waits until the process has ended.
 func (p *process) ended() error {
 	<-p.read
 	return p.cmd.Wait()
 }
 
-// TestExportsTraces starts the server beside a collector of spans: those that it has not
-// sent yet arrive when it stops, and none has the token or an argument.
+// TestExportsTraces starts the server with a collector of spans. Spans that are still in the server
+// must arrive when it stops, and no span may contain the token or an argument.
 func TestExportsTraces(t *testing.T) {
 	var mu sync.Mutex
 	names := map[string]int{}
@@ -152,7 +153,7 @@ func TestExportsTraces(t *testing.T) {
 	}))
 	defer receiver.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.URL)
-	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "600000") // nothing is sent before the end
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "600000") // the server must send all spans when it stops
 	p := start(t, clusterDir(t))
 	if status, err := p.post("/graphs/code/queries/get_symbol", "application/json", `{"params":{"path":"example.com/p.F3"}}`, nil); err != nil || status != http.StatusOK {
 		t.Fatalf("status %d, %v", status, err)
@@ -173,7 +174,8 @@ func TestExportsTraces(t *testing.T) {
 	}
 }
 
-// TestCollectorIsDown holds that a server whose spans nobody takes serves, and stops.
+// TestCollectorIsDown checks that the server serves and stops normally if its span collector does
+// not answer.
 func TestCollectorIsDown(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// hostileJSON are values, or what only looks like one.
+// hostileJSON are JSON values, and texts that only look like one.
 var hostileJSON = []struct {
 	name, text string
 
-	// wellFormed values may be taken where any value may stand; fitting ones also where a
-	// text is wanted. All others are refused everywhere.
+	// wellFormed is true if the value may be accepted in a place where any value is allowed.
+	// fitting is true if it may also be accepted where a string is required. All other texts must
+	// be refused everywhere.
 	wellFormed, fitting bool
 }{
 	{name: "100,000 objects deep", text: strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)},
@@ -68,12 +69,12 @@ func wideObject(n int) string {
 	return b.String() + "}"
 }
 
-// jsonPlaces are where a request has JSON; %s is the value.
+// jsonPlaces are the places of a request that hold JSON. %s stands for the value.
 var jsonPlaces = []struct {
 	name, path, contentType, body string
 
-	opaque   bool // any value may stand there
-	optional bool // nothing at all may stand there
+	opaque   bool // any value is allowed
+	optional bool // the value may be empty
 }{
 	{name: "a body", path: overREST, body: `%s`},
 	{name: "the body of a mutation", path: "/graphs/code/mutate", body: `%s`},
@@ -104,8 +105,8 @@ var jsonPlaces = []struct {
 	{name: "an unknown property of a line", path: "/graphs/code/load/ndjson?mode=merge", contentType: "application/x-ndjson", body: `{"type":"File","data":{"path":"p","lines":1,"other":%s}}` + "\n"},
 }
 
-// TestHostileJSON puts every hostile value into every place. What is malformed, nests
-// too deep or has a name twice is refused over either transport.
+// TestHostileJSON puts every hostile value into every place. Both transports must refuse a value
+// that is malformed, is nested too deep or repeats a name.
 func TestHostileJSON(t *testing.T) {
 	b := besiege(t)
 	for _, place := range jsonPlaces {
@@ -132,7 +133,7 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// TestHostileNDJSON hides hostile values in a load that a tool is given as one text.
+// TestHostileNDJSON puts hostile values into the text that a load tool gets as one argument.
 func TestHostileNDJSON(t *testing.T) {
 	b := besiege(t)
 	for _, v := range hostileJSON {
@@ -143,7 +144,7 @@ func TestHostileNDJSON(t *testing.T) {
 			}
 		}
 	}
-	// Many bad lines are reported as a few.
+	// The answer to many bad lines reports only a few of them.
 	r, err := b.exchange(b.request("/graphs/code/load/ndjson?mode=merge", "application/x-ndjson", strings.Repeat("x\n", 1<<20)))
 	if err == nil {
 		err = r.check(400)
@@ -151,7 +152,7 @@ func TestHostileNDJSON(t *testing.T) {
 	if err != nil {
 		t.Errorf("a million bad lines: %v", err)
 	}
-	// A body past its limit ends the request, not the server.
+	// A body over its limit ends the request, not the server.
 	for _, length := range []int{32<<20 + 1, 64 << 20} {
 		r, err := b.exchange(b.request("/graphs/code/load/ndjson?mode=merge", "application/x-ndjson", strings.Repeat(" ", length)))
 		if err == nil {
@@ -163,8 +164,8 @@ func TestHostileNDJSON(t *testing.T) {
 	}
 }
 
-// TestHostileQueries sends queries that are legal, or nearly, and would take for ever,
-// or all memory. Each ends within the time and the memory that it may have.
+// TestHostileQueries sends queries that are valid or almost valid, and that would run forever or
+// use all memory. Each must end within the time and memory of a call.
 func TestHostileQueries(t *testing.T) {
 	b := besiege(t)
 	read := func(clauses string) string {
@@ -213,7 +214,7 @@ func TestHostileQueries(t *testing.T) {
 			}
 			r, err := b.exchange(b.request(overREST, asJSON, `{"query":`+strconv.Quote(query)+maxRows+`}`, "X-Timeout-Ms: 3000"))
 			if err == nil {
-				// What takes too long is 503, what takes too much 413.
+				// Status 503 means that the time ran out, and 413 that the memory did.
 				err = r.check(200, 400, 413, 503)
 			}
 			if err != nil {
@@ -225,13 +226,13 @@ func TestHostileQueries(t *testing.T) {
 		}
 		b.tool(t, "query_validate", map[string]any{"query": query})
 	}
-	// Ten more of the widest at a time.
+	// Send ten more of the widest query at the same time.
 	done := make(chan error)
 	for range 10 {
 		go func() {
 			r, err := b.exchange(b.request(overREST, asJSON, `{"query":`+strconv.Quote(queries["10^10 rows in a product"])+`}`, "X-Timeout-Ms: 5000"))
 			if err == nil {
-				err = r.check(413, 503) // 503 where the others take the memory
+				err = r.check(413, 503) // 503 if the other queries use the memory
 			}
 			done <- err
 		}()

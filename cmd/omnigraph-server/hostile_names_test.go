@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// hostileNames are names as they stand in a URL's path. None is that of a graph, a
-// query or a branch.
+// hostileNames are names in the form that they have in the path of a URL. None of them is the name
+// of a graph, a query or a branch.
 var hostileNames = []string{
 	"..", ".", "../..", "%2e%2e", "%2E%2e", ".%2e", "%2e%2e%2f%2e%2e", "..%2f..%2f..%2fetc%2fpasswd", "..%5c..%5cwindows", `..\..`,
 	"%252e%252e%252f", "..;", "..%3b", "code%2f..", "code%2f", "%2fcode", "%2fetc%2fpasswd", "code%5c", "file:%2f%2f%2fetc",
@@ -26,8 +26,8 @@ var hostileNames = []string{
 	strings.Repeat("a", 300), strings.Repeat("%2e%2e%2f", 1000), strings.Repeat("a", 60_000), strings.Repeat("a", 200_000),
 }
 
-// TestHostileNames asks for graphs and queries by names that are paths, terminal codes,
-// look-alikes and far too long. No such thing is found.
+// TestHostileNames asks for graphs and queries by names that are paths, terminal escape codes,
+// look-alikes or far too long. The server must find none of them.
 func TestHostileNames(t *testing.T) {
 	b := besiege(t)
 	var attacks []attack
@@ -41,7 +41,7 @@ func TestHostileNames(t *testing.T) {
 			if strings.Contains(path, "ndjson") {
 				contentType = "application/x-ndjson"
 			}
-			// Some paths exist, and answer that they are read with another method.
+			// Some paths exist and answer that they need another method.
 			want := []int{400, 404, 405, 431}
 			attacks = append(attacks, attack{fmt.Sprintf(path, shown), b.request(fmt.Sprintf(path, name), contentType, ""), want})
 		}
@@ -49,8 +49,8 @@ func TestHostileNames(t *testing.T) {
 	b.repel(t, attacks)
 }
 
-// TestHostileBranches makes, uses and deletes branches by every name. Those that a
-// branch may have are branches and no files.
+// TestHostileBranches creates, uses and deletes branches by every name. Valid names must become
+// branches, and no name may become a file.
 func TestHostileBranches(t *testing.T) {
 	b := besiege(t)
 	dir := b.cmd.Args[2]
@@ -106,7 +106,7 @@ func TestHostileBranches(t *testing.T) {
 	}
 }
 
-// tool calls a tool over MCP and reports whether it refused.
+// tool calls a tool over MCP and reports whether the server refused the call.
 func (b *besieged) tool(t *testing.T, name string, arguments any) (refused bool) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments}})
@@ -123,12 +123,12 @@ func (b *besieged) tool(t *testing.T, name string, arguments any) (refused bool)
 	return r.refused()
 }
 
-// refused reports whether an answer says no, which over MCP may come with status 200.
+// refused reports whether an answer is a refusal. Over MCP a refusal may have status 200.
 func (r reply) refused() bool {
 	return r.status != http.StatusOK || strings.Contains(string(r.body), `"isError":true`) || strings.Contains(string(r.body), `"error":{`)
 }
 
-// tree lists all files and folders below dir.
+// tree returns all files and folders below dir.
 func tree(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -136,7 +136,7 @@ func tree(t *testing.T, dir string) map[string]bool {
 		found[path] = true
 		return err
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the store removes what it does not need
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the store may remove files during the walk
 		t.Fatal(err)
 	}
 	return found

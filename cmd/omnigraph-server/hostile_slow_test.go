@@ -17,25 +17,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// The full runs are those of make test-hostile: they take minutes, or most of the files
-// that a process may open.
+// make test-hostile sets these flags for the full runs. Those take minutes, or use most of the
+// files that a process may open.
 var (
 	connections = flag.Int("connections", 1000, "how many idle connections TestIdleConnections holds")
 	slow        = flag.Bool("slow", false, "wait until the server ends a request whose body comes a byte a second")
 )
 
-// The limits of the server, and how much later a busy machine may notice.
+// The limits of the server, and the delay that a busy machine may add.
 const (
 	headerLimit = 10 * time.Second
 	bodyLimit   = 2 * time.Minute
 
-	// refusedLimit is that of a body that is not wanted.
+	// refusedLimit applies to a body that the server does not want to read.
 	refusedLimit = 5 * time.Second
 	lateness     = 10 * time.Second
 )
 
-// drip sends bytes one a second until the server has ended the connection, and returns
-// how long that took and what it answered.
+// drip sends one byte a second until the server ends the connection. It returns the time until then
+// and the server's answer.
 func (b *besieged) drip(head, body string) (time.Duration, reply, error) {
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {
@@ -70,8 +70,8 @@ func (b *besieged) drip(head, body string) (time.Duration, reply, error) {
 	return took, r, err
 }
 
-// TestSlowHeaders keeps connections on which a request never comes to the end of its
-// header, or does not even begin. The server ends them.
+// TestSlowHeaders opens connections whose requests never finish their headers, or never begin. The
+// server must end them.
 func TestSlowHeaders(t *testing.T) {
 	b := besiege(t)
 	var clients sync.WaitGroup
@@ -94,15 +94,15 @@ func TestSlowHeaders(t *testing.T) {
 	clients.Wait()
 }
 
-// TestSlowBodies keeps requests whose bodies come a byte a second. The server answers
-// what it can without them, ends those that it takes with the time that a request has,
-// and refuses what is too much of one actor long before.
+// TestSlowBodies sends requests whose bodies arrive at one byte a second. If the server does not
+// need the body for its answer, it must answer at once. It must end the requests that it accepts
+// when the time of a request is over, and must soon refuse requests over an actor's limit.
 func TestSlowBodies(t *testing.T) {
 	b := besiege(t)
 	head := func(path, token string) string {
 		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: 10000\r\n\r\n{", path, b.addr, token)
 	}
-	// Who may not ask is told so at once, whatever is still to come.
+	// A request without permission is answered at once, before its body arrives.
 	foreign := strings.Replace(head(overREST, b.token), "Host: ", "Host: example.com", 1)
 	for want, head := range map[int]string{http.StatusUnauthorized: head(overREST, "nobody"), http.StatusForbidden: foreign} {
 		took, r, err := b.drip(head, strings.Repeat(" ", 60))
@@ -135,11 +135,12 @@ func TestSlowBodies(t *testing.T) {
 	clients.Wait()
 }
 
-// TestSlowReaders asks for large answers, and does not take them. Others are served,
-// and what was held for them is free when they leave.
+// TestSlowReaders requests large answers and does not read them. The server must serve other
+// clients, and must free the memory of those answers when the slow clients leave.
 func TestSlowReaders(t *testing.T) {
 	b := besiege(t)
-	const answer = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol } return { $a.path as a, $b.path as b, $c.path as c } }"}` // 10^5 rows, about 8 MB
+	// 10^5 rows, about 8 MB
+	const answer = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol } return { $a.path as a, $b.path as b, $c.path as c } }"}`
 	r, err := b.exchange(b.request(overREST, asJSON, answer))
 	if err != nil || r.status != http.StatusOK || len(r.body) < 5<<20 {
 		t.Fatalf("the answer that is to be large: %d, %d bytes, %v", r.status, len(r.body), err)
@@ -165,7 +166,7 @@ func TestSlowReaders(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	// Such answers go on: memory that was not given back would add up.
+	// Request more such answers: if the server had leaked memory, it would run out.
 	for range 3 {
 		for range 16 {
 			if r, err := b.exchange(b.request(overREST, asJSON, answer)); err != nil || r.status != http.StatusOK {
@@ -176,8 +177,8 @@ func TestSlowReaders(t *testing.T) {
 	t.Logf("%d MiB before, %d MiB with 16 readers that do not read, %d MiB after 48 that did", before, held, b.memory("VmRSS"))
 }
 
-// TestLargeBodies sends the largest bodies that are taken, several at a time, over both
-// transports. All of them are read and refused for what is in them.
+// TestLargeBodies sends the largest accepted bodies, several at a time, over both transports. The
+// server must read all of them and refuse them because of their content.
 func TestLargeBodies(t *testing.T) {
 	b := besiege(t)
 	const size = 30 << 20
@@ -204,9 +205,9 @@ func TestLargeBodies(t *testing.T) {
 	clients.Wait()
 }
 
-// TestIdleConnections holds many connections that do nothing: half of them never did,
-// half have asked for something and stay. The rest of the world is served, and those
-// that were within the server's number can go on.
+// TestIdleConnections holds many idle connections. Half of them never sent a request; the other
+// half sent one and stay open. The server must serve other clients, and the connections that stayed
+// within its limit must still work.
 func TestIdleConnections(t *testing.T) {
 	b := besiege(t)
 	before, started := b.memory("VmRSS"), clock.Now()
@@ -243,8 +244,8 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// TestConnectionsGiveWay connects more clients than the server takes. The quietest go,
-// and none of those who come is turned away.
+// TestConnectionsGiveWay connects more clients than the server accepts. The server must close the
+// connections that were idle longest, and must accept every new client.
 func TestConnectionsGiveWay(t *testing.T) {
 	b := besiege(t, "--max-connections", "50")
 	ask := fmt.Sprintf("GET /graphs/code/queries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", b.addr, b.token)
@@ -263,7 +264,7 @@ func TestConnectionsGiveWay(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	open := 0
 	for _, conn := range conns {
-		// Nothing is to be read on an open one.
+		// There is nothing to read on an open connection, so the read times out.
 		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +278,7 @@ func TestConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// askOn makes one request on a connection that stays.
+// askOn sends one request on a connection that stays open.
 func askOn(conn net.Conn, ask string) (reply, error) {
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return reply{}, err

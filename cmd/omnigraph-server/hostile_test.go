@@ -23,38 +23,36 @@ import (
 )
 
 const (
-	// heapLimit is what the servers under attack are told to keep under, and memoryLimit
-	// what they may ever hold of resident memory, in MiB. The first is no hard limit, and
-	// leaves out the program itself.
+	// heapLimit is the GOMEMLIMIT of the servers in these tests. memoryLimit bounds their resident
+	// memory in MiB. heapLimit is not a hard limit and does not include the program itself.
 	heapLimit   = "1GiB"
 	memoryLimit = 1024 + 256
 
-	// patience is how long a client of good faith waits beside an attack. It leaves room
-	// for a machine that runs other tests.
+	// patience is how long the honest client may wait for an answer during an attack. It is long
+	// enough for a machine that runs other tests at the same time.
 	patience = 5 * time.Second
 
-	// goodToken is that of the client of good faith: what its actor may have under way is
-	// its own.
+	// goodToken is the token of the honest client. Its actor has limits of its own for requests in
+	// flight.
 	goodToken = "token-of-good-faith"
 
-	// largestFault is what an answer that refuses may have, in bytes: it does not send
-	// back what it was sent.
+	// largestFault bounds the size of a refusal in bytes. A refusal must not repeat the request.
 	largestFault = 32 << 10
 )
 
-// besieged is a server with a client of good faith that keeps reading from it.
+// besieged is a server with an honest client that reads from it all the time.
 type besieged struct {
 	*process
-	took []time.Duration // of the reads; read it after depart
+	took []time.Duration // durations of the reads; read it only after depart
 	quit chan struct{}
 	done sync.WaitGroup
 
 	once sync.Once
 }
 
-// besiege starts a server that logs all that it can. When the test ends, the client of
-// good faith was served throughout, the server's memory stayed under its limit, every
-// line that it logged is one record, and it stops when it is told to.
+// besiege starts a server with verbose logging. When the test ends, it checks that the honest
+// client was always served, that the server's memory stayed below its limit, that every line of the
+// log is one record, and that the server stops on a signal.
 func besiege(t *testing.T, args ...string) *besieged {
 	t.Setenv("GOMEMLIMIT", heapLimit)
 	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
@@ -79,7 +77,7 @@ func besiege(t *testing.T, args ...string) *besieged {
 	return b
 }
 
-// depart ends the client of good faith.
+// depart stops the honest client and waits for it.
 func (b *besieged) depart() {
 	close(b.quit)
 	b.done.Wait()
@@ -99,7 +97,7 @@ func (b *besieged) leave() {
 	checkLog(b.t, b.stderr.Bytes())
 }
 
-// memory reads one of the sizes in the process's status, in MiB.
+// memory returns one of the sizes in the status of the process, in MiB.
 func (p *process) memory(name string) int {
 	p.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -119,11 +117,10 @@ func (p *process) memory(name string) int {
 	return 0
 }
 
-// quoted is a quoted value in a line of text.
+// quoted matches a quoted value in a line of the log.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// checkLog holds that each line of a log is one whole record in which nothing speaks to
-// a terminal.
+// checkLog checks that each line of a log is one complete record without control characters.
 func checkLog(t *testing.T, log []byte) {
 	t.Helper()
 	records := 0
@@ -146,7 +143,7 @@ func checkLog(t *testing.T, log []byte) {
 	}
 }
 
-// reply is what came back on a connection. Without an answer the status is closed.
+// reply is the answer on a connection. If there was none, the status is closed.
 type reply struct {
 	status int
 	header http.Header
@@ -157,7 +154,7 @@ type reply struct {
 // closed is the status of a connection that ended without an answer.
 const closed = 0
 
-// exchange sends bytes as they are and reads one answer.
+// exchange sends bytes unchanged and reads one answer.
 func (p *process) exchange(request []byte) (reply, error) {
 	conn, err := net.Dial("tcp", p.addr)
 	if err != nil {
@@ -193,8 +190,8 @@ func readReply(r *bufio.Reader, method string) (reply, error) {
 	return reply{res.StatusCode, res.Header, body, res.Close}, nil
 }
 
-// check holds an answer to one of the statuses in want, and to what every refusal is:
-// an envelope, or where the bytes were no HTTP, a line of text and the connection's end.
+// check checks that the status of an answer is in want. A refusal must be an error envelope; if the
+// request was not valid HTTP, the refusal is a line of text, and the server closes the connection.
 func (r reply) check(want ...int) error {
 	if !slices.Contains(want, r.status) {
 		return fmt.Errorf("answered %d %.300s, wanted %v", r.status, r.body, want)
@@ -214,7 +211,7 @@ func (r reply) check(want ...int) error {
 			return fmt.Errorf("refused without an envelope: %q", r.body)
 		}
 	case r.last && (strings.HasPrefix(media, "text/plain") || len(r.body) == 0) && slices.Contains([]int{400, 417, 431, 501, 505}, r.status):
-		// What the HTTP library cannot read as a request reaches no handler.
+		// A request that the HTTP library cannot parse reaches no handler.
 	default:
 		return fmt.Errorf("refused as %q: %q", media, r.body)
 	}
@@ -226,7 +223,7 @@ func (r reply) check(want ...int) error {
 	return nil
 }
 
-// request writes a POST with a token and a length, and further header lines.
+// request returns a POST request with a token, a length, and the given header lines.
 func (p *process) request(path, contentType, body string, header ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\n",
@@ -248,14 +245,14 @@ const (
 	asJSON   = "application/json"
 )
 
-// attack is one hostile request and the statuses that may answer it.
+// attack is a hostile request and the statuses with which the server may answer it.
 type attack struct {
 	name    string
 	request []byte
 	want    []int
 }
 
-// repel makes the attacks one after another.
+// repel sends the attacks one after another and checks the answers.
 func (b *besieged) repel(t *testing.T, attacks []attack) {
 	t.Helper()
 	for _, a := range attacks {

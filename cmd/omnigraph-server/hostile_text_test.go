@@ -21,15 +21,15 @@ var textKind = flag.String("text", "", "a piece of the name of the kinds of text
 var textTime = flag.Duration("texts", 300*time.Millisecond, "how long the clients of TestHostileTexts loop each kind of text")
 
 const (
-	// largestText is the bound of the texts of a call, in bytes.
+	// largestText bounds the texts of a call, in bytes.
 	largestText = 1 << 20
 
 	// stopLimit is how long the server may take to end after SIGTERM.
 	stopLimit = 17 * time.Second
 )
 
-// fillText repeats an item between a head and a tail until the text has about n bytes. In
-// the item # stands for the number of the copy.
+// fillText repeats item between head and tail until the text has about n bytes. In item, # stands
+// for the number of the copy.
 func fillText(n int, head, item, tail string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -39,15 +39,15 @@ func fillText(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// attackText is a text that takes long. Clients send it in several calls by turns.
+// attackText is a text that takes long to process. Clients send it in several calls in turn.
 type attackText struct {
 	name    string
-	params  []string // the messages
-	refused string   // a piece of the answer where the text is refused
+	params  []string // bodies of the calls
+	refused string   // part of the answer if the server refuses the text
 }
 
-// hostileTexts are the worst texts just under the bounds, or parts of them: a text has at
-// most 1 MiB, 2^18 tokens and 1,000 queries.
+// hostileTexts returns the worst texts just below the limits, or shorter versions of them. A text
+// has at most 1 MiB, 2^18 tokens and 1,000 queries.
 func hostileTexts(t testing.TB, part int) []attackText {
 	match := func(n int, item string) string {
 		return fillText(n/part, "query q1() { match { $s: Symbol ", item, " } return { $s.path as p } limit 1 }")
@@ -87,8 +87,8 @@ func hostileTexts(t testing.TB, part int) []attackText {
 	}
 }
 
-// manyVariables is a query with as many variables as a query may have, and conditions on
-// them that no symbol meets.
+// manyVariables returns a query with the largest allowed number of variables, and with conditions
+// on them that no symbol meets.
 func manyVariables(n int) string {
 	var head, item strings.Builder
 	head.WriteString("query q1() { match { ")
@@ -107,10 +107,11 @@ func message(t testing.TB, method string, params any) string {
 	return string(b)
 }
 
-// stored is the call of a stored query whose latency is measured.
+// stored is the body of the call whose latency is measured. It calls a stored query.
 const stored = `{"params":{"symbol":"example.com/p.F1"}}`
 
-// callEvery calls in a loop until stop is closed, and returns how long the calls took.
+// callEvery calls in a loop until stop is closed. It returns the duration of each call, the number
+// of answers by status, and the size of the largest answer in bytes.
 func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause time.Duration, path string, bodies []string) (took []time.Duration, answers map[int]int, largest int) {
 	answers = map[int]int{}
 	for i := 0; ; i++ {
@@ -142,13 +143,13 @@ func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause tim
 	}
 }
 
-// latencies are those of the calls of one client while six others call, too.
+// latencies are the durations of one client's calls while six other clients call, too.
 type latencies struct {
 	took    []time.Duration
-	calls   int           // of the six
-	longest time.Duration // of them
-	largest int           // of their answers, in bytes
-	answers map[int]int   // of the six, by status
+	calls   int           // calls of the six clients
+	longest time.Duration // longest of those calls
+	largest int           // largest of their answers, in bytes
+	answers map[int]int   // number of their answers, by status
 }
 
 // p99 returns the latency that one call in a hundred exceeds.
@@ -164,8 +165,8 @@ func (l *latencies) String() string {
 		l.calls, l.longest.Round(time.Millisecond), l.answers, l.largest)
 }
 
-// measure adds the latencies of a stored query of another actor while six clients loop
-// bodies.
+// measure adds the latencies of a stored query that another actor calls, while six clients send
+// bodies in a loop.
 func (p *process) measure(l *latencies, other *process, path string, bodies []string, during time.Duration) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
@@ -207,10 +208,11 @@ func (p *process) measure(l *latencies, other *process, path string, bodies []st
 	clients.Wait()
 }
 
-// TestHostileTexts loops the worst texts just under the bounds with six clients, and
-// measures a stored query of another client meanwhile, and while the six loop that query
-// instead, by turns. It stops the server under such a load with SIGTERM. Without
-// -texts of at least 10 seconds the texts have an eighth of that size.
+// TestHostileTexts sends the worst texts just below the limits from six clients in a loop. During
+// that time it measures a stored query of another client. For comparison, it measures that query
+// also while the six clients call it themselves; the two measurements alternate. It then stops the
+// server under this load with SIGTERM. Unless -texts is at least 10 seconds, the texts have an
+// eighth of their size.
 func TestHostileTexts(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", heapLimit)
 	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
@@ -226,7 +228,7 @@ func TestHostileTexts(t *testing.T) {
 		for _, params := range text.params {
 			start := clock.Now()
 			r, err := p.exchange(p.request(overMCP, asJSON, params))
-			// An explanation of a text that is taken may be too large.
+			// The explanation of a valid text may be too large to return.
 			long := bytes.Contains(r.body, []byte("the answer has")) || bytes.Contains(r.body, []byte("operators of the plan"))
 			refused := bytes.Contains(r.body, []byte("bad_request")) && !long || bytes.Contains(r.body, []byte(`"error":{`))
 			if err != nil || r.status != http.StatusOK || refused != (text.refused != "") || !bytes.Contains(r.body, []byte(text.refused)) {
@@ -244,8 +246,8 @@ func TestHostileTexts(t *testing.T) {
 		}
 		t.Logf("%-28s while the six loop it:        %v", text.name, &hostile)
 		t.Logf("%-28s while they loop a stored query: %v", text.name, &equal)
-		// A load check compares the figures of a quiet machine. The short form, which runs
-		// with other tests, wants the server to serve others at all.
+		// The full test compares figures from a quiet machine. The short form runs together with
+		// other tests, so it only requires that the server serves other clients.
 		most := 10*equal.p99() + time.Second
 		if part == 1 {
 			most = 2 * equal.p99()
@@ -256,7 +258,7 @@ func TestHostileTexts(t *testing.T) {
 		if limit := 30*time.Second + patience; hostile.longest > limit {
 			t.Errorf("%s: a call took %v, wanted at most %v", text.name, hostile.longest, limit)
 		}
-		// The answer of a tool has its JSON twice, and once within quotes.
+		// The answer of a tool contains its JSON twice, once as a quoted string.
 		if limit := 4 << 20; hostile.largest > limit {
 			t.Errorf("%s: an answer has %d bytes, wanted at most %d", text.name, hostile.largest, limit)
 		}
@@ -292,9 +294,9 @@ func TestHostileTexts(t *testing.T) {
 	t.Logf("the server ended %v after SIGTERM", ended.Round(time.Millisecond))
 }
 
-// TestLargeTexts sends texts of the largest size and larger ones over both transports:
-// either takes the first and refuses the second, and names the argument, the size and
-// the limit.
+// TestLargeTexts sends texts of the largest allowed size, and larger ones, over both transports.
+// Both must accept the first and refuse the second with a message that names the argument, the size
+// and the limit.
 func TestLargeTexts(t *testing.T) {
 	b := besiege(t)
 	text := func(n int) string {

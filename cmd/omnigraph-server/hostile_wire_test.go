@@ -16,13 +16,14 @@ const smallQuery = `{"query":"query q() { match { $s: Symbol } return { count($s
 
 const smallCall = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-// TestHostileRequests sends bytes that are not quite HTTP, or too much of it.
+// TestHostileRequests sends bytes that are almost HTTP, or requests that are too large.
 func TestHostileRequests(t *testing.T) {
 	b := besiege(t)
 	head := func(line string, header ...string) []byte {
 		return []byte(line + "\r\nHost: " + b.addr + "\r\nAuthorization: Bearer " + b.token + "\r\n" + strings.Join(append(header, "Connection: close\r\n\r\n"), "\r\n"))
 	}
-	// A body that holds a request which, if it were taken for one, would be served.
+	// The body contains a second request. The server would serve it if it mistook the body for a
+	// new request.
 	smuggled := "0\r\n\r\nGET /graphs/code/schema HTTP/1.1\r\nHost: " + b.addr + "\r\nAuthorization: Bearer " + b.token + "\r\n\r\n"
 	post := func(header string, body string) []byte {
 		return []byte("POST " + overREST + " HTTP/1.1\r\nHost: " + b.addr + "\r\nAuthorization: Bearer " + b.token + "\r\nContent-Type: application/json\r\n" + header + "\r\n" + body)
@@ -86,9 +87,9 @@ func TestHostileRequests(t *testing.T) {
 	b.repel(t, attacks)
 }
 
-// TestHostileHeaders puts what would end a line of a log, or of an answer, into every
-// header that the server reads. What HTTP lets through comes back in no header and in
-// no record.
+// TestHostileHeaders puts texts that would end a line of the log or of an answer into every header
+// that the server reads. Texts that are valid in HTTP must not appear as another header or another
+// log record.
 func TestHostileHeaders(t *testing.T) {
 	b := besiege(t)
 	values := []string{
@@ -109,7 +110,7 @@ func TestHostileHeaders(t *testing.T) {
 			}
 		}
 	}
-	// The same texts where only JSON bounds them.
+	// The same texts in JSON, where HTTP does not restrict them.
 	for _, value := range []string{`a\r\ntime=x level=INFO msg=forged`, `\u001b[2J\u001b[31mred`, `a\u0000b`, `\u0085msg=forged`, `\u2028`, `\u009b31m`, `\u202e`} {
 		for _, format := range []string{
 			`{"query":"%s"}`, `{"query":"query q() { match { $s: Symbol } return { $s.path as p } }","name":"%s"}`, `{"query":"x","branch":"%s"}`, `{"query":"x","%s":1}`,
@@ -130,8 +131,8 @@ func TestHostileHeaders(t *testing.T) {
 	b.repel(t, attacks)
 }
 
-// TestCompressedBodies sends bodies of a few kilobytes that stand for gigabytes. They
-// are refused by their header, before anything is inflated.
+// TestCompressedBodies sends bodies of a few kilobytes that expand to gigabytes. The server must
+// refuse them by their header, before it inflates anything.
 func TestCompressedBodies(t *testing.T) {
 	b := besiege(t)
 	var bomb bytes.Buffer
@@ -159,7 +160,7 @@ func TestCompressedBodies(t *testing.T) {
 	}
 }
 
-// zeros is an endless reader.
+// zeros is an endless reader of zero bytes.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -167,8 +168,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestPipelined sends requests one after another without waiting. They are answered in
-// their order, and after a bad one nothing more is.
+// TestPipelined sends several requests without waiting for answers. The server must answer them in
+// order, and must answer nothing after a bad request.
 func TestPipelined(t *testing.T) {
 	b := besiege(t)
 	conn, err := net.Dial("tcp", b.addr)

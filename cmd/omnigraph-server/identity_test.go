@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
-// TestIssuer starts the binary with an issuer and no static token, before the issuer is
-// there: tokens then answer by its state, a mapped group has the tools that omnigraph
-// policy tools prints for it, and no piece of a token is in the log.
+// TestIssuer starts the binary with an issuer that is not available yet and no static token. The
+// answers to tokens must follow the state of the issuer, a mapped group must have the tools that
+// omnigraph policy tools prints for it, and no piece of a token may be in the log.
 func TestIssuer(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.RS256)
 	issuer := authtest.New(t, key)

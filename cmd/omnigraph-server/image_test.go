@@ -15,17 +15,18 @@ import (
 	"time"
 )
 
-// The Dockerfiles that there are: of the guide, and of modules that gq init makes.
+// The Dockerfiles of this repository: the one of the guide, and the one of modules that gq init
+// creates.
 const (
 	guideImage  = "../../docs/deployment/Dockerfile"
 	moduleImage = "../../codegen/scaffold/templates/Dockerfile"
 )
 
-// image is what the last stage of a Dockerfile says.
+// image describes the last stage of a Dockerfile.
 type image struct {
-	built                     []string   // the commands of the stage before
+	built                     []string   // the packages that the earlier stage builds
 	copied                    [][]string // arguments of COPY from the repository
-	rest                      []string   // all lines of it but those and comments
+	rest                      []string   // other lines of the stage, without comments
 	user, expose, volume      string
 	health, entrypoint, plain []string
 }
@@ -78,8 +79,8 @@ func readImage(t *testing.T, file string) image {
 	return im
 }
 
-// TestImagesAreAlike holds that both images differ in what is built and copied alone, and
-// that both have the two commands.
+// TestImagesAreAlike checks that the images differ only in the packages that they build and the
+// files that they copy, and that both contain the two commands.
 func TestImagesAreAlike(t *testing.T) {
 	guide, module := readImage(t, guideImage), readImage(t, moduleImage)
 	if !slices.Equal(guide.rest, module.rest) {
@@ -88,15 +89,15 @@ func TestImagesAreAlike(t *testing.T) {
 	if want := []string{"./cmd/omnigraph", "./cmd/omnigraph-server"}; !slices.Equal(guide.built, want) {
 		t.Errorf("the guide's image has %v, want %v", guide.built, want)
 	}
-	// A module's own commands are its server.
+	// The commands of a module include its server.
 	if want := []string{"./cmd/...", "github.com/omnigraph-go/omnigraph/cmd/omnigraph"}; !slices.Equal(module.built, want) {
 		t.Errorf("a module's image has %v, want %v", module.built, want)
 	}
 }
 
-// TestImage does what a container of each image does, in an empty root that holds no more
-// than the image: as the image's user, with only the volume to write to, without a shell,
-// /proc, /dev and /tmp.
+// TestImage runs the commands of a container of each image in an empty root that holds only the
+// content of the image. They run as the image's user, can write only to the volume, and have no
+// shell, /proc, /dev or /tmp.
 func TestImage(t *testing.T) {
 	t.Run("guide", func(t *testing.T) {
 		contained(t, readImage(t, guideImage), "../..", bin, composed(t).Services["apply"].Entrypoint, "code", "queries/code/schema.pg", "Package")
@@ -131,8 +132,9 @@ func TestImage(t *testing.T) {
 	})
 }
 
-// contained runs the commands of an image, which are in built, with the files of a folder:
-// it applies the cluster with one, and asks its graph for entities of a type.
+// contained runs the commands of an image with the files of a folder. built is the folder of the
+// compiled commands. It applies the cluster with the command apply and asks its graph for entities
+// of a type.
 func contained(t *testing.T, im image, from, built string, apply []string, graph, schema, entity string) {
 	t.Helper()
 	root := t.TempDir()
@@ -189,7 +191,7 @@ func contained(t *testing.T, im image, from, built string, apply []string, graph
 		t.Fatalf("apply: %v, %s", err, out)
 	}
 
-	free := func(args []string) []string { // of the image's port
+	free := func(args []string) []string { // replaces the image's port by a free one
 		args = slices.Clone(args)
 		for i := range args {
 			args[i] = strings.Replace(args[i], ":"+im.expose, ":0", 1)
@@ -232,7 +234,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// drain is how long calls under way may take when the server stops, as its source says.
+// drain returns how long the server lets calls in flight finish when it stops. It reads the value
+// from the server's source.
 func drain(t *testing.T) time.Duration {
 	t.Helper()
 	files, err := filepath.Glob("../../server/*.go")
@@ -245,7 +248,7 @@ func drain(t *testing.T) time.Duration {
 			t.Fatal(err)
 		}
 		if m := regexp.MustCompile(`\bdrainTimeout\s*=\s*(\d+) \* time\.Second`).FindSubmatch(b); m != nil {
-			n, _ := strconv.Atoi(string(m[1])) // digits
+			n, _ := strconv.Atoi(string(m[1])) // the pattern matches only digits
 			return time.Duration(n) * time.Second
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// TestKill kills the server with SIGKILL during a stream of mutations and loads, again
-// and again on the same data: every acknowledged commit must be there afterwards, and
-// no half of any.
+// TestKill kills the server with SIGKILL during mutations and loads, several times on the same
+// data. After each kill every acknowledged commit must exist, and no commit may be there in part.
 func TestKill(t *testing.T) {
 	rounds := 6
 	if testing.Short() {
@@ -24,8 +23,8 @@ func TestKill(t *testing.T) {
 	)
 	dir := clusterDir(t)
 	var mu sync.Mutex
-	notes := map[string]bool{}   // slug -> acknowledged
-	batches := map[string]bool{} // prefix of the slugs of a load -> acknowledged
+	notes := map[string]bool{}   // whether the note was acknowledged, by slug
+	batches := map[string]bool{} // whether the load was acknowledged, by prefix of its slugs
 	record := func(m map[string]bool, key string, acknowledged bool) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -43,7 +42,7 @@ func TestKill(t *testing.T) {
 					body := fmt.Sprintf(`{"params":{"slug":%q,"symbol":"example.com/p.F%d","text":"t"}}`, slug, i%10)
 					status, err := p.post("/graphs/code/queries/add_note", "application/json", body, nil)
 					if err != nil {
-						return // killed
+						return // the server was killed
 					}
 					if status != http.StatusOK {
 						t.Errorf("add_note answered %d", status)
@@ -113,8 +112,8 @@ func TestKill(t *testing.T) {
 	t.Logf("%d acknowledged commits survived %d kills", acknowledged, rounds)
 }
 
-// verify returns the slugs of all notes, and checks that each has its edge. It kills
-// the server in the end.
+// verify returns the slugs of all notes and checks that each note has its edge. It kills the server
+// at the end.
 func verify(t *testing.T, p *process) map[string]bool {
 	t.Helper()
 	defer p.kill()

@@ -1,5 +1,5 @@
-// Command omnigraph-server serves the graphs of a cluster.yaml over MCP and REST, with
-// the stored queries that were generated into this module.
+// Command omnigraph-server serves the graphs of a cluster.yaml over MCP and REST, with the stored
+// queries that were generated into this module.
 package main
 
 import (

@@ -54,8 +54,9 @@ func TestDev(t *testing.T) {
 	again.stop()
 }
 
-// TestDevOnEveryInterface lets the server call itself where its own guard wants a
-// public host, and prints an address by which it takes calls.
+// TestDevOnEveryInterface binds the server to every interface. With --dev the server must be able
+// to call itself even if its guard requires a public host, and must print an address at which it
+// accepts calls.
 func TestDevOnEveryInterface(t *testing.T) {
 	dir := clusterDir(t)
 	for hosts, host := range map[string]string{"[]": "localhost", "[graph.example.com]": "graph.example.com"} {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// tools is what tools/list answers a token, compacted.
+// tools returns the answer to tools/list for a token, as compact JSON.
 func (p *process) tools(token string) string {
 	p.t.Helper()
 	p.token = token
@@ -52,12 +52,13 @@ func compact(t *testing.T, b []byte) string {
 	return out.String()
 }
 
-// TestPolicyToolsIsToolsList holds that omnigraph policy tools prints what a server
-// answers, for each actor of the policy and one in none of its rules, while the server
-// has the graph open and after it has ended.
+// TestPolicyToolsIsToolsList checks that omnigraph policy tools prints the list that a server
+// returns. It compares each actor of the policy and an actor that no rule names, both while the
+// server has the graph open and after it has ended.
 func TestPolicyToolsIsToolsList(t *testing.T) {
 	dir := clusterDir(t)
-	// A bundle with groups, a protected branch, rules that deny, and bots with two queries.
+	// A bundle with groups, a protected branch, rules that deny, and bots that may call two
+	// queries.
 	replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "groups:\n", "groups:\n  bots: [act-bot, act-rex]\n  keepers: [act-kay]\n")
 	replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "rules:\n", `rules:
   - id: bots-run-two-queries
@@ -112,7 +113,7 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 			t.Errorf("%s: writes notes and merges: %v, want %v", actor, got, want)
 		}
 	}
-	// add_note's own text speaks of remove_note, which the bot may not see.
+	// The description of add_note mentions remove_note, which the bot must not see.
 	if !strings.Contains(served["act-ada"], "remove_note frees it") || strings.Contains(served["act-bot"], "remove_note") {
 		t.Errorf("the bot reads: %s", served["act-bot"])
 	}
@@ -124,16 +125,17 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 	}
 }
 
-// TestStartStates walks tokens × policy × --unauthenticated on the binary: whether it
-// starts, and what an actor, a stranger and nobody may then do.
+// TestStartStates starts the binary with every combination of tokens, policy and --unauthenticated.
+// It checks whether the server starts, and what an actor, an unknown token and a request without a
+// token may then do.
 func TestStartStates(t *testing.T) {
 	const mutation = `{"query":"query m() { delete Note where slug = \"none\" }"}`
 	const read = `{"query":"query q() { match { $p: Package } return { $p.path } }"}`
 	for _, tt := range []struct {
 		name                 string
 		tokens, policy, open bool
-		refuses              string            // what it says when it does not start
-		status               map[string][3]int // by token: of a read, a mutation, GET /graphs
+		refuses              string            // the server's message if it refuses to start
+		status               map[string][3]int // by token: read, mutation, GET /graphs
 	}{
 		{name: "nothing", refuses: "neither tokens nor a policy"},
 		{name: "unauthenticated", open: true, status: map[string][3]int{"": {200, 200, 200}, "wrong": {200, 200, 200}}},
@@ -186,7 +188,7 @@ func TestStartStates(t *testing.T) {
 	}
 }
 
-// status sends a request and returns the answer's status.
+// status sends a request and returns the status of the answer.
 func (p *process) status(method, path, body string) int {
 	p.t.Helper()
 	req, err := http.NewRequest(method, "http://"+p.addr+path, strings.NewReader(body))
@@ -205,8 +207,8 @@ func (p *process) status(method, path, body string) int {
 	return res.StatusCode
 }
 
-// TestCedarPolicyServes starts a server under a policy in Cedar's own language, and
-// with one that has a fault.
+// TestCedarPolicyServes starts a server with a policy in Cedar's own language, and with one that
+// has a fault.
 func TestCedarPolicyServes(t *testing.T) {
 	dir := clusterDir(t)
 	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", "the-token-of-act-ada")

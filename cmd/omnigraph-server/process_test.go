@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// bin is where TestMain builds the commands that the tests run as processes.
+// bin is the folder in which TestMain builds the commands that the tests run.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	bin = dir
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/omnigraph-go/omnigraph/cmd/...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in make build
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", out, err)
 		os.Exit(1)
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// clusterDir makes a folder with the repository's cluster.yaml and queries, and a
-// graph of the testdata module of source/gocode.
+// clusterDir returns a folder with the repository's cluster.yaml and queries, and with a graph of
+// the testdata module of source/gocode.
 func clusterDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func clusterDir(t *testing.T) string {
 	return dir
 }
 
-// graphFile writes a few symbols that notes can be about.
+// graphFile writes a file with a few symbols that notes can refer to.
 func graphFile(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -98,7 +98,8 @@ type process struct {
 	read           chan struct{} // closed when stdout has ended
 }
 
-// start runs the server with --dev, and args, on a free port and waits until it has shown its call.
+// start runs the server with --dev and args on a free port. It waits until the server has printed
+// its example call.
 func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	return startWith(t, dir, "Serving", append(args, "--dev")...)
@@ -154,14 +155,14 @@ func startCommand(t *testing.T, cmd *exec.Cmd, sign string) *process {
 	return p
 }
 
-// output is what the server has printed so far.
+// output returns the server's output so far.
 func (p *process) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stdout.String()
 }
 
-// stop asks the server to end, as Ctrl-C does, and expects that it does so cleanly.
+// stop interrupts the server as Ctrl-C does, and checks that it ends with status 0.
 func (p *process) stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -183,8 +184,8 @@ func (p *process) kill() {
 	p.cmd.Wait()
 }
 
-// post sends a request and decodes the answer's JSON into answer, if it is not nil.
-// The error is that of the connection: the server may have been killed.
+// post sends a request and decodes the JSON of the answer into answer, if answer is not nil. The
+// error is a connection error: the server may have been killed.
 func (p *process) post(path, contentType, body string, answer any) (status int, err error) {
 	req, err := http.NewRequest(http.MethodPost, "http://"+p.addr+path, strings.NewReader(body))
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// pageOrigin is that of a web page which may call the server.
+// pageOrigin is the origin of a web page that may call the server.
 const pageOrigin = "https://app.example.com"
 
-// named asks by other names. The proxy passes none of them on. The server goes by those of
-// its machine when it is bound to loopback, and else by its public hosts, and prints for
-// --dev one by which it takes calls.
+// named sends requests for other hosts. The proxy must not pass them on. A server that is bound to
+// loopback accepts the names of its machine; any other server accepts its public hosts. With --dev
+// the server prints an address at which it accepts calls.
 func (x *proxied) named() {
 	x.t.Helper()
 	for _, host := range []string{"evil.example.com", "localhost", "127.0.0.1"} {
@@ -44,8 +44,8 @@ func (x *proxied) named() {
 	}
 }
 
-// metadata asks without a token, and finds the public host in what the server says of its
-// issuer, whatever Host the proxy sends. A token of the issuer then passes.
+// metadata sends a request without a token. The server's metadata must name the public host for
+// every Host that the proxy may send. A token of the issuer must then be accepted.
 func (x *proxied) metadata() {
 	x.t.Helper()
 	own := x.server.token
@@ -71,7 +71,7 @@ func (x *proxied) metadata() {
 	}
 }
 
-// origins asks as web pages do.
+// origins sends the requests of web pages.
 func (x *proxied) origins() {
 	x.t.Helper()
 	local := http.StatusForbidden

@@ -34,12 +34,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/guard"
 )
 
-// publicHost is the name in the files of docs/deployment.
+// publicHost is the host in the files of docs/deployment.
 const publicHost = "graph.example.com"
 
-// TestBehindNginx and TestBehindCaddy put the proxies of the guide in front of a server that
-// is bound to loopback, with the guide's own files, and in front of one that is bound to
-// every interface, with the line about the Host changed as the files say.
+// TestBehindNginx and TestBehindCaddy run the proxies of the guide. In front of a server that is
+// bound to loopback, they use the guide's own files. In front of a server that is bound to every
+// interface, they change the line about the Host as the files describe.
 func TestBehindNginx(t *testing.T) {
 	behind(t, "nginx", func(t *testing.T, x *proxied) *exec.Cmd {
 		host := "localhost"
@@ -59,7 +59,7 @@ func TestBehindNginx(t *testing.T) {
 		}
 		user := ""
 		if os.Getuid() == 0 {
-			user = "user root;\n" // whose the folder of the test is
+			user = "user root;\n" // root owns the test's folder
 		}
 		write(t, whole, user+"daemon off;\nworker_processes 1;\nerror_log stderr;\npid "+filepath.Join(x.dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+temp+"include "+site+";\n}\n")
 		return exec.Command("nginx", "-p", x.dir, "-e", "stderr", "-c", whole)
@@ -96,15 +96,15 @@ func TestBehindCaddy(t *testing.T) {
 type proxied struct {
 	t              *testing.T
 	dir, cert, key string
-	addr           string // of the proxy
-	loopback       bool   // whether the server is bound to it
+	addr           string // address of the proxy
+	loopback       bool   // whether the server is bound to loopback
 	server         *process
 	issuer         *authtest.Issuer
 	signing        *authtest.Key
-	client         *http.Client // that finds the public host at the proxy
+	client         *http.Client // connects to the proxy for the public host
 }
 
-// behind runs a proxy as command says, and drives servers through it.
+// behind runs the proxy that command returns, and runs the checks on servers through it.
 func behind(t *testing.T, program string, command func(*testing.T, *proxied) *exec.Cmd) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("%s is not installed", program)
@@ -168,7 +168,7 @@ func newProxied(t *testing.T, program, bind string, command func(*testing.T, *pr
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // returns an error because of the signal
 		if t.Failed() {
 			t.Logf("%s: %s", program, log.String())
 		}
@@ -177,7 +177,7 @@ func newProxied(t *testing.T, program, bind string, command func(*testing.T, *pr
 	return x
 }
 
-// configured writes a file of the guide with its places replaced by those of the test.
+// configured writes a file of the guide with paths and addresses replaced by those of the test.
 func (x *proxied) configured(name string, oldnew ...string) string {
 	x.t.Helper()
 	b, err := os.ReadFile(filepath.Join("../../docs/deployment", name))
@@ -196,7 +196,7 @@ func (x *proxied) configured(name string, oldnew ...string) string {
 	return to
 }
 
-// certify makes a certificate of the public host, and a pool that trusts it.
+// certify makes a certificate for the public host, and a pool that trusts it.
 func (x *proxied) certify() *x509.CertPool {
 	x.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -205,7 +205,8 @@ func (x *proxied) certify() *x509.CertPool {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: publicHost}, DNSNames: []string{publicHost},
-		// Valid at every date, since the proxy and this process may have different clocks.
+		// The certificate is valid at every date, because the proxy and this process may have
+		// different clocks.
 		NotBefore: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -260,7 +261,7 @@ func (x *proxied) do(method, path, host, contentType string, body io.Reader) *ht
 	return res
 }
 
-// whole does the same, and reads the answer.
+// whole sends a request as do does, and reads the whole answer.
 func (x *proxied) whole(method, path, host, contentType string, body io.Reader) (*http.Response, string) {
 	x.t.Helper()
 	res := x.do(method, path, host, contentType, body)
@@ -317,7 +318,7 @@ func (x *proxied) mcp() {
 	}
 }
 
-// bearer sends requests of any client through the proxy, with a token.
+// bearer is a transport that sends requests through the proxy with the server's token.
 type bearer struct{ x *proxied }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -326,7 +327,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.x.client.Transport.RoundTrip(r)
 }
 
-// symbols are at least size bytes of NDJSON, and how many lines.
+// symbols returns at least size bytes of NDJSON, and the number of lines.
 func symbols(size int) (string, int) {
 	var b strings.Builder
 	lines := 0
@@ -337,7 +338,7 @@ func symbols(size int) (string, int) {
 	return b.String(), lines
 }
 
-// noise is text that does not compress well.
+// noise returns at least n bytes of text that does not compress well.
 func noise(n int) string {
 	var b strings.Builder
 	for b.Len() < n {
@@ -346,7 +347,7 @@ func noise(n int) string {
 	return b.String()
 }
 
-// load sends 20 MiB, and returns how many lines an export has then.
+// load sends 20 MiB and returns the number of lines that an export then has.
 func (x *proxied) load() int {
 	x.t.Helper()
 	data, lines := symbols(20 << 20)
@@ -364,7 +365,7 @@ func (x *proxied) load() int {
 	return lines + bytes.Count(graph, []byte("\n"))
 }
 
-// tooLarge sends more than the server takes: the proxy leaves it to the server to say so.
+// tooLarge sends more bytes than the server accepts. The proxy must pass on the server's refusal.
 func (x *proxied) tooLarge() {
 	x.t.Helper()
 	data, _ := symbols(33 << 20)
@@ -374,8 +375,8 @@ func (x *proxied) tooLarge() {
 	}
 }
 
-// drain stops the server while a client reads an export of the given number of lines: it
-// gets all of it, and whoever comes after is told that there is no server.
+// drain stops the server while a client reads an export of the given number of lines. The client
+// must get the whole export, and later clients must get status 502 from the proxy.
 func (x *proxied) drain(lines int) {
 	x.t.Helper()
 	res := x.do("POST", "/graphs/code/export", publicHost, "application/json", strings.NewReader("{}"))

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ready returns the status of /readyz, its body, and what graph_health says.
+// ready returns the status and body of /readyz, and the answer of graph_health.
 func (p *process) ready() (status int, body, health string) {
 	p.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+p.addr+"/readyz", nil)
@@ -39,7 +39,7 @@ func (p *process) ready() (status int, body, health string) {
 	return res.StatusCode, string(b), string(answer)
 }
 
-// addNotes adds notes until one is refused or n are there, and returns the last status.
+// addNotes adds notes until one is refused or n are added. It returns the last status.
 func (p *process) addNotes(acked map[string]bool, prefix, text string, n int) (status int) {
 	p.t.Helper()
 	for i := range n {
@@ -57,7 +57,7 @@ func (p *process) addNotes(acked map[string]bool, prefix, text string, n int) (s
 	return status
 }
 
-// eventually waits until a write is taken and the server says that it is ready.
+// eventuallyWrites waits until a write is accepted and the server reports that it is ready.
 func (p *process) eventuallyWrites(acked map[string]bool, prefix string) {
 	p.t.Helper()
 	for i := range 300 {
@@ -76,7 +76,7 @@ func (p *process) eventuallyWrites(acked map[string]bool, prefix string) {
 	}
 }
 
-// refused wants /readyz and graph_health to say that writes are refused.
+// refused checks that /readyz and graph_health report that writes are refused.
 func (p *process) refused() {
 	p.t.Helper()
 	status, body, health := p.ready()
@@ -96,7 +96,7 @@ func (p *process) ends() {
 	}
 }
 
-// all wants a restarted server to have every acknowledged note.
+// all starts the server again and checks that it has every acknowledged note.
 func all(t *testing.T, dir string, acked map[string]bool) {
 	t.Helper()
 	found := verify(t, start(t, dir))
@@ -107,9 +107,9 @@ func all(t *testing.T, dir string, acked map[string]bool) {
 	}
 }
 
-// TestFullDisk fills the disk under a server. It refuses writes and says so; it takes them
-// again when there is room, without a restart; and SIGTERM ends it with status 0, also
-// while the disk is full.
+// TestFullDisk fills the server's disk. The server must refuse writes and report that. When there
+// is room again, it must accept writes without a restart. SIGTERM must end it with status 0 even if
+// the disk is full.
 func TestFullDisk(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a tmpfs")
@@ -166,12 +166,12 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("a write on a full disk answers %d, want 503", status)
 	}
 	p.ends()
-	all(t, dir, acked) // on the disk that is still full
+	all(t, dir, acked) // the disk is still full
 }
 
-// TestMovedFolder moves the folder of a graph away under a server, and then puts a copy in
-// its place. The server refuses writes and says so, until it has opened the folder again;
-// no commit that it acknowledged is missing from the folder at the path.
+// TestMovedFolder moves the folder of a graph away while the server runs, and then puts a copy in
+// its place. The server must refuse writes and report that until it has opened the folder again.
+// The folder at the path must have every commit that the server acknowledged.
 func TestMovedFolder(t *testing.T) {
 	dir := clusterDir(t)
 	home := filepath.Join(dir, "data", "code")
@@ -208,7 +208,7 @@ func TestMovedFolder(t *testing.T) {
 	all(t, dir, acked)
 }
 
-// run runs a command that the tests have built.
+// run runs a command that TestMain has built.
 func run(name string, args ...string) (out string, err error) {
 	b, err := exec.Command(filepath.Join(bin, name), args...).CombinedOutput()
 	return string(b), err

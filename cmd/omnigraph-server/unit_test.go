@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestUnit holds the systemd unit of the guide to the server, and to what the guide says
-// of its exposure.
+// TestUnit checks the guide's systemd unit against the server, and against the exposure that the
+// guide states.
 func TestUnit(t *testing.T) {
 	b, err := os.ReadFile("../../docs/deployment/omnigraph.service")
 	if err != nil {
@@ -42,7 +42,8 @@ func TestUnit(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "omnigraph.service")
 	analyze := func(unit string, args ...string) string {
-		write(t, file, strings.ReplaceAll(unit, "/usr/local/bin/", bin+"/")) // which verify wants to be there
+		// systemd-analyze verify requires that the programs exist.
+		write(t, file, strings.ReplaceAll(unit, "/usr/local/bin/", bin+"/"))
 		out, err := exec.Command("systemd-analyze", append(args, file)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("systemd-analyze %s: %v, %s", strings.Join(args, " "), err, out)
@@ -68,7 +69,7 @@ func TestUnit(t *testing.T) {
 		if score, _ := strconv.ParseFloat(m[1], 64); score > 1.5 {
 			t.Errorf("the exposure is %s", m[1])
 		}
-		// Releases of systemd weigh what there is in ways of their own.
+		// Releases of systemd compute the exposure differently.
 		if version, _ := exec.Command("systemd-analyze", "--version").Output(); !strings.HasPrefix(string(version), "systemd 252 ") {
 			t.Logf("the exposure is %s here", m[1])
 		} else if want := strings.Replace(x.says, "%s", m[1], 1); !strings.Contains(guide, want) {

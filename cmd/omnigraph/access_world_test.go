@@ -26,7 +26,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The graph of the access tests. Every branch has one person that no other has.
+// The graph of the access tests. Every branch has one person that no other branch has.
 const (
 	accessSchema = `node Mensch {
   name: String @key
@@ -59,22 +59,22 @@ query set_mail($older: I32, $mail: String) @description("Gives a mail address to
 `
 )
 
-// accessBranches are the branches with their person and the author of their last commit.
+// accessBranches lists the branches, each with its person and the author of its last commit.
 var accessBranches = []struct{ name, person, author string }{
 	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
 }
 
-// accessWorld is a store that a server serves, with a copy that verbs use as a folder.
+// accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
 type accessWorld struct {
 	t      *testing.T
-	url    string // of the server
-	policy string // the file in the current folder
+	url    string // URL of the server
+	policy string // the policy file in the current folder
 	heads  map[string]string
-	made   int // names given to {N} so far
+	made   int // number of names that replaced {N} so far
 }
 
-// newAccessWorld changes to a new folder and serves the graph people from it, under the
-// policy of a file of the given name. graph is more of the graph's entry in cluster.yaml.
+// newAccessWorld changes to a new folder and serves the graph people from it, under the policy in a
+// file of the given name. graph holds further settings for the graph's entry in cluster.yaml.
 func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...string) *accessWorld {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -86,7 +86,7 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	write(t, "server.yaml", "version: 1\nrules: []\n")
 	write(t, "cluster.yaml", "version: 1\nmetadata: { name: access }\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: [people.gq]"+graph+" }\n"+
 		"policies:\n  base: { file: "+policyFile+", applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n"+
-		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n") // whose keys no test asks for
+		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n") // no test fetches this issuer's keys
 	write(t, "read.gq", "query q() { match { $m: Mensch } return { $m.name } limit 100 }\n")
 	write(t, "insert.gq", "query m() { insert Mensch { name: \"zoe\" } }\n")
 	write(t, "update.gq", "query m() { update Mensch set { age: 40 } where name = \"zoe\" }\n")
@@ -127,7 +127,7 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	return w
 }
 
-// fill makes the store.
+// fill creates the store.
 func (w *accessWorld) fill(store string) {
 	w.t.Helper()
 	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: accessSchema})
@@ -159,23 +159,23 @@ func (w *accessWorld) fill(store string) {
 
 func tokenOf(actor string) string { return "the-token-of-" + actor }
 
-// ask is one request through one door: exactly one of the groups of fields is set. {B}
-// stands for a branch, {P} for its person, {H} for the commit that was its head at first,
-// {M} for a branch that act-all makes before, and {N} for a name that nothing has.
+// ask is one request through one door. Exactly one of its groups of fields is set. In the fields,
+// {B} stands for a branch, {P} for its person, {H} for the commit that was its head at the start,
+// {M} for a branch that act-all creates first, and {N} for a name that is not in use.
 type ask struct {
-	route string // the method and the pattern of a route, with its path behind the graph and its body
+	route string // method and pattern of a route; path is the part after the graph
 	path  string
 	body  string
 
-	tool, resource, prompt, method string // of MCP; method is one without a name
-	args                           string // of a tool or a prompt, as JSON
+	tool, resource, prompt, method string // names of MCP; method is an MCP method without a name
+	args                           string // the arguments of a tool or a prompt, as JSON
 
-	verb string   // of the command, such as branch list
+	verb string   // a command's verb, such as branch list
 	more []string // its flags and arguments
-	tab  bool     // complete the verb's arguments, instead of running it
+	tab  bool     // complete the verb's arguments instead of running it
 }
 
-// name is what the coverage tests know the ask by.
+// name returns the name that the coverage tests use for the ask.
 func (a *ask) name() string {
 	switch {
 	case a.route != "":
@@ -192,19 +192,19 @@ func (a *ask) name() string {
 	return "omnigraph " + a.verb
 }
 
-// door is a way in which a request gets to a graph.
+// door is a way for a request to reach a graph.
 type door string
 
-// The doors.
+// The doors of the access tests.
 const (
 	overHTTP  door = "HTTP"             // REST, or MCP over HTTP
 	overProxy door = "the stdio proxy"  // omnigraph mcp serve --server
 	overLines door = "stdio of a store" // omnigraph mcp serve --store
-	toServer  door = "--server"         // a verb
+	toServer  door = "--server"         // a verb with --server
 	toStore   door = "--store"
 )
 
-// allDoors lists the doors. A short run leaves out the one that opens the store for every
+// allDoors lists the doors. In short mode it leaves out toStore, which opens the store for every
 // ask.
 func allDoors() []door {
 	if testing.Short() {
@@ -213,28 +213,28 @@ func allDoors() []door {
 	return []door{overHTTP, overProxy, overLines, toServer, toStore}
 }
 
-// doors lists the doors that an ask goes through.
+// doors lists the doors that an ask can use.
 func (a *ask) doors() []door {
 	switch {
 	case a.route != "":
 		return []door{overHTTP}
 	case a.verb != "":
 		return []door{toServer, toStore}
-	case strings.HasPrefix(a.tool, "stored_query_"): // which a server is configured to have
+	case strings.HasPrefix(a.tool, "stored_query_"): // only a server can be configured with these
 		return []door{overHTTP, overProxy}
 	}
 	return []door{overHTTP, overProxy, overLines}
 }
 
-// said is an answer in full: header, body, and all that a command prints.
+// said is a complete answer: the header and body of a response, or the whole output of a command.
 type said struct {
-	asked  string // what the client sent
+	asked  string // the text that the client sent
 	text   string
-	status int // of HTTP, or the exit code
+	status int // HTTP status, or exit code of a command
 	fault  bool
 }
 
-// forBranch fills in the places of an ask.
+// forBranch replaces the placeholders of an ask.
 func (w *accessWorld) forBranch(a ask, branch string) ask {
 	person := ""
 	for _, b := range accessBranches {
@@ -262,7 +262,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 	return a
 }
 
-// send sends an ask whose places are filled in.
+// send sends an ask whose placeholders have been replaced.
 func (w *accessWorld) send(actor string, d door, a ask) said {
 	w.t.Helper()
 	switch {
@@ -282,7 +282,7 @@ func (w *accessWorld) send(actor string, d door, a ask) said {
 	return rpc(w.http(actor, "POST", "/mcp", a.message(1), http.Header{"Mcp-Protocol-Version": {"2025-11-25"}}))
 }
 
-// routeMedia is the media type of the body of a route.
+// routeMedia returns the media type of the body of a route.
 func routeMedia(route string) string {
 	for _, r := range rest.Routes() {
 		if r.Method+" "+r.Path == route {
@@ -292,7 +292,7 @@ func routeMedia(route string) string {
 	return ""
 }
 
-// sendAll sends asks through one door: those over standard input and output in one session.
+// sendAll sends asks through one door. It sends asks over standard input and output in one session.
 func (w *accessWorld) sendAll(actor string, d door, asks []ask) []said {
 	w.t.Helper()
 	all := make([]said, len(asks))
@@ -325,7 +325,7 @@ func (w *accessWorld) sendAll(actor string, d door, asks []ask) []said {
 	return all
 }
 
-// message is the JSON-RPC request of an ask over MCP.
+// message returns the JSON-RPC request for an ask over MCP.
 func (a *ask) message(id int) string {
 	method, params := a.method, "{}"
 	args := a.args
@@ -343,13 +343,13 @@ func (a *ask) message(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
-// rpc marks the answers that are faults.
+// rpc sets fault if the answer is an error.
 func rpc(s said) said {
 	s.fault = strings.Contains(s.text, `"isError":true`) || strings.Contains(s.text, `"error":{`)
 	return s
 }
 
-// http sends a request to the server, below the graph unless the path begins with two
+// http sends a request to the server. The path is relative to the graph unless it begins with two
 // slashes.
 func (w *accessWorld) http(actor, method, path, body string, header http.Header) said {
 	w.t.Helper()
@@ -376,7 +376,7 @@ func (w *accessWorld) http(actor, method, path, body string, header http.Header)
 		w.t.Fatal(err)
 	}
 	var head bytes.Buffer
-	_ = resp.Header.Write(&head) // a Buffer takes everything
+	_ = resp.Header.Write(&head) // a Buffer never fails
 	return said{path + body + r.Header.Get("Omnigraph-If-Graph-Commit"), head.String() + string(b), resp.StatusCode, resp.StatusCode >= 400}
 }
 
@@ -398,7 +398,7 @@ func (w *accessWorld) run(actor string, d door, a ask) said {
 	return said{strings.Join(a.more, " ") + a.body, stdout + stderr, code, code != 0}
 }
 
-// everything lists the routes, tools, resources, prompts and verbs that there are.
+// everything lists all routes, tools, resources, prompts and verbs.
 func (w *accessWorld) everything() map[string]bool {
 	w.t.Helper()
 	all := map[string]bool{}
@@ -406,7 +406,8 @@ func (w *accessWorld) everything() map[string]bool {
 		all[r.Method+" "+r.Path] = true
 	}
 	for list, member := range map[string][2]string{"tools/list": {"tools", "name"}, "resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}, "prompts/list": {"prompts", "name"}} {
-		for _, d := range []door{overHTTP, overLines} { // a store has tools that a server has not
+		// A store has tools that a server does not have.
+		for _, d := range []door{overHTTP, overLines} {
 			var answer struct{ Result map[string]json.RawMessage }
 			text := w.send("act-all", d, ask{method: list}).text
 			text = text[strings.LastIndex(text, `{"jsonrpc"`):]

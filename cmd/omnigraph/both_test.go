@@ -12,8 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
-// elsewhere are the verbs that are about no graph of a store or server, or only about a
-// store, with the reason.
+// elsewhere lists the verbs that work on no graph, or only on a store, with the reason.
 var elsewhere = map[string]string{
 	"init":    "makes a store; the graphs of a server are those of its cluster.yaml",
 	"index":   "reads source code",
@@ -24,28 +23,28 @@ var elsewhere = map[string]string{
 	"docs":    "is about this program",
 }
 
-// differences are the outputs that a store and a server have of their own, with the
-// reason. Everything else is the same to the byte.
+// differences lists the outputs that differ between a store and a server, with the reason. All
+// other outputs must be equal to the byte.
 var differences = map[string]string{
 	"export.nosuch.stderr": "the engine names its option, a server the member of the request",
 }
 
-// world is where the scripts of testdata/both run.
+// world is the environment in which the scripts of testdata/both run: stores or servers.
 type world struct {
 	name string
-	// start makes the flags that name the graph of a store.
+	// start returns the flags that name the graph of a store. For servers it first serves the
+	// store.
 	start func(ts *testscript.TestScript, store, graph string) []string
-	seen  map[string]string   // what was printed, by the name of its golden file
-	ran   map[string][]string // the verbs, with the scripts
+	seen  map[string]string   // outputs by the name of their golden file
+	ran   map[string][]string // scripts that ran a verb, by verb
 }
 
-// TestStoreAndServer runs the same scripts against stores and against servers, and
-// compares all that is printed with the same golden files. Besides the commands of
-// [TestScripts] the scripts have
+// TestStoreAndServer runs the same scripts against stores and against servers, and compares all
+// output with the same golden files. In addition to the commands of [TestScripts] the scripts have
 //
 //	start STORE GRAPH   use a store, or serve it and use the server
 //	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
-//	same NAME           compare standard output with that of the other, and with no golden file
+//	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
 func TestStoreAndServer(t *testing.T) {
 	files, err := filepath.Glob("testdata/both/*.txtar")
@@ -54,7 +53,7 @@ func TestStoreAndServer(t *testing.T) {
 	}
 	worlds := []*world{
 		{name: "store", start: func(_ *testscript.TestScript, store, graph string) []string {
-			if graph == "people" { // which no stored queries are of
+			if graph == "people" { // this graph has no stored queries
 				return []string{"--store", store, "--as", "act-ada"}
 			}
 			return []string{"--store", store, "--graph", graph, "--as", "act-ada"}

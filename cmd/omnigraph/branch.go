@@ -138,10 +138,10 @@ func (a *mergeAnswer) report() (*report, error) {
 	return r, nil
 }
 
-// conflicted is the error of a merge whose conflicts are printed.
+// conflicted is the error of a merge whose conflicts have been printed.
 type conflicted struct {
 	list []conflictAnswer
-	n    int // of all; a server lists the first of them
+	n    int // number of all conflicts; a server lists only the first ones
 }
 
 func (e *conflicted) Error() string {
@@ -166,7 +166,7 @@ func (e *conflicted) report() *report {
 	return r
 }
 
-// conflictsOf are the conflicts of a merge here.
+// conflictsOf converts the conflicts of a merge in a local store.
 func conflictsOf(e *engine.MergeConflicts) *conflicted {
 	c := &conflicted{n: len(e.Conflicts), list: make([]conflictAnswer, len(e.Conflicts))}
 	for i, f := range e.Conflicts {

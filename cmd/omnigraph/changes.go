@@ -47,7 +47,7 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 	return cmd
 }
 
-// parsePosition reads an entity such as node/Person/ada; ids may hold a /.
+// parsePosition parses an entity such as node/Person/ada. The id may contain a slash.
 func parsePosition(s string) (engine.ChangePosition, bool) {
 	if s == "" {
 		return engine.ChangePosition{}, true
@@ -59,7 +59,7 @@ func parsePosition(s string) (engine.ChangePosition, bool) {
 	return engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}, true
 }
 
-// changeRow is a property of a changed entity, or an entity without any.
+// changeRow describes one property of a changed entity, or a changed entity without properties.
 type changeRow struct {
 	Kind     string          `json:"kind"`
 	Entity   string          `json:"entity"`

@@ -18,14 +18,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
 )
 
-// noPolicy is said in the help of every verb that works on the storage folder.
+// noPolicy is part of the help of every verb that works on the storage folder.
 const noPolicy = `It works on the files of the storage folder, as whoever runs it: no policy is asked.`
 
 func newCluster() *cobra.Command {
 	return group("cluster", "Check a cluster.yaml, and bring its storage to what it says", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
 }
 
-// clusterFlags say which cluster a verb is about.
+// clusterFlags are the flags that select a cluster and the output format.
 type clusterFlags struct {
 	formatFlags
 	dir string
@@ -48,7 +48,8 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 	return cfg, err
 }
 
-// compile reads cluster.yaml and compiles what it names. Faults are shown.
+// compile reads cluster.yaml and compiles the files that it names. It prints faults to standard
+// error.
 func (f *clusterFlags) compile(cmd *cobra.Command) (*converge.Cluster, *converge.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
@@ -65,7 +66,7 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*converge.Cluster, *converge
 	return storageOf(cfg), s, nil
 }
 
-// storageOf is the storage folder of a cluster, with embedded graphs in it.
+// storageOf returns the storage folder of a cluster, whose graphs are embedded graphs.
 func storageOf(cfg *cluster.Config) *converge.Cluster {
 	return &converge.Cluster{
 		FS: fs.OS(), Storage: cfg.Storage,
@@ -78,7 +79,7 @@ func storageOf(cfg *cluster.Config) *converge.Cluster {
 	}
 }
 
-// opened keeps a nil graph nil.
+// opened converts g to an interface and keeps a nil graph nil.
 func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 	return g, nil
 }
 
-// showFaults shows diagnostics with the lines that they are about.
+// showFaults prints diagnostics together with the source lines that they refer to.
 func showFaults(cmd *cobra.Command, list diag.List) {
 	texts := map[string]string{}
 	for _, d := range list {

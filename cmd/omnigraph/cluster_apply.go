@@ -34,7 +34,7 @@ are kept.
 			if out == nil || err != nil && len(out.Applied) == 0 {
 				return err
 			}
-			// What was done is told, also when it was cut short.
+			// Print the completed work even if the apply was interrupted.
 			for _, a := range out.Unneeded {
 				fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
 			}
@@ -47,14 +47,15 @@ are kept.
 	return cmd
 }
 
-// appliedAnswer is what cluster apply did to a graph.
+// appliedAnswer describes the work of cluster apply on one graph.
 type appliedAnswer struct {
 	GraphID string  `json:"graph_id"`
 	Change  string  `json:"change"` // created, changed or none
 	Commit  *string `json:"commit"`
 }
 
-// applyReport reports an apply, or what one has done that was cut short.
+// applyReport reports an apply. short is true if the apply was interrupted; the report then has the
+// work done so far.
 func applyReport(out *converge.Outcome, short bool) *report {
 	graphs := []appliedAnswer{}
 	for _, g := range out.Plan.Graphs {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestClusterGuide does what docs/cluster.md does: it writes the files of the guide's
-// blocks, which are named behind the language of the block, runs the commands of its
-// transcripts, and wants the output that stands there, but for ids and times.
+// TestClusterGuide follows docs/cluster.md. It writes the files of the guide's blocks, which are
+// named after the language of the block, runs the commands of its transcripts, and compares their
+// output with the guide, except for ids and times.
 func TestClusterGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/cluster.md")
 	if err != nil {
@@ -61,7 +61,8 @@ func TestClusterGuide(t *testing.T) {
 	}
 }
 
-// transcript replaces what differs from run to run, and drops blanks at the ends of lines.
+// transcript replaces the parts that differ from run to run, and removes blanks at the ends of
+// lines.
 func transcript(text string) string {
 	text = (&steady{tokens: map[string]string{}}).replace(text)
 	return regexp.MustCompile(` +\n`).ReplaceAllString(text, "\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// errPending is the outcome of plan --check when an apply would do something.
+// errPending is the error of plan --check if an apply would change something.
 var errPending = errors.New("the storage is not what cluster.yaml says; omnigraph cluster apply makes it so")
 
 func newClusterPlan() *cobra.Command {
@@ -54,7 +54,7 @@ its data. The exit code is 1 when a graph cannot be brought to its schema, and w
 	return cmd
 }
 
-// planAnswer is a plan on the wire.
+// planAnswer is the JSON form of a plan.
 type planAnswer struct {
 	Revision *revisionAnswer   `json:"revision"`
 	Pending  bool              `json:"pending"`
@@ -122,7 +122,7 @@ func revisionOf(r *converge.Revision) *revisionAnswer {
 	return &revisionAnswer{r.Number, r.Config, r.Applied, r.Actor}
 }
 
-// problem says why nothing can be done to a graph now, or is empty.
+// problem returns the reason why nothing can be done to a graph at this time, or "".
 func problem(g *converge.GraphPlan) string {
 	switch {
 	case g.InUse != nil:
@@ -142,7 +142,7 @@ func blockedIn(p *converge.Plan) (graph string) {
 	return ""
 }
 
-// planRow is a line of a plan.
+// planRow is one line of a printed plan.
 type planRow struct {
 	Graph  string `json:"graph"`
 	Change string `json:"change"`

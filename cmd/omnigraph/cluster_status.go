@@ -37,7 +37,7 @@ schema is not the one that the revision says was applied.
 	return cmd
 }
 
-// statusRow is a line of cluster status.
+// statusRow is one line of cluster status.
 type statusRow struct {
 	GraphID    string         `json:"graph_id"`
 	State      converge.State `json:"state"`

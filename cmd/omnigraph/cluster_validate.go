@@ -27,7 +27,7 @@ in the report.`,
 	return cmd
 }
 
-// sourceAnswer is what cluster validate says of a graph.
+// sourceAnswer is the result of cluster validate for one graph.
 type sourceAnswer struct {
 	GraphID      string `json:"graph_id"`
 	Schema       string `json:"schema"`
@@ -58,7 +58,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	doc := struct {
 		Valid       bool           `json:"valid"`
 		Graphs      []sourceAnswer `json:"graphs"`
-		diag.Report                // its fields are members of this one
+		diag.Report                // embedded, so that its fields become fields of this object
 	}{!found.HasErrors(), graphs, diag.NewReport(found, nil)}
 	r := &report{doc: doc, columns: columns("graph_id", "schema", "node_types", "edge_types", "queries"), rows: rowsOf(graphs), note: note}
 	showFaults(cmd, found)

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestCommandsGuide runs the commands of docs/commands.md in their order, and holds its
-// configuration to what is read.
+// TestCommandsGuide runs the commands of docs/commands.md in order, and checks its configuration
+// against the parser.
 func TestCommandsGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
@@ -55,7 +55,7 @@ func TestCommandsGuide(t *testing.T) {
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv("HEAD", id)
 	}
-	// atserver lets the guide's address be that of the graph.
+	// atserver replaces the guide's address by the address of the graph.
 	cmds["atserver"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		path := ts.MkAbs(args[0])
 		text, err := os.ReadFile(path)

@@ -15,13 +15,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// clusterFile names the graphs of a folder.
+// clusterFile is the file that names the graphs of a folder.
 const clusterFile = "cluster.yaml"
 
-// compiled makes the stored queries of a graph of cluster.yaml from its sources: the
-// catalog that a server has which is built from them. This command is one binary for all
-// modules, and has only the queries of its own compiled in. Faults of a source are a
-// diag.List.
+// compiled compiles the stored queries of a graph of cluster.yaml from their sources. The catalog
+// equals the one of a server that is built from the same sources. This command is one binary for
+// all modules, so it has only the queries of its own module compiled in. The error is a diag.List
+// if a source has faults.
 func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	dir := filepath.Dir(cfg.File)
 	schema, source, err := schemaOf(g)
@@ -32,8 +32,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	if in.Strict, err = strict(dir); err != nil {
 		return nil, err
 	}
-	// Sources are called by their paths while they may have faults, for these to be shown,
-	// and then as gq generate calls them.
+	// While the sources may have faults, name them by their paths, so that the faults can be shown.
+	// After that, name them as gq generate does.
 	names := map[string]string{}
 	var sources []gq.Source
 	for _, file := range g.QueryFiles {
@@ -66,8 +66,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	return c, nil
 }
 
-// digestOf identifies the schema of a graph of cluster.yaml; it is empty when the schema
-// has faults.
+// digestOf returns the digest of the schema of a graph of cluster.yaml, or "" if the schema has
+// faults.
 func digestOf(g *cluster.Graph) string {
 	schema, _, err := schemaOf(g)
 	if err != nil {
@@ -87,7 +87,7 @@ func schemaOf(g *cluster.Graph) (*catalog.Schema, gq.Source, error) {
 	return schema, source, faults.Err()
 }
 
-// named is how gq generate calls a file.
+// named returns the name that gq generate gives a file.
 func named(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil {
 		path = rel
@@ -95,9 +95,8 @@ func named(dir, path string) string {
 	return filepath.ToSlash(path)
 }
 
-// strict reads from the gq.yaml beside cluster.yaml, if there is one, whether the schemas
-// of arguments require every key. What else is in the file, and whether it is right, is
-// the business of gq.
+// strict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
+// of arguments require every key. It ignores the rest of the file and its faults, which gq checks.
 func strict(dir string) (bool, error) {
 	path := filepath.Join(dir, "gq.yaml")
 	text, err := os.ReadFile(path)
@@ -117,7 +116,7 @@ func strict(dir string) (bool, error) {
 	return false, r.Faults().Err()
 }
 
-// newCompiled returns a query as the tool that a generated package would hold.
+// newCompiled returns a query in the form of a tool in a generated package.
 func newCompiled(q *model.Query) *tool.Compiled {
 	c := &tool.Compiled{
 		Tool: tool.Descriptor{

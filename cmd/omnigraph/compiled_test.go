@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestCompiledIsWhatIsGenerated compares the queries of this repository, compiled from
-// their sources, with those that gq generate compiled in.
+// TestCompiledIsWhatIsGenerated compiles the queries of this repository from their sources and
+// compares them with the queries that gq generate compiled in.
 func TestCompiledIsWhatIsGenerated(t *testing.T) {
 	cfg, err := cluster.Read("../../cluster.yaml")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestCompiledIsWhatIsGenerated(t *testing.T) {
 	}
 }
 
-// filled gives every parameter of a query one value.
+// filled returns parameters for a query that all have the value v.
 func filled(q tool.StoredQuery, v string) string {
 	var members []string
 	for _, p := range q.Plan().Params {
@@ -115,7 +115,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	}
 }
 
-// TestStoredQueriesOfSources uses a store whose queries are compiled into no binary.
+// TestStoredQueriesOfSources uses a store whose queries are not compiled into any binary.
 func TestStoredQueriesOfSources(t *testing.T) {
 	inShop(t, "policy.yaml", "version: 1\nrules: []\n")
 	store := filepath.Join("data", "shop")
@@ -143,7 +143,7 @@ func TestStoredQueriesOfSources(t *testing.T) {
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shp"); code != exitUsage || !strings.Contains(stderr, "nor are they in a cluster.yaml here") {
 		t.Errorf("of no graph: exit %d\n%s", code, stderr)
 	}
-	// So with a fault of cluster.yaml, which would name them.
+	// The same holds if cluster.yaml, which would name the queries, has a fault.
 	write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngrafs: {}\n")
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "without stored queries") {
 		t.Errorf("with a fault of cluster.yaml: exit %d\n%s", code, stderr)

@@ -17,15 +17,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
-// completionTime is how long somebody who pressed Tab waits at most for a graph. Tests set
-// it higher: they say what is completed, not how fast.
+// completionTime bounds how long a completion waits for a graph. Tests set it higher, because they
+// check the completions and not their speed.
 var completionTime = time.Second
 
-const completedCommits = 50 // of main, the latest first
+const completedCommits = 50 // commits of main, latest first
 
-// byFlag completes the values of flags by their names, on every verb that has them and
-// does not do better itself. A flag that is in no list has no completion: its value is
-// not to be guessed from the files that lie around.
+// byFlag maps the names of flags to the functions that complete their values. It applies to every
+// verb whose flag has no completion of its own. A flag that is in no list has no completion,
+// because files of the current folder would be wrong guesses.
 var byFlag = map[string]cobra.CompletionFunc{
 	"store": folders, "dir": folders, "cluster": folders,
 	"data": files("jsonl", "ndjson"), "policy": files("yaml", "cedar"), "tests": files("yaml"), "schema": files("pg"),
@@ -35,7 +35,7 @@ var byFlag = map[string]cobra.CompletionFunc{
 	"action": fixed(actions()...), "at": commits, "if-commit": commits,
 }
 
-// byVerb completes the arguments of verbs.
+// byVerb maps verbs to the functions that complete their arguments.
 var byVerb = map[string]cobra.CompletionFunc{
 	"omnigraph branch delete": first(branches), "omnigraph merge": first(branches),
 	"omnigraph commit show": first(commits), "omnigraph changes": first(commits),
@@ -43,7 +43,7 @@ var byVerb = map[string]cobra.CompletionFunc{
 	"omnigraph policy validate": first(files("yaml", "cedar")), "omnigraph policy test": first(files("yaml", "cedar")), "omnigraph policy explain": first(files("yaml", "cedar")),
 }
 
-// completions gives every verb below cmd what completes its flags and arguments.
+// completions adds the completions of flags and arguments to every verb below cmd.
 func completions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		completions(sub)
@@ -84,7 +84,7 @@ func anyFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// first completes the first argument, and no other.
+// first completes only the first argument.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -94,13 +94,13 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// among completes with words; the shell drops those that do not fit what was typed.
+// among completes with words. The shell drops words that do not match the typed text.
 func among(words []string) ([]string, cobra.ShellCompDirective) {
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// fromGraph asks the graph that the flags name: a store that nobody has open, or a server.
-// What cannot be asked in time completes nothing.
+// fromGraph completes with words from the graph that the flags name: a store that no process has
+// open, or a graph of a server. If the graph does not answer in time, there are no completions.
 func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		given := func(name string) string {
@@ -156,12 +156,12 @@ func storedQueryNames(cmd *cobra.Command, args []string, prefix string) ([]strin
 	})(cmd, args, prefix)
 }
 
-// queriesOfFile completes the name of a query in the file of --query.
+// queriesOfFile completes the names of the queries in the file of --query.
 func queriesOfFile(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return among(queryNames(cmd.Flag("query").Value.String()))
 }
 
-// queriesOfCluster completes the name of a stored query of cluster.yaml.
+// queriesOfCluster completes the names of the stored queries of cluster.yaml.
 func queriesOfCluster(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if cfg := clusterOf(cmd); cfg != nil {
@@ -174,7 +174,7 @@ func queriesOfCluster(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	return among(names)
 }
 
-// queryNames lists the queries of a file that parse.
+// queryNames returns the names of the queries of a file that can be parsed.
 func queryNames(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -184,7 +184,7 @@ func queryNames(path string) []string {
 	return mapped(parsed.Queries, func(q *syntax.Query) string { return q.Name.Value })
 }
 
-// graphs completes the id of a graph of cluster.yaml.
+// graphs completes the ids of the graphs in cluster.yaml.
 func graphs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var ids []string
 	if cfg := clusterOf(cmd); cfg != nil {
@@ -196,7 +196,8 @@ func graphs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellComp
 	return among(ids)
 }
 
-// clusterOf reads the cluster.yaml of --cluster, or of the current folder; nil for none.
+// clusterOf reads the cluster.yaml in the folder of --cluster, or in the current folder. It returns
+// nil if there is none.
 func clusterOf(cmd *cobra.Command) *cluster.Config {
 	dir := ""
 	if f := cmd.Flags().Lookup("cluster"); f != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/helppage"
 )
 
-// TestHelp holds the help of every verb to the style.
+// TestHelp checks the style of the help text of every verb.
 func TestHelp(t *testing.T) {
 	if n := helppage.Check(t, newRoot()); n < 25 {
 		t.Errorf("looked at %d verbs", n)
 	}
 }
 
-// completed asks as a shell does that completes the last word.
+// completed requests completions for the last word of line, as a shell does.
 func completed(t *testing.T, line string) (words []string, directive string) {
 	t.Helper()
 	args := strings.Split(line, " ")
@@ -39,7 +39,7 @@ func TestCompletion(t *testing.T) {
 	defer func(d time.Duration) { completionTime = d }(completionTime)
 	completionTime = time.Minute
 	const (
-		nothing    = ":4" // and no files either
+		nothing    = ":4" // also no completion with files
 		extensions = ":8"
 		dirs       = ":16"
 		anything   = ":0"

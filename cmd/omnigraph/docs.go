@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
-// newDocs prints the reference of the commands; it is hidden, since only this
-// repository needs it.
+// newDocs returns the verb that prints the reference of the commands. The verb is hidden, because
+// only this repository needs it.
 func newDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:     "docs",
@@ -22,7 +22,7 @@ func newDocs() *cobra.Command {
 	}
 }
 
-// commandsPage is docs/reference/commands.md.
+// commandsPage returns the content of docs/reference/commands.md.
 func commandsPage(root *cobra.Command) []byte {
 	return manual.Page(root, "Commands of omnigraph", "omnigraph docs")
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
-// TestReferenceIsFresh compares the committed page with what is printed.
+// TestReferenceIsFresh compares the committed page with the generated one.
 func TestReferenceIsFresh(t *testing.T) {
 	golden.Check(t, "../../docs/reference/commands.md", commandsPage(newRoot()))
 }
 
-// TestFlagsAreExplained holds that no verb and no flag is without help, and that verbs
-// have examples.
+// TestFlagsAreExplained checks that every verb and every flag has help, and that verbs have
+// examples.
 func TestFlagsAreExplained(t *testing.T) {
 	for cmd := range manual.Verbs(newRoot()) {
 		if cmd.Short == "" || cmd.Example == "" {
@@ -31,13 +31,13 @@ func TestFlagsAreExplained(t *testing.T) {
 	}
 }
 
-// costly are the examples that are not run, with the reason.
+// costly lists the examples that the test does not run, with the reason.
 var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
 }
 
-// TestExamples runs every example of every help by the shell, in a folder that has what
-// they name.
+// TestExamples runs every example of the help texts in a shell. The folder has the files that the
+// examples name.
 func TestExamples(t *testing.T) {
 	work := t.TempDir()
 	prepare(t, work)
@@ -107,8 +107,9 @@ func TestExamples(t *testing.T) {
 	}})
 }
 
-// prepare fills a folder with what examples name: a Go module, a cluster.yaml, schemas,
-// queries, data, and the graphs people, with a branch, files, with a Blob, code and other.
+// prepare fills a folder with everything that the examples name: a Go module, a cluster.yaml,
+// schemas, queries, data, and four graphs. These are people, which has a second branch, files,
+// which has a Blob, code, and other.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
 	code, err := filepath.Abs("../../queries/code/schema.pg")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// doorsPolicy governs eight actors; act-nothing is in no rule, act-all is for the test
-// itself. The policy is in Cedar because the two who may read some of the branches differ
-// by their names.
+// doorsPolicy has rules for eight actors. No rule names act-nothing; the test itself uses act-all.
+// The policy is written in Cedar, because the two actors that may read only some of the branches
+// differ in the names of those branches.
 const doorsPolicy = `@id("admin")
 permit (principal, action, resource)
 when { [Actor::"act-admin", Actor::"act-all"].contains(principal) };
@@ -45,54 +45,54 @@ var doorsActors = strings.Fields(anyone)
 // Sets of actors.
 const (
 	exporters = "act-admin"
-	readers   = "act-admin act-reader"                  // of every branch
-	invokers  = "act-admin act-reader act-bot"          // of the query everyone
-	ofSome    = "act-admin act-reader act-one act-most" // readers of a branch
+	readers   = "act-admin act-reader"                  // may read every branch
+	invokers  = "act-admin act-reader act-bot"          // may invoke the query everyone
+	ofSome    = "act-admin act-reader act-one act-most" // may read at least one branch
 	anyone    = "act-admin act-reader act-one act-most act-bot act-writer act-keeper act-nothing"
 )
 
-// readersOf are the actors that may read a branch.
+// readersOf maps each branch to the actors that may read it.
 var readersOf = map[string]string{"main": "act-admin act-reader act-most", "secret-plan": readers, "feature-x": ofSome}
 
 func in(set, actor string) bool { return slices.Contains(strings.Fields(set), actor) }
 
-// fact is something that an answer can tell.
+// fact is a piece of information that an answer can reveal.
 type fact struct {
 	name   string
-	marker string // the text that tells it
-	who    string // may know it
+	marker string // the text that reveals it
+	who    string // the actors that may know it
 }
 
-// facts lists all there is to tell.
+// facts lists every fact.
 func (w *accessWorld) facts() []fact {
 	all := []fact{
-		// The bot's queries name types; they are their contract.
+		// The contracts of the bot's queries name types.
 		{"types", "Mensch", ofSome + " act-bot"}, {"edges", "Zettel", ofSome}, {"property", "lefthand", ofSome},
 		{"everyone", "everyone", invokers}, {"payroll", "payroll", readers},
 	}
 	for _, b := range accessBranches {
 		who := readersOf[b.name]
-		if b.name != "main" { // everyone knows the name main
+		if b.name != "main" { // every actor knows the name main
 			all = append(all, fact{"name of " + b.name, b.name, who})
 		}
-		// A stored query shows the bot its columns and the commit that it read.
+		// The answer of a stored query shows the bot the columns and the commit that was read.
 		all = append(all, fact{"author of " + b.name, b.author, who},
 			fact{"head of " + b.name, w.heads[b.name], who + " act-bot"}, fact{"person of " + b.name, b.person, who + " act-bot"})
 	}
 	return all
 }
 
-// question is one kind of information, and how to ask for it through every door that has
-// it. Every door tells the same actor the same.
+// question is one kind of information, with the asks for it through every door that offers it. Each
+// actor must get the same information through every door.
 type question struct {
 	name     string
-	open     string   // the actors that are answered; empty for the readers of the branch
-	branched bool     // it is asked of every branch; otherwise it is about main
+	open     string   // the actors that get an answer; "" means the readers of the branch
+	branched bool     // ask about every branch; otherwise only about main
 	tells    []string // the facts; {B} stands for the branch
 	asks     []doorAsk
 }
 
-// doorAsk is an ask of a question. only, if set, are the facts that it has room for.
+// doorAsk is an ask of a question. If only is set, the answer has room only for those facts.
 type doorAsk struct {
 	ask
 	only []string
@@ -100,7 +100,8 @@ type doorAsk struct {
 
 const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 
-// questions are asked as every actor. What is missing here stands in silent, or writes.
+// questions are sent as every actor. A route, tool or verb that is not here must be in silent, or
+// must write.
 var questions = []question{
 	{name: "which branches there are",
 		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},
@@ -189,8 +190,8 @@ var questions = []question{
 			{ask: ask{tool: "stored_query_run", args: `{"name":"payroll","branch":"{B}"}`}},
 			{ask: ask{verb: "queries run", more: []string{"payroll", "--branch", "{B}", "--format", "json"}}},
 		}},
-	// The contract of the route is that it needs read; what an actor may run without it,
-	// it finds as a tool.
+	// The route's contract requires the permission read. An actor without it sees the queries that
+	// it may run as tools.
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}},
@@ -238,8 +239,8 @@ var questions = []question{
 		}},
 }
 
-// silent are the routes, tools and verbs that no actor of a server asks for information,
-// with the reason. What writes is in the table of TestMoves.
+// silent lists the routes, tools and verbs that give an actor of a server no information, with the
+// reason. Requests that write are in the table of TestMoves.
 var silent = map[string]string{
 	"omnigraph init":             "makes a store",
 	"omnigraph index go":         "reads source code",
@@ -257,8 +258,8 @@ var silent = map[string]string{
 	"omnigraph policy schema":    "prints a page",
 }
 
-// TestDoorsAgree asks every question through every door as eight actors. An answer tells
-// the facts of its row that the actor may know, and no fact that the actor may not know.
+// TestDoorsAgree asks every question through every door as eight actors. An answer must reveal the
+// facts of its row that the actor may know, and no fact that the actor must not know.
 func TestDoorsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {
@@ -299,16 +300,17 @@ func TestDoorsAgree(t *testing.T) {
 	}
 }
 
-// asked is a question about a branch, as one door has it.
+// asked is a question about one branch, in the form that one door needs.
 type asked struct {
 	*question
 	ask
 	branch string
-	tells  []string // the facts, without places
+	tells  []string // the facts, with placeholders replaced
 }
 
-// questions asks all questions through a door, as everyone, and returns how many facts were
-// told. Where stored queries are run by a pair of tools, only what that changes is asked.
+// questions asks all questions through a door as every actor, and returns how many facts the
+// answers revealed. If two tools run all stored queries, it asks only the questions about those
+// tools.
 func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 	w.t.Helper()
 	var list []asked
@@ -345,8 +347,8 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 	return told
 }
 
-// check compares the facts that an answer tells an actor with those of the row, and returns
-// how many it tells.
+// check compares the facts that an answer reveals to an actor with the facts of the row. It returns
+// how many facts the answer reveals.
 func (a *asked) check(t *testing.T, d door, actor string, s said, facts []fact) (told int) {
 	t.Helper()
 	set := a.open
@@ -356,7 +358,7 @@ func (a *asked) check(t *testing.T, d door, actor string, s said, facts []fact) 
 	open := in(set, actor)
 	for _, f := range facts {
 		if strings.Contains(s.asked, f.marker) {
-			continue // the caller knows it
+			continue // the caller knows this fact already
 		}
 		got, may := strings.Contains(s.text, f.marker), open && in(f.who, actor)
 		switch want := may && slices.Contains(a.tells, f.name); {

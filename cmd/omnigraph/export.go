@@ -18,19 +18,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// exportFormats are the forms in which a graph is written.
+// exportFormats are the formats of an export.
 var exportFormats = []string{"ndjson", "parquet"}
 
-// export is what to write of a graph, and where to.
+// export describes the part of a graph to write, and the destination.
 type export struct {
 	at     engine.Target
-	types  []string // empty for all
+	types  []string // empty means all types
 	format string
-	w      io.Writer // of NDJSON
-	dir    string    // of Parquet
+	w      io.Writer // destination of NDJSON
+	dir    string    // destination folder of Parquet
 }
 
-// create makes the file of a type.
+// create creates the file of a type.
 func (e *export) create(entity plan.Entity, name string) (io.WriteCloser, error) {
 	path := filepath.Join(e.dir, filepath.FromSlash(parquet.FileName(entity, name)))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -106,9 +106,9 @@ The commit is printed on standard error.`,
 	return cmd
 }
 
-// writeFile writes to a file, or to standard output for "-". A file appears whole or
-// not at all, where a link to it points and with the permissions that it had; what is
-// there already and is no plain file, such as a pipe or a device, is written to as it is.
+// writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically,
+// follows a link to the file, and keeps the file's permissions. It writes directly to an existing
+// file that is not regular, such as a pipe or a device.
 func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
 	if out == "-" {
 		return write(cmd.OutOrStdout())
@@ -126,13 +126,13 @@ func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) erro
 			return err
 		}
 	}
-	// The name is one that nothing has: another export may be on its way to the same file.
+	// The temporary name must be unique, because another export may be writing the same file.
 	f, err := os.OpenFile(out+".tmp-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	if info != nil {
-		err = f.Chmod(info.Mode().Perm()) // before anything is in it
+		err = f.Chmod(info.Mode().Perm()) // while the file is still empty
 	}
 	if err == nil {
 		err = writeTo(f, write)
@@ -148,7 +148,7 @@ func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) erro
 	return err
 }
 
-// writeTo writes to a file, and closes it.
+// writeTo writes to a file and closes it.
 func writeTo(f *os.File, write func(io.Writer) error) error {
 	err := write(f)
 	if cerr := f.Close(); err == nil {
@@ -157,7 +157,7 @@ func writeTo(f *os.File, write func(io.Writer) error) error {
 	return err
 }
 
-// writeFolder makes a folder, which appears whole or not at all.
+// writeFolder creates a folder atomically: the folder appears with all its files or not at all.
 func writeFolder(out string, write func(dir string) error) error {
 	switch there, err := os.ReadDir(out); {
 	case len(there) > 0:
@@ -175,7 +175,7 @@ func writeFolder(out string, write func(dir string) error) error {
 		err = os.Chmod(dir, 0o755)
 	}
 	if err == nil {
-		// An empty folder would be in the way on some systems.
+		// Remove an existing empty folder, because some systems cannot rename onto it.
 		if err = os.Remove(out); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWriteFile holds that a file is replaced whole and where it is, and that nothing
-// beside it is touched.
+// TestWriteFile checks that a file is replaced as a whole and in its place, and that no other file
+// changes.
 func TestWriteFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("there", 0o755); err != nil {

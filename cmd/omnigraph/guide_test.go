@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestClientGuide holds docs/mcp.md to what there is: commands and flags, clients, tools,
-// configurations and policies.
+// TestClientGuide checks the commands, flags, clients, tools, configurations and policies in
+// docs/mcp.md against the program.
 func TestClientGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/mcp.md")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestClientGuide(t *testing.T) {
 	}
 }
 
-// isPolicy holds the nth policy of the guide to what the guide says of it.
+// isPolicy checks that the nth policy of the guide does what the guide says.
 func isPolicy(t *testing.T, text string, nth int) error {
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	write(t, file, text)

@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// TestIdentityGuide holds docs/identity.md to what there is: the start states, the
-// tokens file, each part of cluster.yaml, the commands, and what clients are told.
+// TestIdentityGuide checks docs/identity.md against the program: the start states, the tokens file,
+// each part of cluster.yaml, the commands, and the messages to clients.
 func TestIdentityGuide(t *testing.T) {
 	b, err := os.ReadFile("../../docs/identity.md")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestIdentityGuide(t *testing.T) {
 	if blocks["yaml"] != 3 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
 		t.Errorf("blocks: %v", blocks)
 	}
-	// Every key of the section is in the table, and every row of it is a key.
+	// The rows of the table must be exactly the keys of the section.
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(guide, -1)
 	for _, m := range rows {
 		write(t, "cluster.yaml", string(whole)+"server: { oidc: { "+m[1]+": 7 } }\n")

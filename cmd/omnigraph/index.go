@@ -56,7 +56,7 @@ gigabytes of memory for a large module.`,
 	return cmd
 }
 
-// writeOutput writes the graph, see [writeFile].
+// writeOutput writes the graph as [writeFile] does.
 func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 	lines := 0
 	err := writeFile(cmd, out, func(w io.Writer) (err error) {

@@ -85,15 +85,17 @@ is lost.`,
 	return cmd
 }
 
-// loadData is what to load, and the branch to make for it.
+// loadData holds the data to load, and the branch to create for it.
 type loadData struct {
 	r        io.Reader
-	size     int64        // in bytes; -1 when it is not known
-	rewind   func() error // starts over; nil for what can be read once
+	size     int64        // size of the data in bytes; -1 if unknown
+	rewind   func() error // starts over; nil if the data can be read only once
 	close    func() error
 	progress func(lines int64)
-	lines    int64  // read so far
-	from     string // the branch to make the one that is loaded into from; empty for none
+	lines    int64 // number of lines read so far
+	// from is the branch from which to create the branch that is loaded into. It is "" if no branch
+	// is created.
+	from string
 }
 
 // openData opens a file, which may be a pipe.
@@ -114,7 +116,7 @@ func openData(path string) (*loadData, error) {
 	return d, nil
 }
 
-// Read reads on, and says how far it is.
+// Read implements io.Reader and reports the progress.
 func (d *loadData) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	d.lines += int64(bytes.Count(p[:n], []byte("\n")))

@@ -14,15 +14,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// local is the graph of a store. All that is done to it goes through the served graph,
-// which asks the policy.
+// local is the graph of a store. Every operation goes through the served graph, which checks the
+// policy.
 type local struct {
 	*embedded.Graph
 	served *service.Graph
 	actor  *service.Actor
 }
 
-// operation is a call that leaves its outcome with whoever made it.
+// operation is a call that stores its result in variables of its caller.
 type operation struct {
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) error
@@ -39,15 +39,14 @@ func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Con
 	return l.doAll(ctx, []tool.Grant{grant}, f)
 }
 
-// doAll runs f if the actor has all of the grants, of which there is one at least.
+// doAll runs f if the actor has all of the grants. There must be at least one.
 func (l *local) doAll(ctx context.Context, grants []tool.Grant, f func(ctx context.Context) error) error {
 	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
 	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, service.Encoding{})
 	return err
 }
 
-// call runs a call that servers run too, and reads its answer into what the pointer
-// points to.
+// call runs a call that servers also run, and decodes its answer into answer, a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
 	a, err := l.served.Do(ctx, l.actor, name, call, service.Encoding{})
 	if err != nil {
@@ -56,8 +55,9 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 	return json.Unmarshal(a.JSON, answer)
 }
 
-// targetGrant is the permission to read a target. The served graph asks it of a commit on the
-// branch where the commit was made, and does not name that branch to an actor without it.
+// targetGrant returns the grant to read a target. For a commit, the served graph checks the grant
+// on the branch where the commit was made. It does not show that branch's name to an actor without
+// the grant.
 func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
 	if a == tool.Read {
@@ -66,7 +66,7 @@ func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	return g
 }
 
-// statementCall is the call of a statement that is a text.
+// statementCall runs a statement that is given as a text.
 type statementCall struct {
 	*statement
 	grants []tool.Grant
@@ -105,7 +105,7 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
 }
 
-// choose returns the query to run out of those that the text holds.
+// choose returns the query of the text that is to run.
 func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
 	list := make([]candidate, len(queries))
 	for i, q := range queries {
@@ -172,7 +172,7 @@ func (l *local) Queries(context.Context) ([]queryAnswer, error) {
 	return list, nil
 }
 
-// paramAnswer is a parameter of a stored query.
+// paramAnswer describes a parameter of a stored query.
 type paramAnswer struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`
@@ -182,7 +182,8 @@ type paramAnswer struct {
 	Description string `json:"description,omitempty"`
 }
 
-// kindNames are the names of kinds on the wire, which does not tell widths below 64 bits.
+// kindNames maps kinds to their names on the wire. The wire names do not distinguish widths below
+// 64 bits.
 var kindNames = map[value.Kind]string{
 	value.String: "string", value.Bool: "bool", value.I32: "int", value.U32: "int", value.I64: "bigint", value.U64: "bigint",
 	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
@@ -202,7 +203,7 @@ func knobs(opts engine.WriteOptions) tool.Knobs {
 	return tool.Knobs{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
 }
 
-// readEither reads the envelope of a stored query, of which only a read has rows.
+// readEither decodes the envelope of a stored query. Only the envelope of a read has rows.
 func readEither(raw []byte) (*rowsAnswer, *changeAnswer, error) {
 	rows, err := readRows(raw)
 	if err != nil || rows.Rows != nil {
@@ -286,7 +287,7 @@ func (l *local) Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer
 		}
 		*a = snapshotAnswer{GraphBranch: s.Commit.Branch, GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema}
 		if at.Branch != "" {
-			a.GraphBranch = at.Branch // the head of a fresh branch was made on another one
+			a.GraphBranch = at.Branch // a new branch's head was made on another branch
 		}
 		for _, c := range s.Nodes {
 			a.Datasets = append(a.Datasets, datasetAnswer{c.Type, "node", c.Count})

@@ -68,8 +68,8 @@ func commitOf(c engine.Commit) commitAnswer {
 	return a
 }
 
-// Merge asks for all permissions first: who may not delete the branch is told so before
-// it is merged.
+// Merge checks all permissions first. So an actor that may not delete the branch is refused before
+// the branch is merged.
 func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error) {
 	m, gone := &service.MergeBranches{Source: from, Target: into, Options: opts}, &service.DeleteBranch{Name: from}
 	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
@@ -131,7 +131,7 @@ func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	})
 }
 
-// valueJSON writes a value as the envelope of a read does.
+// valueJSON encodes a value in the form that the envelope of a read uses.
 func valueJSON(v value.Value) (json.RawMessage, error) {
 	switch {
 	case v.IsNull():
@@ -169,7 +169,7 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 	panic("omnigraph: value of kind " + v.Kind().String())
 }
 
-// floatJSON appends a number, or the name of one that JSON has no number for.
+// floatJSON appends a number, or a name such as "NaN" if JSON has no number for it.
 func floatJSON(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):

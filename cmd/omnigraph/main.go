@@ -1,4 +1,4 @@
-// Command omnigraph operates graphs: it makes them, fills them and asks them.
+// Command omnigraph works on graphs: it creates, loads, queries and maintains them.
 package main
 
 import (
@@ -21,26 +21,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// The exit codes.
+// The exit codes of the command.
 const (
 	exitFailed       = 1
 	exitUsage        = 2
-	exitDenied       = 3 // by the policy, or for want of a token
-	exitPrecondition = 4 // --if-commit names another commit than the head, a merge conflicts, or an approval is missing
+	exitDenied       = 3 // denied by the policy, or no token
+	exitPrecondition = 4 // --if-commit is not the head, a merge conflicts, or an approval is absent
 )
 
 // usageError marks an error of the command line itself.
 type usageError struct{ error }
 
 func main() {
-	// A signal stops the command; a second one, a command that cannot notice it because
-	// it waits for standard input.
+	// The first signal cancels the context. A second signal ends the process even if the command
+	// does not notice the first one because it waits for standard input.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run returns the exit code.
+// run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitCode(err)
 }
 
-// tell says what went wrong. Faults of a text are shown where they stand.
+// tell prints an error. It prints the faults of a source text together with their lines.
 func tell(w io.Writer, err error) {
 	var rejected *service.Rejected
 	if errors.As(err, &rejected) {
@@ -152,7 +152,7 @@ func version() string {
 	return "(devel)"
 }
 
-// group is a command that only has others.
+// group returns a command that only has subcommands.
 func group(name, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
@@ -173,7 +173,7 @@ func group(name, short string, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// exactly wants one positional argument.
+// exactly requires one positional argument.
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -183,7 +183,7 @@ func exactly(what string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOne wants one positional argument or none.
+// atMostOne allows one positional argument or none.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {

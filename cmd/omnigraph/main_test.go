@@ -16,10 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// TestMain lets scripts run this binary as the command.
+// TestMain lets scripts run this test binary as the command omnigraph.
 func TestMain(m *testing.M) { testscript.Main(leakChecked{m}, map[string]func(){"omnigraph": main}) }
 
-// leakChecked fails a run of tests that leaves goroutines behind.
+// leakChecked makes a test run fail if it leaves goroutines running.
 type leakChecked struct{ *testing.M }
 
 func (m leakChecked) Run() int {
@@ -41,7 +41,7 @@ const seed = `{"type":"Person","data":{"name":"ada","age":36}}
 {"edge":"Knows","from":"ada","to":"bob"}
 `
 
-// omnigraph runs the command within the process.
+// omnigraph runs the command in this process.
 func omnigraph(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -56,8 +56,8 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// inFolder changes to a new folder with schema.pg, bad.pg, seed.ndjson and the store
-// graph, which holds the seed.
+// inFolder changes to a new folder with schema.pg, bad.pg, seed.ndjson and the store graph, which
+// holds the seed.
 func inFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -71,7 +71,7 @@ func inFolder(t *testing.T) {
 	}
 }
 
-// state is the head commit of a store and how many nodes and edges it has.
+// state returns the head commit of a store and the numbers of its nodes and edges.
 func state(t *testing.T, store string) (head engine.Commit, nodes, edges int64) {
 	t.Helper()
 	g, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{})
@@ -92,8 +92,8 @@ func state(t *testing.T, store string) (head engine.Commit, nodes, edges int64) 
 	return s.Commit, nodes, edges
 }
 
-// TestFaults holds that a fault ends with its exit code, names its place and what
-// mends it, prints nothing on standard output and leaves the store as it was.
+// TestFaults checks faulty command lines. Each must end with its exit code and a message that names
+// the place and the remedy, print nothing on standard output, and leave the store unchanged.
 func TestFaults(t *testing.T) {
 	inFolder(t)
 	before, _, _ := state(t, "graph")
@@ -183,7 +183,7 @@ func TestLoadModes(t *testing.T) {
 	}
 }
 
-// TestLocked holds that a second process is told who has the graph open.
+// TestLocked checks that the error of a second process names the process that has the graph open.
 func TestLocked(t *testing.T) {
 	inFolder(t)
 	g, err := embedded.Open(t.Context(), fs.OS(), "graph", embedded.Options{})
@@ -235,7 +235,7 @@ func TestIndexGo(t *testing.T) {
 		t.Errorf("%d nodes and %d edges of %d lines", nodes, edges, strings.Count(piped, "\n"))
 	}
 
-	// A link to a device is written through, and stays.
+	// A link to a device stays, and the output goes to the device.
 	if err := os.Symlink(os.DevNull, "sink"); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestIndexGo(t *testing.T) {
 	if info, err := os.Lstat("sink"); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v %v", info, err)
 	}
-	// What cannot be written fails, and leaves nothing.
+	// A failed write leaves no file.
 	if code, _, _ := omnigraph(t, "", "index", "go", "--dir", module, "--out", "none/code.ndjson"); code != 1 {
 		t.Errorf("exit code %d", code)
 	}

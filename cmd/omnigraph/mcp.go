@@ -22,13 +22,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// catalogs are the generated packages whose stored queries this binary serves.
+// catalogs are the generated packages whose stored queries are compiled into this binary.
 var catalogs = []*tool.Catalog{code.Catalog()}
 
-// tokenVar holds the bearer token with which a server is asked.
+// tokenVar is the environment variable that holds the bearer token for a server.
 const tokenVar = "OMNIGRAPH_TOKEN"
 
-// localActor is who a local graph is used by where nobody is named.
+// localActor is the actor on a local graph if no flag names one.
 const localActor = "local"
 
 func newMCP() *cobra.Command {
@@ -47,12 +47,12 @@ func newMCP() *cobra.Command {
 	return cmd
 }
 
-// endpoint is the graph that a client is served: a local store, or one of a server.
+// endpoint is the graph to serve or use: a local store, or a graph of a server.
 type endpoint struct {
 	store, actor, policy string
 	server, graph        string
 	insecure             bool
-	timeout              time.Duration // of a verb; 0 for none
+	timeout              time.Duration // time limit of a verb; 0 means no limit
 }
 
 func (e *endpoint) flags(cmd *cobra.Command) {
@@ -64,7 +64,7 @@ func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "send the token to another machine over http://, where others can read it")
 }
 
-// check finds faults of the flags.
+// check reports faults of the flags.
 func (e *endpoint) check() error {
 	switch {
 	case e.store == "" && e.server == "":
@@ -115,7 +115,7 @@ is locked while it is served.`,
 			}
 			err := e.serve(cmd)
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
-				return nil // a signal is how a client's end may come
+				return nil // a signal is a normal way for a client to end the session
 			}
 			return err
 		},
@@ -149,7 +149,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	return mcp.ServeLines(service.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
-// local makes the served graph of a store.
+// local returns the served graph of a store.
 func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits service.Limits) (*service.Graph, error) {
 	catalog, err := e.catalog(ctx, g, log)
 	if err != nil {
@@ -177,9 +177,10 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	})
 }
 
-// catalog returns the stored queries of a store: those of the graph that is named, or
-// else those that were made for its very schema, if any. What is compiled in comes first,
-// then the sources of the cluster.yaml in the current folder.
+// catalog returns the stored queries of a store. If a graph is named, they are that graph's
+// queries. Otherwise they are the queries that were made for exactly the store's schema, if there
+// are any. catalog looks first at the compiled-in packages, then at the sources of the cluster.yaml
+// in the current folder.
 func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger) (*tool.Catalog, error) {
 	schema, err := g.Schema(ctx, engine.Target{})
 	if err != nil {
@@ -199,7 +200,7 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 				named := e.graph != ""
 				e.graph = g.ID
 				stored, err := compiled(cfg, g)
-				if err != nil && !named { // nobody asked for them, and the graph is there
+				if err != nil && !named { // optional here: the user did not name the graph
 					log.Warn("the graph is used without stored queries, because their sources have faults", "graph", g.ID, "fault", err)
 					err = nil
 				}

@@ -78,7 +78,7 @@ the user's.`,
 	return cmd
 }
 
-// launch is how a client starts the session that the endpoint describes.
+// launch returns the command with which a client starts the session that the endpoint describes.
 func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	s := clientconfig.Server{Name: name}
 	if strings.ContainsFunc(name, func(r rune) bool {
@@ -103,7 +103,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 		s.Env = []string{tokenVar}
 		args = append(args, "--server", e.server, "--graph", e.graph)
 	} else {
-		// Clients start their servers in folders of their own choice.
+		// Clients may start their servers in any folder, so make the paths absolute.
 		for _, path := range []*string{&e.store, &e.policy} {
 			if *path == "" {
 				continue

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestProgram holds that no client is told of a program that is gone by the time that it
-// would start it.
+// TestProgram checks that no client gets the path of a program that is removed before the client
+// starts it.
 func TestProgram(t *testing.T) {
 	module, other := t.TempDir(), t.TempDir()
 	below := filepath.Join(module, "queries")

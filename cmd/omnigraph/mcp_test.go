@@ -11,8 +11,8 @@ import (
 
 const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}` + "\n"
 
-// TestMCPServe holds that a local graph is served as the actor that is named, and that
-// nothing but answers goes to standard output.
+// TestMCPServe checks that a local graph is served as the named actor, and that only answers go to
+// standard output.
 func TestMCPServe(t *testing.T) {
 	inFolder(t)
 	code, stdout, stderr := omnigraph(t, initialize+
@@ -47,8 +47,7 @@ func TestMCPServePolicy(t *testing.T) {
 	}
 }
 
-// TestMCPServeStored holds that a store with the schema of compiled-in queries serves
-// them.
+// TestMCPServeStored checks that a store serves the compiled-in queries if it has their schema.
 func TestMCPServeStored(t *testing.T) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -62,7 +61,7 @@ func TestMCPServeStored(t *testing.T) {
 	if code != 0 || stderr != "" || !strings.Contains(stdout, `"row_count":0`) {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
-	// A local store takes code and schemas, too.
+	// A local store also accepts code and schemas.
 	t.Setenv("GOWORK", "off")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
@@ -89,8 +88,8 @@ func TestMCPServeStored(t *testing.T) {
 	}
 }
 
-// TestMCPDottedBranches deletes branches with a segment "." of an older graph, and makes no
-// new one.
+// TestMCPDottedBranches deletes branches of an older graph whose names have a segment ".". It
+// checks that no such branch can be created.
 func TestMCPDottedBranches(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/dotted")); err != nil {
@@ -110,7 +109,7 @@ func TestMCPDottedBranches(t *testing.T) {
 	}
 }
 
-// TestMCPProxy holds that the proxy asks the graph's endpoint with the token of the
+// TestMCPProxy checks that the proxy sends requests to the graph's endpoint with the token from the
 // environment.
 func TestMCPProxy(t *testing.T) {
 	t.Setenv(tokenVar, "s3cret")
@@ -151,7 +150,7 @@ func TestMCPInstall(t *testing.T) {
 	if err := json.Unmarshal(written, &config); err != nil {
 		t.Fatal(err)
 	}
-	// What was written starts a session, wherever the client starts it.
+	// The written configuration starts a session in any folder.
 	t.Chdir(t.TempDir())
 	if code, stdout, stderr := omnigraph(t, initialize, config.MCPServers["omnigraph"].Args...); code != 0 || !strings.Contains(stdout, `"serverInfo"`) {
 		t.Errorf("%d %s %s", code, stdout, stderr)

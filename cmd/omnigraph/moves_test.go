@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// movesPolicy allows everything, but for the actors that may not read one branch.
+// movesPolicy allows everything, except that three actors may each not read one of the branches.
 const movesPolicy = `@id("all")
 permit (principal, action, resource);
 
@@ -23,14 +23,16 @@ forbid (principal == Actor::"act-not-feature-x", action == Action::"read", resou
 when { context.branch == "feature-x" };
 `
 
-// move is a request, with the data that it carries from one branch, commit or graph to
-// another, or compares, and the read permissions that it therefore asks for.
+// move is a request that moves or compares data of branches, commits or graphs, with the read
+// permissions that it needs for that.
 type move struct {
 	ask
-	what   string // the data that it moves or compares; empty when it shows one state or none
-	reads  string // the branches whose readers it is for
-	writes bool   // it can change something, so TestDoorsAgree does not ask it
-	faulty bool   // it is answered by a fault that is not the policy's, also when everything is allowed
+	what   string // the data that it moves or compares; "" if it shows one state or none
+	reads  string // the branches that the actor must be allowed to read
+	writes bool   // it can change something, so TestDoorsAgree does not send it
+	// faulty is true if the answer is an error that the policy did not cause, even if everything is
+	// allowed.
+	faulty bool
 }
 
 const (
@@ -40,8 +42,8 @@ const (
 	allPG   = `node Mensch { name: String @key }`
 )
 
-// moves has a row for every route, tool, resource, prompt and verb, and several rows where
-// the permissions differ by case. {B} is feature-x.
+// moves has a row for every route, tool, resource, prompt and verb. It has several rows if the
+// permissions depend on the case. {B} is feature-x.
 var moves = []move{
 	// Routes.
 	{ask: ask{route: "GET /healthz", path: "//healthz"}},
@@ -171,8 +173,8 @@ var moves = []move{
 	{ask: ask{verb: "verify"}},
 }
 
-// apart are the verbs that ask no policy: they work on the files of the user who runs
-// them, or are a way to the tools above.
+// apart lists the verbs that check no policy. They work on the files of the user who runs them, or
+// only give access to the tools above.
 var apart = map[string]string{
 	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
@@ -181,15 +183,15 @@ var apart = map[string]string{
 	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints a page",
 }
 
-// refused reports whether an answer is the policy's no, in one of its forms.
+// refused reports whether an answer is a refusal by the policy, in one of its forms.
 func (s *said) refused() bool {
 	return s.fault && slices.ContainsFunc([]string{"does not allow read", `" not found`, `\" not found`, "Resource not found", "unknown prompt"}, func(no string) bool { return strings.Contains(s.text, no) })
 }
 
-// TestMoves sends every request of the table as an actor that may do everything, and as
-// three that each may not read one of the branches. The actors that lack a read permission
-// of the row are refused, and the others are not. A route, tool, resource, prompt or verb
-// without a row fails.
+// TestMoves sends every request of the table as an actor that may do everything, and as three
+// actors that each may not read one of the branches. An actor without a read permission of the row
+// must be refused, and all other actors must not. The test fails if a route, tool, resource, prompt
+// or verb has no row.
 func TestMoves(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {
@@ -231,7 +233,7 @@ func (w *accessWorld) moves(d door, meta bool) {
 	w.t.Helper()
 	var rows []*move
 	for i := range moves {
-		// What is the same in both modes is sent in one.
+		// Send each request that is the same in both modes in only one of them.
 		if m := &moves[i]; slices.Contains(m.doors(), d) && strings.HasPrefix(m.tool, "stored_query_") == meta {
 			rows = append(rows, m)
 		}

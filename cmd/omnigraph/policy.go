@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// onServer is what --graph says of the policy that applies to the server itself.
+// onServer is the value of --graph for the policy of the server itself.
 const onServer = "cluster"
 
 func newPolicy() *cobra.Command {
@@ -38,11 +38,11 @@ func newPolicy() *cobra.Command {
 	return cmd
 }
 
-// policySource says which policy a command is about.
+// policySource holds the flags that select a policy.
 type policySource struct {
 	cluster string // the folder of cluster.yaml
-	graph   string // or onServer; empty for the only one
-	file    string // empty for the graph's own policy
+	graph   string // id of the graph, or onServer; "" selects the only graph
+	file    string // policy file; "" selects the graph's own policy
 }
 
 func (s *policySource) flags(cmd *cobra.Command) {
@@ -50,14 +50,14 @@ func (s *policySource) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.graph, "graph", "", "the `ID` of the graph, or cluster for the server itself (default: the only graph)")
 }
 
-// bound is a policy file with one of the things that it applies to.
+// bound is a policy file with the graph or server that it applies to.
 type bound struct {
 	file  string
-	graph string // empty for the server
+	graph string // id of the graph; "" for the server
 }
 
-// config reads cluster.yaml. It is nil when no folder was named and the current one
-// has none.
+// config reads cluster.yaml. It returns nil if no folder was named and the current folder has no
+// cluster.yaml.
 func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
 	path := filepath.Join(s.cluster, "cluster.yaml")
 	cfg, err := cluster.Read(path)
@@ -81,7 +81,7 @@ func bindings(cfg *cluster.Config) []bound {
 	return all
 }
 
-// choose returns the one policy that the command is about, and what it was compiled for.
+// choose returns the policy that the flags select, and the options that it was compiled with.
 func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Options, error) {
 	b, o, err := s.binding(cmd)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	}
 	switch {
 	case len(fits) > 1 && s.graph == "":
-		// The server's policy is meant only when it is named, or there is no other.
+		// The server's policy is selected only if it is named, or if there is no other.
 		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
 		if len(graphs) != 1 {
 			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing, and policies apply to %s", names(fits))}
@@ -125,7 +125,7 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	return fits[0], o, err
 }
 
-// alone is for a file that no cluster.yaml names: its queries cannot be looked up.
+// alone is used for a file that no cluster.yaml names. The names of its queries cannot be checked.
 func (s *policySource) alone(cmd *cobra.Command) (bound, policy.Options, error) {
 	b := bound{file: s.file, graph: s.graph}
 	switch s.graph {
@@ -165,8 +165,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// optionsOf gathers what a policy may speak of: the stored queries of every graph that
-// its file applies to, from their sources.
+// optionsOf returns the names that a policy may use. They include the stored queries of every graph
+// that its file applies to, which optionsOf reads from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
 	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {
@@ -209,7 +209,8 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	return queries, nil
 }
 
-// reported shows the faults of a file with its lines, and returns what is left to say.
+// reported prints the faults of a file with their lines, and returns the error that remains to be
+// printed.
 func reported(cmd *cobra.Command, err error) error {
 	var faults diag.List
 	if !errors.As(err, &faults) {
@@ -225,7 +226,7 @@ func reported(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s has faults", faults[0].Span.File)
 }
 
-// format checks the flag --format.
+// format checks the value of the flag --format.
 func format(value string) error {
 	if value != "text" && value != "json" {
 		return usageError{fmt.Errorf("--format is %q, wanted text or json", value)}
@@ -233,7 +234,7 @@ func format(value string) error {
 	return nil
 }
 
-// tokenGroupsFlag lets an actor be asked about as a token of the issuer would name it.
+// tokenGroupsFlag adds a flag for the groups that the actor's token names.
 func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringSliceVar(to, "token-groups", nil, "`GROUPS` that the actor's token claims, as the issuer calls them")
 }
@@ -249,7 +250,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// maxOneArg takes a file or nothing.
+// maxOneArg allows one file or none.
 func maxOneArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return usageError{fmt.Errorf("%s takes at most one file, found %q as well; see --help", cmd.CommandPath(), args[1])}
@@ -257,7 +258,7 @@ func maxOneArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// actionNamed checks the name of an action, and what comes with it.
+// actionNamed checks the name of an action, and the query and via that are given with it.
 func actionNamed(action, query, via string, o policy.Options) error {
 	known := policy.Actions(o.Graph == "")
 	switch {

@@ -66,7 +66,7 @@ code is then 1.`,
 	return cmd
 }
 
-// policyCase is one case with its place.
+// policyCase is one test case with its position.
 type policyCase struct {
 	at    *strictyaml.Node
 	actor string
@@ -74,7 +74,7 @@ type policyCase struct {
 	allow bool
 }
 
-// readCases reads a file of cases. The error is a diag.List of all faults.
+// readCases reads a file of test cases. The error is a diag.List of all faults.
 func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) {
 	r := strictyaml.Read(file, src)
 	var cases []policyCase
@@ -119,7 +119,7 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	return c, true
 }
 
-// failure is a case that was decided otherwise than expected.
+// failure is a test case whose decision differs from the expected one.
 type failure struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
@@ -157,7 +157,7 @@ func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as strin
 	return nil
 }
 
-// question says what a case asks, such as act-ada change on feature via adhoc.
+// question describes the request of a case, such as "act-ada change on feature via adhoc".
 func (c *policyCase) question() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", c.actor, c.grant.Action)

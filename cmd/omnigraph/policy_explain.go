@@ -64,7 +64,8 @@ stored when --query names the query that asks.`,
 	return cmd
 }
 
-// grantOf writes a question; a read or change that names a stored query comes from it.
+// grantOf returns the grant of a question. If a read or change names a stored query, it comes from
+// that query, so via defaults to stored.
 func grantOf(action, branch, query, via string) tool.Grant {
 	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
 	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {
@@ -73,10 +74,10 @@ func grantOf(action, branch, query, via string) tool.Grant {
 	return g
 }
 
-// decision is an explanation on the wire.
+// decision is the JSON form of an explanation.
 type decision struct {
 	Allowed bool       `json:"allowed"`
-	Rules   []ruleAt   `json:"rules"` // that decided; none: no rule allows it
+	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
 	Near    []nearRule `json:"near"`
 }
 

@@ -39,7 +39,7 @@ by itself, without the names of queries.`,
 	return cmd
 }
 
-// validated is the report on one policy file and one thing that it applies to.
+// validated is the report on one policy file and one graph or server that it applies to.
 type validated struct {
 	File      string    `json:"file"`
 	AppliesTo string    `json:"applies_to"`
@@ -77,7 +77,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	}
 	var reports []validated
 	var failed error
-	var groups []string // of the policies that have no fault
+	var groups []string // groups of the policies without faults
 	for _, j := range jobs {
 		r := validated{File: j.file, AppliesTo: j.name(), Faults: diag.List{}}
 		p, err := policy.Read(j.file, j.options)

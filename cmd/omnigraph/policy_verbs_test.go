@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
-// shopPolicy has groups, protected branches, rules that deny, and bots with two queries.
+// shopPolicy has groups, protected branches, rules that deny, and bots that may call two queries.
 const shopPolicy = `version: 1
 groups: { readers: [act-ada], writers: [act-wil], bots: [act-bot] }
 protected_branches: [main]
@@ -29,7 +29,7 @@ rules:
     allow: { actors: { group: bots }, actions: [read], via: stored }
 `
 
-// shopCedar is what shopPolicy is as a .cedar file.
+// shopCedar is shopPolicy as a .cedar file.
 const shopCedar = `@id("readers-read")
 permit (
     principal == Actor::"act-ada",
@@ -70,14 +70,14 @@ permit (
 when { context.via == "stored" };
 `
 
-// withIssuer is the shop's cluster.yaml with an issuer whose groups are mapped.
+// withIssuer returns the shop's cluster.yaml with an issuer whose groups are mapped.
 func withIssuer(groups string) string {
 	return "version: 1\nstorage: ./data\ngraphs:\n  shop: { schema: schema.pg, queries: [shop.gq] }\npolicies:\n" +
 		"  base: { file: policy.yaml, applies_to: [shop] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
 		"server:\n  oidc: { issuer: https://login.example.com, audience: api://omnigraph, groups: { " + groups + " } }\n"
 }
 
-// inShop changes to a new folder with the graph shop under a policy, the stored
+// inShop changes to a new folder with the graph shop under a policy. The folder has the stored
 // queries find_user, list_orders and add_order, and a policy for the server.
 func inShop(t *testing.T, file, text string) {
 	t.Helper()
@@ -103,9 +103,9 @@ cases:
 `
 	for _, tt := range []struct {
 		name, args string
-		files      map[string]string // beside those of the shop
+		files      map[string]string // files in addition to the shop's
 		exit       int
-		stdout     []string // all of it when there is one
+		stdout     []string // parts of the output; a single one must be the whole output
 		stderr     []string
 	}{
 		{name: "validate all", args: "validate", stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
@@ -192,8 +192,8 @@ cases:
 	}
 }
 
-// TestPolicyTools asks for the tools of the graph of this repository, from a folder
-// without a store: the list of each actor is its own.
+// TestPolicyTools prints the tools of the graph of this repository, from a folder without a store.
+// Each actor gets its own list.
 func TestPolicyTools(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -238,8 +238,8 @@ func TestPolicyTools(t *testing.T) {
 	}
 }
 
-// TestPolicyGuide validates every example of docs/policy.md, and holds each policy
-// against the cases that follow it.
+// TestPolicyGuide validates every example of docs/policy.md, and checks each policy with the cases
+// that follow it.
 func TestPolicyGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {
@@ -266,7 +266,7 @@ func TestPolicyGuide(t *testing.T) {
 				t.Errorf("%s%s of\n%s", stdout, stderr, body)
 			}
 			continue
-		case language == "yaml": // a part of cluster.yaml
+		case language == "yaml": // the example is a part of cluster.yaml
 			inShop(t, "policy.yaml", shopPolicy)
 			write(t, "server.policy.yaml", "version: 1\nrules: []\n")
 			if !strings.Contains(body, "policies:") {
@@ -284,7 +284,7 @@ func TestPolicyGuide(t *testing.T) {
 			}
 			continue
 		case language == "text":
-			continue // what explain prints: TestPolicyGuideExplains
+			continue // output of explain, which TestPolicyGuideExplains checks
 		default:
 			t.Errorf("an example in %s, which nothing checks:\n%s", language, body)
 			continue
@@ -298,7 +298,7 @@ func TestPolicyGuide(t *testing.T) {
 	}
 }
 
-// TestPolicyGuideExplains prints what the guide shows of explain.
+// TestPolicyGuideExplains checks the output of explain that the guide shows.
 func TestPolicyGuideExplains(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {
@@ -315,7 +315,7 @@ func TestPolicyGuideExplains(t *testing.T) {
 	}
 }
 
-// TestPolicyReports is the wire form of the reports.
+// TestPolicyReports checks the JSON form of the reports.
 func TestPolicyReports(t *testing.T) {
 	path, err := filepath.Abs("testdata/policy-explain.json")
 	if err != nil {

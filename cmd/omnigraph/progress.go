@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows stages of work on a terminal, and nothing elsewhere.
+// progress shows the stages of work on a terminal. On other outputs it shows nothing.
 type progress struct {
 	w     io.Writer
 	tty   bool
@@ -23,7 +23,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// show says how far a stage is; total is 0 where the amount of work is not known.
+// show displays the progress of a stage. total is 0 if the amount of work is unknown.
 func (p *progress) show(stage string, done, total int) {
 	if !p.tty {
 		return
@@ -40,7 +40,7 @@ func (p *progress) show(stage string, done, total int) {
 	_ = p.bar.Set(done)
 }
 
-// done clears the line.
+// done clears the progress line.
 func (p *progress) done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

@@ -80,7 +80,7 @@ func newMutate() *cobra.Command {
 	return cmd
 }
 
-// textFlags are the flags for where the statement comes from.
+// textFlags adds the flags that give the text and parameters of the statement.
 func (f *statementFlags) textFlags(cmd *cobra.Command) {
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.file, "query", "", "the .gq file, or - for standard input")
@@ -92,13 +92,13 @@ func (f *statementFlags) readFlags(cmd *cobra.Command) {
 	atFlags(cmd, &f.branch, &f.at)
 }
 
-// atFlags choose the state to read.
+// atFlags adds the flags that choose the state to read.
 func atFlags(cmd *cobra.Command, branch, at *string) {
 	cmd.Flags().StringVar(branch, "branch", "", "the branch to read (default: main)")
 	cmd.Flags().StringVar(at, "at", "", "the id of a commit to read, instead of the head of a branch")
 }
 
-// statement reads what to run.
+// statement reads the statement to run.
 func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statement, error) {
 	if err := required(cmd, "query"); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statemen
 	return s, err
 }
 
-// call is the statement without its text.
+// call returns the statement without its text.
 func (f *statementFlags) call(args []string) (*statement, error) {
 	s := &statement{at: engine.Target{Branch: f.branch, Commit: f.at}, rows: f.rows}
 	if len(args) > 0 {
@@ -144,7 +144,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	return s, nil
 }
 
-// writeFlags are the conditions of a write.
+// writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
 	ifCommit, key string
 	dry           bool

@@ -20,18 +20,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// remote is a graph of a server, asked over REST.
+// remote is a graph of a server. It sends its requests over REST.
 type remote struct {
 	base   string // the URL of the graph
-	token  string // empty for none
+	token  string // bearer token; "" for none
 	client *http.Client
-	notes  io.Writer // what is waited for is told here
+	notes  io.Writer // receives messages while it waits for the server
 
-	deadline time.Time // of all requests; zero for none
+	deadline time.Time // deadline of all requests; zero for none
 }
 
 func newRemote(e *endpoint, token string, notes io.Writer) *remote {
-	// endpoint.check has parsed the URL.
+	// endpoint.check has parsed the URL, so JoinPath cannot fail.
 	base, _ := url.JoinPath(e.server, "graphs", segment(e.graph))
 	r := &remote{base: base, token: token, client: newClient(), notes: notes}
 	if e.timeout > 0 {
@@ -40,8 +40,8 @@ func newRemote(e *endpoint, token string, notes io.Writer) *remote {
 	return r
 }
 
-// segment escapes a name as one segment of a URL's path. A segment of dots alone would be
-// removed from the path, so its dots are escaped too.
+// segment escapes a name as one segment of a URL's path. Clients and proxies remove a segment that
+// consists only of dots, so segment escapes those dots too.
 func segment(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return strings.Repeat("%2E", len(name))
@@ -49,8 +49,8 @@ func segment(name string) string {
 	return url.PathEscape(name)
 }
 
-// newClient makes a client that follows no redirect: a token is for the server that was
-// named, and a POST that is sent on may arrive as a GET.
+// newClient returns a client that follows no redirects. A token is only for the server that the
+// user named, and a redirected POST may arrive as a GET.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
@@ -63,13 +63,14 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// serverError is a refusal of a server.
+// serverError is an error that a server answered.
 type serverError struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Body   service.WireError
 
-	location string         // where a redirect points
-	after    *time.Duration // how long to wait before asking again; nil when the server does not say
+	location string // target of a redirect
+	// after is how long to wait before the next attempt. It is nil if the server does not say.
+	after *time.Duration
 }
 
 func (e *serverError) Error() string {
@@ -84,29 +85,30 @@ func (e *serverError) Error() string {
 	return e.Body.Error
 }
 
-// request is what a server is asked.
+// request is a request to a server.
 type request struct {
 	method string
-	path   string // below that of the graph, escaped
+	path   string // escaped, relative to the graph
 	query  url.Values
-	media  string // of the body
-	size   int64  // of the body in bytes; -1 when it is not known
+	media  string // media type of the body
+	size   int64  // size of the body in bytes; -1 if unknown
 
-	// body makes the body, for each attempt; nil for none.
+	// body returns the body for one attempt; nil means no body.
 	body func() (io.Reader, error)
 
-	// repeats says that a second one does no harm: it writes nothing, or under a key.
+	// repeats is true if the request may be sent again, because it writes nothing or has an
+	// idempotency key.
 	repeats bool
 
-	ifCommit, key string // the conditions of a write; empty for none
+	ifCommit, key string // the conditions of a write; "" for none
 }
 
-// reading is a GET.
+// reading returns a GET request.
 func reading(path string, query url.Values) *request {
 	return &request{method: http.MethodGet, path: path, query: query, repeats: true}
 }
 
-// posting is a POST of a JSON object.
+// posting returns a POST request with a JSON object.
 func posting(path string, body any) (*request, error) {
 	b, err := service.JSON(body)
 	if err != nil {
@@ -118,18 +120,19 @@ func posting(path string, body any) (*request, error) {
 	}, nil
 }
 
-// under gives a write its conditions. Under a key it may be repeated, and a dry run too.
+// under sets the conditions of a write. A write with an idempotency key, or a dry run, may be
+// repeated.
 func (q *request) under(opts engine.WriteOptions) *request {
 	q.ifCommit, q.key = opts.IfCommit, opts.IdempotencyKey
 	q.repeats = q.key != "" || opts.DryRun
 	return q
 }
 
-// maxAnswer bounds what is read of an answer: 1 GiB, far above what a server sends.
+// maxAnswer bounds the bytes that are read of an answer: 1 GiB, far more than a server sends.
 const maxAnswer = 1 << 30
 
-// ask sends a request and returns the body of its answer. The error is a *serverError
-// when the server refuses.
+// ask sends a request and returns the body of its answer. The error is a *serverError if the server
+// answers an error.
 func (r *remote) ask(ctx context.Context, q *request) ([]byte, error) {
 	resp, err := r.open(ctx, q)
 	if err != nil {
@@ -146,7 +149,7 @@ func (r *remote) ask(ctx context.Context, q *request) ([]byte, error) {
 	return b, nil
 }
 
-// into asks, and reads the answer into what the pointer points to.
+// into sends a request and decodes the answer into answer, a pointer.
 func (r *remote) into(ctx context.Context, q *request, answer any) error {
 	b, err := r.ask(ctx, q)
 	if err != nil {
@@ -158,8 +161,8 @@ func (r *remote) into(ctx context.Context, q *request, answer any) error {
 	return nil
 }
 
-// open sends a request, more than once if it may be, and returns the answer of a
-// success, whose body the caller closes.
+// open sends a request, again if it fails and may be repeated. It returns a successful answer,
+// whose body the caller must close.
 func (r *remote) open(ctx context.Context, q *request) (*http.Response, error) {
 	return patiently(ctx, q.repeats, r.notes, func() (*http.Response, error) { return r.attempt(ctx, q) })
 }
@@ -180,7 +183,8 @@ func (r *remote) attempt(ctx context.Context, q *request) (*http.Response, error
 	return nil, refusal(resp)
 }
 
-// unanswered says which server did not answer, without the path that was asked.
+// unanswered returns an error that names the server that did not answer, without the path of the
+// request.
 func (r *remote) unanswered(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
@@ -215,7 +219,7 @@ func (r *remote) request(ctx context.Context, q *request) (*http.Request, error)
 		req.Header.Set("Content-Type", q.media)
 	}
 	if q.size > maxEager {
-		// The server may refuse it before it is sent.
+		// The server may then refuse the request before the body is sent.
 		req.Header.Set("Expect", "100-continue")
 	}
 	for name, v := range map[string]string{"Omnigraph-If-Graph-Commit": q.ifCommit, "Idempotency-Key": q.key} {
@@ -233,23 +237,23 @@ func (r *remote) request(ctx context.Context, q *request) (*http.Request, error)
 	return req, nil
 }
 
-// maxEager is the size in bytes up to which a body is sent without asking first.
+// maxEager is the largest body in bytes that is sent without waiting for 100 Continue.
 const maxEager = 1 << 20
 
-// maxRefusal bounds what is read of an answer that is no success: 16 MiB.
+// maxRefusal bounds the bytes that are read of an error answer: 16 MiB.
 const maxRefusal = 16 << 20
 
 func refusal(resp *http.Response) error {
 	e := &serverError{Status: resp.StatusCode, location: resp.Header.Get("Location"), after: retryAfter(resp.Header, clock.Now())}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil || json.Unmarshal(b, &e.Body) != nil {
-		e.Body = service.WireError{} // of a proxy, say
+		e.Body = service.WireError{} // the answer may come from a proxy
 	}
 	return e
 }
 
-// atFile returns the faults of a text that a server refused as those of a local graph
-// are: with the name of the file.
+// atFile adds the name of the file to the faults of a text that a server refused. They then look
+// like the faults of a local graph.
 func atFile(err error, file, text string) error {
 	var refused *serverError
 	if !errors.As(err, &refused) || len(refused.Body.Diagnostics) == 0 {
@@ -262,7 +266,7 @@ func atFile(err error, file, text string) error {
 	return &service.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
 }
 
-// place is the query part of a URL that names what to read.
+// place returns the query parameters of a URL that select the state to read.
 func place(at engine.Target) url.Values {
 	v := url.Values{}
 	setIf(v, "branch", at.Branch)

@@ -37,8 +37,8 @@ func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptio
 			}
 		}
 		sent = true
-		// The reader is not the transport's to close, which would also tell it apart from
-		// others by its type.
+		// Wrap the reader. The transport must not close it, and must not treat it specially because
+		// of its type.
 		return io.MultiReader(data), nil
 	}
 	q.under(opts.WriteOptions)
@@ -52,7 +52,7 @@ func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptio
 	return a, err
 }
 
-// tooLargeToLoad says what to do about it.
+// tooLargeToLoad is the advice if a load is too large for the server.
 const tooLargeToLoad = "Load it where the store is, with --store DIR; or split it at the ends of lines and load the parts, nodes before the edges\n" +
 	"between them, into a branch of their own (--branch NAME --from main): merge --into main --delete-branch then shows all of it at once."
 
@@ -75,8 +75,7 @@ func (r *remote) Export(ctx context.Context, e *export) (commit string, err erro
 	return commit, err
 }
 
-// stream starts an export. Reading what it returns fails when the server did not get to
-// the end.
+// stream starts an export. Reading the body fails if the server did not send the whole export.
 func (r *remote) stream(ctx context.Context, at engine.Target, types []string) (commit string, body io.ReadCloser, err error) {
 	q, err := posting("/export", exportBody{Branch: at.Branch, Snapshot: at.Commit, TypeNames: types})
 	if err != nil {
@@ -91,7 +90,8 @@ func (r *remote) stream(ctx context.Context, at engine.Target, types []string) (
 	case commit == "":
 		err = errors.New("the server does not say which commit it exports; is there an omnigraph-server at this URL?")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
-		// It would end with the connection, so that a broken one could not be told from it.
+		// Without this mark, the body would end with the connection, and a broken connection would
+		// look like a complete export.
 		err = errors.New("something on the way to the server, such as a proxy that speaks HTTP/1.0, takes the mark of its end from the export: a part could not be told from the whole")
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *remote) stream(ctx context.Context, at engine.Target, types []string) (
 	return commit, &wholeStream{resp.Body}, nil
 }
 
-// wholeStream is an export on its way.
+// wholeStream is the body of a running export.
 type wholeStream struct{ io.ReadCloser }
 
 func (s *wholeStream) Read(p []byte) (int, error) {
@@ -112,10 +112,10 @@ func (s *wholeStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// exportParquet writes Parquet of what the server exports as NDJSON: it is loaded into a
-// graph of its own, beside the files until they are written, since only a graph has the
-// types of its values and their order. Types are chosen there, so that the graph keeps
-// the rules of its schema.
+// exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
+// graph knows the types of its values and their order. So exportParquet loads the NDJSON into a
+// temporary graph in the destination folder and removes it when the files are written. It selects
+// types only in that graph, so that the graph satisfies the rules of its schema.
 func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
 	commit, body, err := r.stream(ctx, e.at, nil)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	return commit, errors.Join(err, g.Close(), os.RemoveAll(dir))
 }
 
-// knownTypes finds a type that there is not before anything is fetched.
+// knownTypes reports a type that the schema does not have, before any data is loaded.
 func knownTypes(s *catalog.Schema, types []string) error {
 	for _, name := range types {
 		if s.Node(name) == nil && s.Edge(name) == nil {

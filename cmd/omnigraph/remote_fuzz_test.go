@@ -14,8 +14,8 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// FuzzServerAnswer holds that no answer of a server ends a verb with a panic, or keeps it
-// asking without end.
+// FuzzServerAnswer checks that no answer of a server makes a verb panic or send requests without
+// end.
 func FuzzServerAnswer(f *testing.F) {
 	for _, body := range []string{
 		"", "null", "[]", "{}", "<html>", `{"columns":["a"],"rows":[{"a":1}],"truncated":true,"next_page_token":"t"}`,
@@ -31,7 +31,7 @@ func FuzzServerAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status uint16, body []byte) {
 		if status = status%500 + 100; status == http.StatusTooManyRequests || status < 200 {
-			status = 200 // asked again after a while, and no answer at all
+			status = 200 // 429 is retried after a wait, and 1xx is not an answer
 		}
 		asked := 0
 		r := &remote{base: "http://127.0.0.1:1/graphs/g", notes: io.Discard, client: newClient()}

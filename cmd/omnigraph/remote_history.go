@@ -18,7 +18,7 @@ func (r *remote) Branches(ctx context.Context) ([]branchAnswer, error) {
 	for {
 		var page struct {
 			Branches []string       `json:"branches"`
-			Heads    []branchAnswer `json:"heads"` // of those that the caller may read
+			Heads    []branchAnswer `json:"heads"` // heads of the branches that the caller may read
 			Next     string         `json:"next_page_token"`
 		}
 		if err := r.into(ctx, reading("/branches", query), &page); err != nil {
@@ -43,7 +43,7 @@ func (r *remote) Branches(ctx context.Context) ([]branchAnswer, error) {
 	}
 }
 
-// pageBranches is how many branches are asked for at a time.
+// pageBranches is the number of branches that one request asks for.
 const pageBranches = 1000
 
 type branchBody struct {
@@ -71,7 +71,7 @@ func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRang
 	setIf(query, "branch", branch)
 	before := c.Before
 	for {
-		if before > 0 && before <= math.MaxInt32 { // beyond are no commits
+		if before > 0 && before <= math.MaxInt32 { // there are no commits beyond this
 			query.Set("before", strconv.FormatUint(before, 10))
 		}
 		if c.Limit > 0 {
@@ -100,8 +100,8 @@ func (r *remote) Commit(ctx context.Context, id string) (*commitAnswer, error) {
 	return a, r.into(ctx, reading("/commits/"+segment(id), nil), a)
 }
 
-// pageChanges is how many changed entities are asked for at a time: the most that a
-// server answers.
+// pageChanges is the number of changed entities that one request asks for. It is the largest number
+// that a server returns.
 const pageChanges = 10_000
 
 func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRange) (*changesAnswer, error) {

@@ -42,15 +42,15 @@ func (r *remote) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 	})
 }
 
-// pageRows is how many rows are asked for at first when all are too large for an answer.
+// pageRows is the number of rows in the first page if all rows are too large for one answer.
 const pageRows = 10_000
 
-// pages asks for all rows, or the first of them, in as many answers as it takes. The
-// pages are of one commit: their tokens name it.
+// pages fetches all rows, or the first most rows, in as many answers as needed. All pages are of
+// one commit, which their tokens name.
 func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*rowsAnswer, error) {
 	var whole *rowsAnswer
-	var large error      // that a first answer was
-	size, token := 0, "" // the rows of a page; 0 for as many as there are
+	var large error      // set if the first answer was too large
+	size, token := 0, "" // size is the number of rows of a page; 0 means all
 	for {
 		rows := size
 		if most > 0 {
@@ -72,7 +72,7 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 		}
 		if err != nil {
 			if whole == nil && large != nil {
-				err = large // a mutation, say, has no rows that could be fewer
+				err = large // the request has no pages; for example, it is a mutation
 			}
 			return nil, err
 		}
@@ -99,24 +99,25 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 	return whole, err
 }
 
-// errNoProgress keeps a list from growing without end.
+// errNoProgress prevents a list that grows without end.
 var errNoProgress = errors.New("the server answers one page again and again; is something on the way that keeps answers?")
 
-// take appends the page that follows.
+// take appends the next page.
 func (a *rowsAnswer) take(page *rowsAnswer) {
 	a.Rows = append(a.Rows, page.Rows...)
 	a.Truncated, a.TruncatedBy, a.NextPageToken = page.Truncated, page.TruncatedBy, page.NextPageToken
 }
 
-// tooLarge reports whether a server refused an answer for its size.
+// tooLarge reports whether a server refused to send an answer because of its size.
 func tooLarge(err error) bool {
 	var refused *serverError
 	return errors.As(err, &refused) && refused.Status == http.StatusRequestEntityTooLarge &&
 		refused.Body.ResourceLimit != nil && refused.Body.ResourceLimit.Resource == "bytes"
 }
 
-// conditional is a route that exists with and without a condition. Under a condition the
-// former is asked: a server that has only the latter would write without it.
+// conditional returns the path of a route that exists with and without a condition. With a
+// condition it is a different path, so that a server without conditional writes refuses the request
+// instead of ignoring the condition.
 func conditional(path string, opts engine.WriteOptions) string {
 	if opts.IfCommit != "" {
 		return path + "/if-graph-commit"
@@ -162,7 +163,7 @@ func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOpti
 			return nil, err
 		}
 		q.under(opts)
-		q.repeats = q.repeats || token != "" // a read: only those have pages
+		q.repeats = q.repeats || token != "" // only reads have pages
 		b, err := r.ask(ctx, q)
 		if err != nil {
 			return nil, err

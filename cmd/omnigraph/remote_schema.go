@@ -39,8 +39,8 @@ func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sch
 	if opts.AllowDataLoss || opts.DryRun || !errors.As(err, &refused) || refused.Status != http.StatusConflict {
 		return a, err
 	}
-	// Whether it is the loss that was refused is in no member of the envelope; the plan
-	// says so.
+	// The error envelope does not say whether the loss of data was the reason. A plan shows whether
+	// the change is destructive.
 	plan := opts
 	plan.DryRun, plan.IdempotencyKey = true, ""
 	if change, planned := r.ApplySchema(ctx, s, plan); planned == nil && change.Supported && change.Destructive {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestServerAnswers holds what becomes of answers that are not those of a graph in order.
+// TestServerAnswers checks the handling of answers that a working server would not send.
 func TestServerAnswers(t *testing.T) {
 	inFolder(t)
 	write(t, "q.gq", "query q() { match { $p: Person } return { $p.name } }\n")
@@ -45,7 +45,7 @@ func TestServerAnswers(t *testing.T) {
 	}
 }
 
-// TestValues holds that a list of changes spells every kind of value as a read does.
+// TestValues checks that a list of changes writes every kind of value as a read does.
 func TestValues(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "s.pg", `node All {
@@ -100,7 +100,7 @@ func TestValues(t *testing.T) {
 	for _, p := range changes.Changes[0].Properties {
 		want := string(read.Rows[0][p.Name])
 		if p.Name == "raw" {
-			want = `"AQID"` // a query has no blobs
+			want = `"AQID"` // a query cannot return blobs
 		}
 		if got := string(p.New); got != want {
 			t.Errorf("%s is %s in the changes, %s in the read", p.Name, got, want)

@@ -23,7 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
-// answering is a server that answers with a handler, and its flags.
+// answering starts a server with the handler h and returns the flags that name it.
 func answering(t *testing.T, h http.HandlerFunc) []string {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -34,7 +34,7 @@ func answering(t *testing.T, h http.HandlerFunc) []string {
 // at appends the flags of a graph to a command line.
 func at(line string, target []string) []string { return append(strings.Fields(line), target...) }
 
-// TestRepeats holds what is asked again, and what is not: a write only under a key.
+// TestRepeats checks which requests are repeated. A write is repeated only with an idempotency key.
 func TestRepeats(t *testing.T) {
 	inFolder(t)
 	write(t, "q.gq", "query add() { insert Person { name: \"x\" } }\n")
@@ -53,7 +53,7 @@ func TestRepeats(t *testing.T) {
 		name   string
 		line   string
 		refuse func(http.ResponseWriter)
-		times  int // refused, at first
+		times  int // number of refusals before the server answers
 		asked  int
 		exit   int
 	}{
@@ -107,8 +107,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestTokenStaysWithItsServer holds that a redirect is not followed, whatever is asked, and
-// that no token is sent in the clear to another machine.
+// TestTokenStaysWithItsServer checks that no verb follows a redirect, and that no token is sent
+// without TLS to another machine.
 func TestTokenStaysWithItsServer(t *testing.T) {
 	inFolder(t)
 	const token = "s3cret-t0ken"
@@ -167,7 +167,7 @@ func TestTokenStaysWithItsServer(t *testing.T) {
 	}
 }
 
-// TestTokenOfAVariable holds what a reference to the environment in the configuration is.
+// TestTokenOfAVariable checks which texts in the configuration refer to an environment variable.
 func TestTokenOfAVariable(t *testing.T) {
 	t.Setenv("GRAPH_TOKEN", "abc")
 	for _, tt := range []struct{ text, want, fault string }{
@@ -183,8 +183,8 @@ func TestTokenOfAVariable(t *testing.T) {
 	}
 }
 
-// TestLoadTooLarge holds that a load above the limit of the server is refused as a whole,
-// and that what to do is said.
+// TestLoadTooLarge checks that a load over the server's limit is refused as a whole, and that the
+// message says what to do.
 func TestLoadTooLarge(t *testing.T) {
 	inFolder(t)
 	t.Setenv(tokenVar, "t-ada")
@@ -210,7 +210,7 @@ func TestLoadTooLarge(t *testing.T) {
 	}
 }
 
-// TestLoadIsStreamed holds that a load is sent while it is read.
+// TestLoadIsStreamed checks that a load is sent while its data is read.
 func TestLoadIsStreamed(t *testing.T) {
 	arrived := make(chan struct{})
 	target := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -241,7 +241,7 @@ func TestLoadIsStreamed(t *testing.T) {
 	}
 }
 
-// TestBrokenExport holds that an export that is not whole fails and leaves no file.
+// TestBrokenExport checks that an incomplete export fails and leaves no file.
 func TestBrokenExport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	hijacked := func(w http.ResponseWriter, text string) {
@@ -287,8 +287,7 @@ func TestBrokenExport(t *testing.T) {
 	}
 }
 
-// TestPages holds that what a server answers in parts is put together to what a store
-// prints.
+// TestPages checks that the pages of a server, put together, give the output of a store.
 func TestPages(t *testing.T) {
 	inFolder(t)
 	t.Setenv(tokenVar, "t-ada")
@@ -301,7 +300,7 @@ func TestPages(t *testing.T) {
 	}
 	_, list, _ := omnigraph(t, "", "commit", "list", "--store", "graph", "--format", "csv")
 	commits := strings.Split(list, "\n")
-	first, _, _ := strings.Cut(commits[len(commits)-3], ",") // the one that loaded the seed
+	first, _, _ := strings.Cut(commits[len(commits)-3], ",") // the commit that loaded the seed
 	lines := []string{
 		"query --query q.gq all", "query --query q.gq all --max-rows 7", "query --query q.gq all --max-rows 7 --format table", "query --query q.gq all --max-rows 20",
 		"query --query q.gq all --at " + first, "commit list", "commit list --limit 5", "commit list --before 5 --limit 3", "commit list --before 4",
@@ -358,7 +357,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// withoutToken leaves out the token of the next page, which differs by its key.
+// withoutToken removes the token of the next page, which differs because of its key.
 func withoutToken(s string) string {
 	before, after, found := strings.Cut(s, `,"next_page_token":"`)
 	if !found {
@@ -368,7 +367,8 @@ func withoutToken(s string) string {
 	return before + after
 }
 
-// TestParquetOfServer holds that the files are those that the store itself writes.
+// TestParquetOfServer checks that an export from a server has the same files as an export from its
+// store.
 func TestParquetOfServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(tokenVar, "t-ada")
@@ -426,8 +426,8 @@ edge Leads: All -> All @card(1..) { weight: F32? }
 	}
 }
 
-// TestTimeout holds that a server is told how long it may take, and is not waited for
-// when it does not heed it.
+// TestTimeout checks that a verb sends its time limit to the server, and stops waiting if the
+// server ignores it.
 func TestTimeout(t *testing.T) {
 	inFolder(t)
 	target := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -455,7 +455,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestManyConflicts holds that the conflicts which a server does not list are counted.
+// TestManyConflicts checks that the output counts the conflicts that a server does not list.
 func TestManyConflicts(t *testing.T) {
 	target := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusConflict)

@@ -18,24 +18,24 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// formats are the forms in which a verb prints its report.
+// formats are the formats in which a verb prints its report.
 var formats = []string{"table", "json", "csv", "ndjson"}
 
-// report is what a verb has to say, whichever the format.
+// report is the output of a verb, independent of the format.
 type report struct {
-	doc     any      // all of it, as JSON
-	columns []column // of the rows
-	rows    []any    // values that marshal to objects
-	objects []any    // what ndjson has instead of the rows, if not nil
-	note    string   // stands below a table; empty for none
-	text    string   // printed as it is when no format is asked for; empty for none
+	doc     any      // the whole report, as JSON
+	columns []column // columns of the rows
+	rows    []any    // values that marshal to JSON objects
+	objects []any    // used by ndjson instead of rows, if not nil
+	note    string   // printed below a table; "" for none
+	text    string   // printed unchanged if no format is given; "" for none
 }
 
-// column is a member of the rows.
+// column is a column of the rows.
 type column struct {
 	key string
-	// micros says that the member is a time in Unix microseconds, which a table shows as
-	// people write it.
+	// micros is true if the value is a time in Unix microseconds. A table prints it as a date and
+	// time.
 	micros bool
 }
 
@@ -47,7 +47,7 @@ func columns(keys ...string) []column {
 	return cols
 }
 
-// rowsOf makes the rows of a report from a list.
+// rowsOf converts a list to the rows of a report.
 func rowsOf[T any](list []T) []any {
 	rows := make([]any, len(list))
 	for i := range list {
@@ -56,12 +56,12 @@ func rowsOf[T any](list []T) []any {
 	return rows
 }
 
-// single is the report of one object.
+// single returns the report of one object.
 func single(doc any, note string, keys ...string) *report {
 	return &report{doc: doc, columns: columns(keys...), rows: []any{doc}, note: note}
 }
 
-// formatFlags lets a verb's caller choose the format.
+// formatFlags are the flags that choose the format.
 type formatFlags struct {
 	name   string
 	asJSON bool
@@ -73,7 +73,7 @@ func (f *formatFlags) flags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check finds faults of the flags.
+// check reports faults of the flags.
 func (f *formatFlags) check() error {
 	switch {
 	case f.asJSON && f.name != "" && f.name != "json":
@@ -140,10 +140,10 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// csv writes a header and the rows. Null is an empty field; a list or an object is its
-// JSON. Control characters are escaped, because csv is also read on terminals. A field that
-// begins with = + - or @ stays as it is: a mark in front of it would change the data for
-// every reader but a spreadsheet.
+// csv writes a header and the rows. Null becomes an empty field; a list or an object becomes its
+// JSON. csv escapes control characters, because terminals may show the output. It does not change a
+// field that begins with = + - or @: a prefix would protect spreadsheets but change the data for
+// all other readers.
 func (r *report) csv(w io.Writer) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(r.columns))
@@ -173,7 +173,7 @@ func (r *report) csv(w io.Writer) error {
 	return out.Error()
 }
 
-// table writes the rows below the names of their columns.
+// table writes the names of the columns and the rows.
 func (r *report) table(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := make([]string, len(r.columns))
@@ -224,7 +224,7 @@ func members(row any) (map[string]json.RawMessage, error) {
 	return cells, nil
 }
 
-// text is a member as a cell: a string without its quotes, nothing for null.
+// text returns a JSON value as the text of a cell: a string without its quotes, and "" for null.
 func text(cell json.RawMessage) (string, error) {
 	if len(cell) == 0 || string(cell) == "null" {
 		return "", nil
@@ -237,7 +237,7 @@ func text(cell json.RawMessage) (string, error) {
 	return s, err
 }
 
-// printable escapes what would move the cursor of a terminal or break a table.
+// printable escapes characters that would move the cursor of a terminal or break a table.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s
@@ -254,8 +254,8 @@ func printable(s string) string {
 	return b.String()
 }
 
-// printableLines is printable of a text of several lines, such as a message: a server, or
-// what is stored, has a say in it.
+// printableLines applies printable to each line of a text such as a message. Parts of the text may
+// come from a server or from stored data.
 func printableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -264,9 +264,9 @@ func printableLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// escapeControls escapes control characters, those of Unicode's C1 block included, but no
-// tab and no line break, LF or CRLF, which are data of a quoted field. It writes \u and
-// four digits, which JSON in a field reads too.
+// escapeControls escapes control characters, including the C1 block of Unicode. It keeps tabs and
+// line breaks (LF or CRLF), which are data in a quoted field. It writes \u and four digits, so that
+// JSON in a field stays valid.
 func escapeControls(s string) string {
 	if !strings.ContainsFunc(s, unicode.IsControl) {
 		return s
@@ -284,7 +284,7 @@ func escapeControls(s string) string {
 
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }
 
-// plural is a count with its noun.
+// plural returns a count with its noun in the right form.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// FuzzReport holds that the answer of a server, whatever it is, prints in every format
-// or is an error, and that a table moves no cursor.
+// FuzzReport checks that every answer of a server either prints in every format or is an error, and
+// that no table moves the cursor of a terminal.
 func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"columns":["a","b"],"rows":[{"a":1,"b":"x\ty\u001b[1m"},{"a":null,"b":[1,{"c":2}]}],"graph_commit_id":"X"}`))
 	f.Add([]byte(`{"columns":["a"],"rows":[1,null,{}]}`))
@@ -57,8 +57,8 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// TestCSV holds that a csv has no control character that a terminal acts upon, and that
-// all else is read back as it was.
+// TestCSV checks that CSV output has no control characters that affect a terminal, and that all
+// other text is read back unchanged.
 func TestCSV(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"plain", "plain"},
@@ -97,7 +97,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// FuzzTokenIn holds that no report of a faulty configuration shows a token.
+// FuzzTokenIn checks that no report about a faulty configuration shows a token.
 func FuzzTokenIn(f *testing.F) {
 	const secret = "s3cr3t-t0ken"
 	f.Add("servers: { \"http://h\": { token: ", " } }")

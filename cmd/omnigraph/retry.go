@@ -13,19 +13,20 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// How long a server is waited for.
+// The limits of waiting for a server.
 const (
 	maxTries = 4
-	maxWait  = 30 * time.Second // in all
-	// told is the wait from which on it is said what is waited for.
+	maxWait  = 30 * time.Second // limit of all attempts and waits together
+	// told is the shortest wait that is announced to the user.
 	told = time.Second
 
-	// grace is the time that a server has to say that the time of a request is over.
+	// grace is how long a verb waits after its time limit, so that the server can answer that the
+	// time is over.
 	grace = 2 * time.Second
 )
 
-// patiently does what asks a server, and again when the server was not reached or is
-// busy, if it may be done twice.
+// patiently calls do. If do may be repeated, patiently calls it again when the server was not
+// reached or is busy.
 func patiently[T any](ctx context.Context, repeats bool, notes io.Writer, do func() (T, error)) (T, error) {
 	if !repeats {
 		return do()
@@ -46,7 +47,7 @@ func patiently[T any](ctx context.Context, repeats bool, notes io.Writer, do fun
 		}))
 }
 
-// waits are the times between attempts: what the server says, or ever longer ones.
+// waits computes the times between attempts: the time that the server asks for, or growing times.
 type waits struct {
 	backoff *backoff.ExponentialBackOff
 	last    error
@@ -63,8 +64,8 @@ func (w *waits) NextBackOff() time.Duration {
 	return next
 }
 
-// passes reports whether an error may be gone the next time: no connection came about,
-// one was lost, or the server is busy and says until when.
+// passes reports whether an error may be temporary: no connection could be made, a connection was
+// lost, or the server is busy and says when to try again.
 func passes(err error) bool {
 	var refused *serverError
 	if errors.As(err, &refused) {
@@ -78,8 +79,8 @@ func passes(err error) bool {
 	return false
 }
 
-// retryAfter reads how long to wait from now on before asking again; nil when the header
-// does not say. The header gives seconds or a date.
+// retryAfter reads from the header how long to wait, counted from now. The header gives seconds or
+// a date. retryAfter returns nil if it gives neither.
 func retryAfter(h http.Header, now time.Time) *time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

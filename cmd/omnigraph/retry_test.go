@@ -14,8 +14,8 @@ func TestRetryAfter(t *testing.T) {
 		ok     bool
 	}{
 		{"0", 0, true}, {"3", 3 * time.Second, true}, {"-1", 0, false}, {"soon", 0, false}, {"", 0, false},
-		{"Wed, 01 Mar 2028 03:30:00 GMT", 30 * time.Second, true}, // the next day of now's zone
-		{"Tue, 29 Feb 2028 23:59:30 GMT", 0, true},                // past
+		{"Wed, 01 Mar 2028 03:30:00 GMT", 30 * time.Second, true}, // the next day in now's zone
+		{"Tue, 29 Feb 2028 23:59:30 GMT", 0, true},                // in the past
 		{"2028-03-01T03:30:00Z", 0, false},
 	} {
 		h := http.Header{}

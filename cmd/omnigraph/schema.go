@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// errUnsupportedSteps is the outcome of a plan whose steps are printed.
+// errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
 var errUnsupportedSteps = errors.New("the schema cannot be applied; the steps that cannot be taken say why")
 
 func newSchema() *cobra.Command {
@@ -64,7 +64,7 @@ func newSchemaApply() *cobra.Command {
 	return cmd
 }
 
-// schemaChangeCommand is schema plan, or schema apply.
+// schemaChangeCommand is the command schema plan or schema apply.
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
@@ -115,8 +115,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 	})
 }
 
-// lossRefused is the error of a change that would take values from the graph, with the
-// flag that permits it.
+// lossRefused adds to the error of a destructive change the flag that permits the change.
 func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
 }

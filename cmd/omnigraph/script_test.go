@@ -21,8 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// TestScripts runs the scripts of testdata/script with the command as a process of its
-// own. Besides the commands of testscript they have
+// TestScripts runs the scripts of testdata/script, with the command in a process of its own. In
+// addition to the commands of testscript they have
 //
 //	code N omnigraph …   run the command, which ends with the exit code N
 //	golden NAME          compare standard output with testdata/golden/SCRIPT/NAME; ids and
@@ -170,8 +170,8 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 	}
 }
 
-// steady replaces what differs from run to run: ids by their order of appearance, and
-// times, by texts of the same width.
+// steady replaces texts that differ from run to run by texts of the same width. It replaces times,
+// and it numbers ids in the order of their first appearance.
 type steady struct{ tokens map[string]string }
 
 var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"created_at":\d+|\b\d{16}\b|"next_page_token":"[^"]*"|127\.0\.0\.1:\d+|go1\.[0-9.]+`)

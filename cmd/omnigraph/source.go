@@ -17,17 +17,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// source is the graph that a verb works on: a store in this process, or one of a server.
-// What is returned has the names of the REST interface.
+// source is the graph that a verb works on: a store in this process, or a graph of a server. The
+// returned values use the names of the REST interface.
 type source interface {
-	// Query runs a read, and returns its envelope.
+	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*rowsAnswer, error)
-	// Mutate runs a mutation, and returns its envelope.
+	// Mutate runs a mutation and returns its envelope.
 	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error)
 	// Queries lists the stored queries.
 	Queries(ctx context.Context) ([]queryAnswer, error)
-	// Invoke runs a stored query, and returns the envelope of what it is. The options are
-	// for a mutation; s has the branch of either.
+	// Invoke runs a stored query. It returns one envelope: the first for a read, the second for a
+	// mutation. The options apply only to a mutation; the branch of s applies to both.
 	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error)
 
 	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error)
@@ -44,27 +44,28 @@ type source interface {
 	DeleteBranch(ctx context.Context, name string) error
 	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]commitAnswer, error)
 	Commit(ctx context.Context, id string) (*commitAnswer, error)
-	// Changes lists what a commit changed against its first parent.
+	// Changes lists the differences between a commit and its first parent.
 	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error)
-	// Merge merges a branch, and then deletes it if remove says so. Conflicts are a
-	// *conflicted.
+	// Merge merges a branch, and then deletes it if remove is true. If there are conflicts, the
+	// error is a *conflicted.
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error)
 
-	// Verify returns the faults of what is stored.
+	// Verify returns the faults of the stored data.
 	Verify(ctx context.Context) ([]service.StoredFault, error)
 
-	// Cleanup makes commits of the past unreadable.
+	// Cleanup makes old commits unreadable.
 	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
 
 	Close() error
 }
 
-// schemaFile is a schema's text with the name that faults call it by.
+// schemaFile is the text of a schema, and the name that faults use for it.
 type schemaFile struct{ name, text string }
 
 // rowsAnswer is the envelope of a read.
 type rowsAnswer struct {
-	raw json.RawMessage // as it came: the order of members in rows is that of the columns
+	// raw is the envelope as received. The members of its rows are in the order of the columns.
+	raw json.RawMessage
 
 	QueryName     string            `json:"query_name"`
 	Target        json.RawMessage   `json:"target"`
@@ -120,7 +121,7 @@ type schemaAnswer struct {
 	SchemaSource string `json:"schema_source"`
 }
 
-// schemaChange is what became of a schema, or would.
+// schemaChange describes a change of a schema, applied or planned.
 type schemaChange struct {
 	Supported   bool         `json:"supported"`
 	Applied     bool         `json:"applied"`
@@ -135,7 +136,7 @@ type stepAnswer struct {
 	Code        string `json:"code"`
 	Step        string `json:"step"`
 	Destructive bool   `json:"destructive"`
-	Reason      string `json:"reason,omitempty"` // why it cannot be taken
+	Reason      string `json:"reason,omitempty"` // why the step is not supported
 }
 
 type snapshotAnswer struct {
@@ -151,23 +152,23 @@ type datasetAnswer struct {
 	EntityCount int64  `json:"entity_count"`
 }
 
-// branchAnswer is a branch with its head, which is null for who may not read it.
+// branchAnswer is a branch with its head. The head is null if the actor may not read the branch.
 type branchAnswer struct {
 	Name          string  `json:"name"`
 	GraphCommitID *string `json:"graph_commit_id"`
 	ActorID       *string `json:"actor_id"`
-	CreatedAt     *int64  `json:"created_at"` // in Unix microseconds
+	CreatedAt     *int64  `json:"created_at"` // Unix microseconds
 }
 
-// branchCreated is what was made of a branch.
+// branchCreated describes a new branch.
 type branchCreated struct {
 	Name    string  `json:"name"`
 	From    string  `json:"from"`
-	Commit  string  `json:"commit"` // that it starts at
+	Commit  string  `json:"commit"` // the commit at which it starts
 	ActorID *string `json:"actor_id"`
 }
 
-// commitAnswer is a commit on the wire.
+// commitAnswer is the JSON form of a commit.
 type commitAnswer struct {
 	GraphCommitID        string  `json:"graph_commit_id"`
 	GraphBranch          string  `json:"graph_branch"`
@@ -175,19 +176,19 @@ type commitAnswer struct {
 	ParentCommitID       *string `json:"parent_commit_id"`
 	MergedParentCommitID *string `json:"merged_parent_commit_id"`
 	ActorID              *string `json:"actor_id"`
-	CreatedAt            int64   `json:"created_at"` // in Unix microseconds
+	CreatedAt            int64   `json:"created_at"` // Unix microseconds
 }
 
-// commitColumns are what a table shows of a commit.
+// commitColumns are the columns of a commit in a table.
 var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id")
 
-// changesAnswer is what a commit changed.
+// changesAnswer lists the changes of a commit.
 type changesAnswer struct {
 	GraphCommitID string         `json:"graph_commit_id"`
 	Nodes         changeCounts   `json:"nodes"`
 	Edges         changeCounts   `json:"edges"`
 	Changes       []entityChange `json:"changes"`
-	More          bool           `json:"more"` // there are changes behind the last
+	More          bool           `json:"more"` // there are changes after the last one
 }
 
 type changeCounts struct {
@@ -201,7 +202,7 @@ type entityChange struct {
 	EntityKind string           `json:"entity_kind"`
 	TypeName   string           `json:"type_name"`
 	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty"` // of an edge
+	From       string           `json:"from,omitempty"` // start of an edge
 	To         string           `json:"to,omitempty"`
 	Properties []propertyChange `json:"properties"`
 }
@@ -213,7 +214,7 @@ type propertyChange struct {
 }
 
 type cleanupAnswer struct {
-	CommitsReclaimed int64 `json:"commits_reclaimed"` // that are not readable any more
+	CommitsReclaimed int64 `json:"commits_reclaimed"` // number of commits that became unreadable
 	CommitsKept      int64 `json:"commits_kept"`
 	FilesRemoved     int64 `json:"files_removed"`
 	BytesFreed       int64 `json:"bytes_freed"`
@@ -227,7 +228,7 @@ type mergeAnswer struct {
 	AffectedNodes int64  `json:"affected_nodes"`
 	AffectedEdges int64  `json:"affected_edges"`
 	BranchDeleted bool   `json:"branch_deleted"`
-	// BranchDeleteError is why the source is still there, though it was merged.
+	// BranchDeleteError says why the source branch still exists after it was merged.
 	BranchDeleteError *string `json:"branch_delete_error"`
 	Commit            *string `json:"commit"`
 	ActorID           *string `json:"actor_id"`
@@ -246,8 +247,8 @@ func (f *graphFlags) flags(cmd *cobra.Command) {
 	f.formatFlags.flags(cmd)
 }
 
-// run opens the graph, does the verb, prints its report and closes the graph. A report
-// that comes with an error is printed too.
+// run opens the graph, calls do, prints its report and closes the graph. It prints the report even
+// if do also returns an error.
 func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s source) (*report, error)) (err error) {
 	if err := f.formatFlags.check(); err != nil {
 		return err
@@ -259,7 +260,7 @@ func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s sour
 		return err
 	}
 	r, err := do(ctx, s)
-	// What was done is told, whatever closing says: it may be a commit.
+	// Print the report even if closing fails, because it may describe a commit.
 	err = errors.Join(err, s.Close())
 	if r != nil {
 		err = errors.Join(err, f.print(cmd, r))
@@ -296,7 +297,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	return &local{Graph: g, served: served, actor: e.localActor()}, nil
 }
 
-// unhurried is the time that a command may take on a graph of its own.
+// unhurried is the time limit of a command on a local graph: in effect, none.
 const unhurried = 10 * 365 * 24 * time.Hour
 
 // openStore opens a local graph.

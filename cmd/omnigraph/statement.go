@@ -10,17 +10,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
 )
 
-// statement is a query of a text, or a stored one.
+// statement is a query in a text, or a stored query.
 type statement struct {
-	file   string // that the text is of; empty for a stored query
+	file   string // the file of the text; "" for a stored query
 	text   string
-	name   string          // which query; may be empty when the text holds one
-	params json.RawMessage // nil or an object
+	name   string          // name of the query; may be "" if the text has only one
+	params json.RawMessage // a JSON object, or nil
 	at     engine.Target
-	rows   int // at most; 0 for all
+	rows   int // most rows to return; 0 means all
 }
 
-// candidate is a query of a text.
+// candidate is one query of a text.
 type candidate struct {
 	name     string
 	mutation bool
@@ -55,8 +55,8 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	return chosen, nil
 }
 
-// check chooses before a server is asked, so that a wrong choice is told in words of the
-// command. A text with faults is the server's to judge.
+// check chooses the query before a request is sent, so that the message about a wrong choice uses
+// the terms of the command. If the text has faults, check leaves them to the server.
 func (s *statement) check(write bool) error {
 	parsed, found := syntax.ParseQueries(s.file, s.text)
 	if found.HasErrors() {

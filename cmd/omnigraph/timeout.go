@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// timeoutFlag bounds the time of a verb.
+// timeoutFlag adds the flag that bounds the time of a verb.
 func (e *endpoint) timeoutFlag(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&e.timeout, "timeout", 0, "the most time to take, such as 30s (default: none here; a server has a limit of its own)")
 }
 
-// within returns the context of a verb, and what its end gives its error to. A server is
-// told how long it may take, and has a little longer to say that the time is over.
+// within returns the context of a verb, and a function that converts the verb's error when it ends.
+// For a server, the context ends a little later than the time limit, so that the server can answer
+// that the time is over.
 func (e *endpoint) within(cmd *cobra.Command) (ctx context.Context, done func(error) error) {
 	if e.timeout <= 0 {
 		return cmd.Context(), func(err error) error { return err }

@@ -17,17 +17,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// configName is the user's configuration, in the home folder:
+// configName is the path of the user's configuration:
 //
 //	servers:
 //	  https://graph.example.com: { token: "${GRAPH_TOKEN}" }
 //	  http://127.0.0.1:8080: { token: "…" }
 //
-// A token of the form ${NAME} is that of the environment variable.
+// A token of the form ${NAME} is the value of that environment variable.
 const configName = "~/.omnigraph/config.yaml"
 
-// token returns the bearer token for the server of the flags, or none. One that would
-// pass where others can read it is a usage error.
+// token returns the bearer token for the server of the flags, or "". The error is a usage error if
+// the token would be sent where others can read it.
 func (e *endpoint) token() (string, error) {
 	token, err := tokenFor(e.server)
 	if err != nil || token == "" || e.insecure {
@@ -40,22 +40,22 @@ func (e *endpoint) token() (string, error) {
 	return token, nil
 }
 
-// onThisMachine reports whether a host is reached without a network. No name is looked
-// up: who answers for it may be elsewhere the next time.
+// onThisMachine reports whether a host is reached without a network. It does not look up names,
+// because the address of a name can change.
 func onThisMachine(host string) bool {
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// tokenFor returns the bearer token for a server: that of the environment, or else that
-// of the user's configuration, or else none.
+// tokenFor returns the bearer token for a server. It takes the token of the environment, or else
+// the token of the user's configuration, or else "".
 func tokenFor(server string) (string, error) {
 	if token := os.Getenv(tokenVar); token != "" {
 		return token, nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", nil // nobody's home holds no configuration
+		return "", nil // without a home folder there is no configuration
 	}
 	path := filepath.Join(home, ".omnigraph", "config.yaml")
 	info, err := os.Stat(path)
@@ -76,7 +76,7 @@ func tokenFor(server string) (string, error) {
 	return tokenIn(path, text, server)
 }
 
-// tokenIn finds the token of a server in a configuration. The error is a diag.List.
+// tokenIn finds the token for a server in a configuration. The error is a diag.List.
 func tokenIn(path string, text []byte, server string) (token string, err error) {
 	r := strictyaml.ReadSecret(path, text)
 	if fields, ok := r.Root().Fields("the configuration", "servers"); ok {

@@ -28,7 +28,7 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 				}
 				return verifyReport(faults)
 			})
-			// A store whose log or manifest is bad is found out on opening it.
+			// Opening a store detects a corrupt log or manifest. Report that as verify does.
 			if faults, rest := service.StoredFaults(err); len(faults) > 0 && rest == nil {
 				r, err := verifyReport(faults)
 				return errors.Join(f.print(cmd, r), err)

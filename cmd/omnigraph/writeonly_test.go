@@ -18,12 +18,13 @@ rules:
     allow: { actors: { ids: [act-both, act-writer] }, actions: [invoke_query], queries: [set_age, set_mail] }
 `
 
-// withholding is a decision: the answer of a write to an actor that may change main and not
-// read it, and to an actor that may do both. docs/policy.md has the same decisions.
+// withholding is a decision about what the answer to a write shows. writer is the answer to an
+// actor that may change main but not read it; both is the answer to an actor that may do both.
+// docs/policy.md lists the same decisions.
 type withholding struct {
 	name   string
 	rest   ask
-	header string // of the request over REST
+	header string // header of the REST request
 	tool   ask
 
 	writer, both outcome
@@ -31,7 +32,7 @@ type withholding struct {
 
 // outcome describes an answer.
 type outcome struct {
-	status int      // over REST; over MCP everything but 200 is a fault
+	status int      // status over REST; over MCP every status except 200 is an error
 	has    []string // texts in the answer; {H} stands for the head of main
 	lacks  []string
 }
@@ -131,8 +132,8 @@ var withholdings = []withholding{
 		writer: outcome{403, []string{denied}, []string{"Zettel"}}, both: outcome{409, []string{"cluster apply"}, nil}},
 }
 
-// TestWriteOnly checks each decision about the answers of writes to an actor that may not
-// read the branch, over REST and over MCP.
+// TestWriteOnly checks each decision about the answers to writes of an actor that may not read the
+// branch, over REST and over MCP.
 func TestWriteOnly(t *testing.T) {
 	w := newAccessWorld(t, "policy.yaml", writeOnlyPolicy, "", "act-all", "act-writer", "act-both")
 	setup := `{"type":"Mensch","data":{"name":"otto","age":33,"mail":"o@otto.test"}}
@@ -161,10 +162,10 @@ func TestWriteOnly(t *testing.T) {
 				} else {
 					s = w.send(actor, overHTTP, a)
 					if s.status = 200; s.fault {
-						s.status = want.status // of which MCP has none
+						s.status = want.status // MCP answers have no status
 					}
 				}
-				text := strings.ReplaceAll(s.text, `\`, "") // of quotes inside of quotes
+				text := strings.ReplaceAll(s.text, `\`, "") // removes the escapes of nested quotes
 				if s.status != want.status || s.fault != (want.status != 200) {
 					t.Errorf("%s: %s over %s: %d, want %d\n%s", d.name, actor, over.name, s.status, want.status, s.text)
 				}
@@ -183,7 +184,7 @@ func TestWriteOnly(t *testing.T) {
 	}
 }
 
-// head is the last commit of main.
+// head returns the last commit of main.
 func (w *accessWorld) head() string {
 	w.t.Helper()
 	s := w.http("act-all", "GET", "/snapshot", "", nil)

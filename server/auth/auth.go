@@ -1,5 +1,5 @@
-// Package auth resolves a request to the actor it comes from, once, in front of every
-// transport.
+// Package auth authenticates HTTP requests. It resolves each request to an actor once, before the
+// request reaches a transport.
 package auth
 
 import (
@@ -18,40 +18,40 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Verifier says whose a bearer token is. Implementations are safe for concurrent use.
+// Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
 type Verifier interface {
-	// Verify returns the token's actor. A nil actor without an error means that the
-	// token is none of this verifier's; a *Rejected, that it is and does not hold; another
-	// error, that it could not be looked into. None repeats anything of the token.
+	// Verify returns the token's actor. It returns a nil actor and a nil error if the token is not
+	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
+	// valid, and another error if the token could not be checked. No error repeats any part of the
+	// token.
 	Verify(ctx context.Context, token string) (*service.Actor, error)
 }
 
 // Anonymous is the actor of every request to a server that runs unauthenticated.
 const Anonymous = "anonymous"
 
-// challenge is what WWW-Authenticate says when no token was presented, and invalid
-// what it says of one that is nobody's (RFC 6750, section 3).
+// challenge is the value of WWW-Authenticate if the request had no token. invalid is its value if
+// the token was unknown or rejected (RFC 6750, section 3).
 const (
 	challenge = `Bearer realm="omnigraph"`
 	invalid   = challenge + `, error="invalid_token"`
 )
 
-// Gate is the authentication in front of every transport.
+// Gate authenticates requests before they reach a transport.
 type Gate struct {
 	Log       *slog.Logger
-	Verifiers []Verifier // the first that knows a token decides
-	Metadata  *Metadata  // nil for none
+	Verifiers []Verifier // in order; the first that knows a token decides
+	Metadata  *Metadata  // nil if the server publishes no metadata
 
-	Now func() time.Time // paces the lines of the log; nil for clock.Now
+	Now func() time.Time // limits the rate of log lines; nil means clock.Now
 
-	lines sample.Lines // of the log: whoever has no token can cause them
+	lines sample.Lines // limits log lines, because clients without a token can cause them
 }
 
-// Require puts authentication in front of next: the first verifier that knows the
-// token says who the actor is, and next finds it in the context. A missing, unknown or
-// rejected token answers 401 with WWW-Authenticate, which names the metadata if there
-// is any; a verifier that fails answers 503. Tokens appear neither in answers nor in
-// the log, and next does not see them.
+// Require puts authentication in front of next. The first verifier that knows the token determines
+// the actor, which next finds in the request's context. A missing, unknown or rejected token
+// answers 401 with WWW-Authenticate, which points to the metadata if there is any. A verifier that
+// fails answers 503. Tokens appear neither in answers nor in the log, and next does not see them.
 func (g *Gate) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)
@@ -78,14 +78,14 @@ func (g *Gate) Require(next http.Handler) http.Handler {
 	})
 }
 
-// Open puts no authentication in front of next: every request is from Anonymous,
-// whatever it presents.
+// Open lets every request pass to next without authentication. The actor is always Anonymous, even
+// if the request carries a token.
 func Open(next http.Handler) http.Handler {
 	actor := &service.Actor{ID: Anonymous, Source: "none"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
 }
 
-// pass hands the request on with its actor and without its token.
+// pass hands the request to next with its actor and without its token.
 func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *service.Actor) {
 	r = r.WithContext(service.WithActor(r.Context(), actor))
 	if _, ok := r.Header["Authorization"]; ok {
@@ -95,7 +95,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *serv
 	next.ServeHTTP(w, r)
 }
 
-// fail answers a request whose token did not hold, or could not be looked into.
+// fail answers a request whose token was rejected or could not be checked.
 func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var rejected *Rejected
 	if errors.As(err, &rejected) {
@@ -121,8 +121,8 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string
 	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
 }
 
-// line writes a line of log about a request, unless there was one for the same reason
-// a moment ago; then it is counted in the next one.
+// line logs a message about a request. If a line for the same reason was logged a moment ago, line
+// only counts the message, and the next line reports the count.
 func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string) {
 	now := clock.Now
 	if g.Now != nil {
@@ -139,7 +139,7 @@ func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string)
 	g.Log.LogAttrs(r.Context(), level, message, attrs...)
 }
 
-// bearer takes the token out of the Authorization header, or says why there is none.
+// bearer returns the token of the Authorization header, or the reason why there is none.
 func bearer(h http.Header) (token, why string) {
 	const wanted = "send the header Authorization: Bearer <token>"
 	values := h.Values("Authorization")

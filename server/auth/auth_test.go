@@ -41,7 +41,7 @@ func tokens(t testing.TB) *Tokens {
 	return ts
 }
 
-// require puts a gate of these verifiers in front of next.
+// require puts a Gate with these verifiers in front of next.
 func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
 	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
 }
@@ -50,7 +50,7 @@ func TestRequire(t *testing.T) {
 	tests := []struct {
 		name      string
 		header    []string
-		want      string // the actor, "" when refused
+		want      string // the actor; "" if the request is refused
 		challenge string
 	}{
 		{"none", nil, "", `Bearer realm="omnigraph"`},
@@ -80,7 +80,7 @@ func TestRequire(t *testing.T) {
 			}), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), tokens(t))
 			r := httptest.NewRequest(http.MethodPost, "/graphs/code/mcp", nil)
 			r.Header["Authorization"] = tt.header
-			// Nothing but the token says who the actor is.
+			// Only the token determines the actor; other headers do not.
 			r.Header.Set("X-Actor", "act-root")
 			r.Header.Set("Omnigraph-Actor", "act-root")
 			w := httptest.NewRecorder()
@@ -114,7 +114,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-// verifierFunc is a second verifier, as an OIDC one would be.
+// verifierFunc is a second verifier, in place of an OIDC verifier.
 type verifierFunc func(token string) (*service.Actor, error)
 
 func (f verifierFunc) Verify(_ context.Context, token string) (*service.Actor, error) {
@@ -189,7 +189,7 @@ func TestStart(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.yaml")
-	// A digest of digits alone must not be read as a number.
+	// A digest that has only decimal digits must not be read as a number.
 	src := fmt.Sprintf("%s: act-ada\n\"%s\": act-bot # another\n%s: act-num\n", digest(adaToken), strings.ToUpper(digest(botToken)), strings.Repeat("0123456789012345", 4))
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
@@ -263,8 +263,8 @@ func TestAddFaults(t *testing.T) {
 	}
 }
 
-// FuzzTokensFile checks that no file makes the reader panic, and that no error
-// repeats a word of the file that could be a token.
+// FuzzTokensFile checks that no file makes the reader panic, and that no error repeats a word of
+// the file that could be a token.
 func FuzzTokensFile(f *testing.F) {
 	f.Add([]byte(digest("a") + ": act-ada\n"))
 	f.Add([]byte("s3cret-token: act-ada\n"))
@@ -277,7 +277,7 @@ func FuzzTokensFile(f *testing.F) {
 	})
 }
 
-// FuzzAuthorization checks that no header but the exact one passes.
+// FuzzAuthorization checks that only the exact header passes.
 func FuzzAuthorization(f *testing.F) {
 	for _, s := range []string{"Bearer " + adaToken, "bearer  x", "Basic x", "", "Bearer", "Bearer =", "Bearer\t" + adaToken} {
 		f.Add(s)
@@ -297,7 +297,7 @@ func FuzzAuthorization(f *testing.F) {
 	})
 }
 
-// actorInto is a handler that notes whom a request is from.
+// actorInto returns a handler that stores the request's actor in id.
 func actorInto(id *string) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = service.ActorFrom(r.Context()).ID })
 }

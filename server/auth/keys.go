@@ -21,44 +21,43 @@ import (
 )
 
 const (
-	// keysAge is the age at which keys are fetched again before any of them verifies
-	// another token: a key that the issuer withdraws holds no longer while the issuer
-	// answers.
+	// keysAge is the age at which keys are fetched again before they verify another token. So a key
+	// that the issuer withdraws stops working while the issuer answers.
 	keysAge = time.Hour
 
-	// staleWait bounds how long a request waits for old keys to be fetched again when a
-	// fetch failed a moment ago: an issuer that accepts connections and does not answer
-	// delays a request by no more.
+	// staleWait bounds how long a request waits for a new fetch of old keys after a recent fetch
+	// failed. An issuer that accepts connections but does not answer delays a request by at most
+	// this long.
 	staleWait = time.Second
 
-	// However many tokens name unknown keys, the issuer is asked once in these: after it
-	// answered, and after it did not.
+	// These bound how often the issuer is asked, even if many tokens name unknown keys:
+	// keysCooldown applies after a fetch that succeeded, faultCooldown after one that failed.
 	keysCooldown  = time.Minute
 	faultCooldown = 10 * time.Second
 
-	fetchTimeout = 5 * time.Second // of one of the two requests of a fetch
+	fetchTimeout = 5 * time.Second // bounds each of the two requests of a fetch
 
-	// What an issuer may answer.
-	maxDocument = 1 << 20 // bytes
+	// maxDocument bounds the size of an answer of the issuer, in bytes.
+	maxDocument = 1 << 20
 	maxKeys     = 100
 
 	minRSABits = 2048
 )
 
-// Unreachable says that a token's key is not known and that the issuer could not be
-// asked for it.
+// Unreachable is the error for a token whose key is not known, while the issuer cannot be asked for
+// it.
 type Unreachable struct {
 	Err   error
-	Retry time.Duration // until the issuer is asked again
+	Retry time.Duration // how long until the issuer is asked again
 }
 
 func (e *Unreachable) Error() string { return "the issuer's keys: " + e.Err.Error() }
 
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// issuerKeys are the public keys that an issuer last published. It owns the goroutine
-// that fetches them: several requests wait for one fetch, and the request that started
-// it may end first.
+// issuerKeys holds the public keys that an issuer last published. It owns the goroutine that
+// fetches them, because several requests can wait for one fetch, and the request that started the
+// fetch may end first.
 type issuerKeys struct {
 	issuer string
 	client *http.Client
@@ -71,10 +70,10 @@ type issuerKeys struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
-	fetched time.Time     // when the fetch of keys began; the zero time for never
+	fetched time.Time     // when the fetch of keys began; zero if there was none
 	next    time.Time     // when the issuer may be asked again
 	pending chan struct{} // closed when the running fetch ends; nil when none runs
-	fault   error         // of the last fetch
+	fault   error         // the error of the last fetch
 }
 
 func newIssuerKeys(issuer string, client *http.Client, log *slog.Logger, now func() time.Time) *issuerKeys {
@@ -91,15 +90,15 @@ func (k *issuerKeys) close() {
 	k.client.CloseIdleConnections()
 }
 
-// verify calls check with each key that may have signed a token with these headers,
-// until one holds. The error is a *Rejected, an *Unreachable or that of the context.
+// verify calls check with each key that may have signed a token with these headers, until a check
+// succeeds. The error is a *Rejected, an *Unreachable or the context's error.
 func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key any) error) error {
 	keys, err := k.current(ctx)
 	if err != nil {
 		return err
 	}
 	known, holds := try(keys, kid, alg, check)
-	// A token that names no key may be signed with one that was published since.
+	// A token that names no key may be signed with a key that was published after the last fetch.
 	if !holds && (!known || kid == "") {
 		if keys, err = k.renew(ctx); err != nil {
 			return err
@@ -127,9 +126,9 @@ func try(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (kn
 	return known, false
 }
 
-// current returns the keys of the last fetch that succeeded. It first waits for a fetch
-// when they are old and the issuer may be asked. When that fetch fails, the old keys go
-// on verifying. The error is that of the context.
+// current returns the keys of the last fetch that succeeded. If they are old and the issuer may be
+// asked, current first waits for a fetch. If that fetch fails, the old keys stay in use. The error
+// is the context's error.
 func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	now := k.now()
@@ -139,11 +138,12 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 		defer k.mu.Unlock()
 		return k.keys, nil
 	}
-	// A fault of long ago says nothing of the issuer that is asked again.
+	// If the last fetch failed long ago, the issuer may work again. So only a recent failure
+	// shortens the wait.
 	pending, failing := k.startLocked(), k.fault != nil && now.Sub(k.next) < keysCooldown
 	k.mu.Unlock()
 
-	var patience <-chan time.Time // of the machine's clock, as the fetch's timeout is
+	var patience <-chan time.Time // uses the machine's clock, as the timeout of the fetch does
 	if failing {
 		timer := time.NewTimer(staleWait)
 		defer timer.Stop()
@@ -160,9 +160,9 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return k.keys, nil
 }
 
-// renew waits for a fetch and returns its keys. When it is too early for a fetch, it
-// returns what the last one brought: its keys, or its fault as an *Unreachable. Any other
-// error is that of the context.
+// renew waits for a fetch and returns its keys. If it is too early for a fetch, renew returns the
+// result of the last one: its keys, or its fault as an *Unreachable. Any other error is the
+// context's error.
 func (k *issuerKeys) renew(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.pending == nil {
@@ -187,7 +187,7 @@ func (k *issuerKeys) renew(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return k.lastLocked()
 }
 
-// lastLocked returns what the last fetch brought. REQUIRES: mu is held.
+// lastLocked returns the result of the last fetch. REQUIRES: mu is held.
 func (k *issuerKeys) lastLocked() ([]jose.JSONWebKey, error) {
 	if k.fault != nil {
 		return nil, &Unreachable{Err: k.fault, Retry: k.next.Sub(k.now())}
@@ -195,8 +195,8 @@ func (k *issuerKeys) lastLocked() ([]jose.JSONWebKey, error) {
 	return k.keys, nil
 }
 
-// startLocked starts a fetch unless one runs, and returns the channel that is closed at
-// its end. REQUIRES: mu is held, and close was not called.
+// startLocked starts a fetch unless one is running. It returns the channel that is closed when the
+// fetch ends. REQUIRES: mu is held, and close was not called.
 func (k *issuerKeys) startLocked() <-chan struct{} {
 	if k.pending != nil {
 		return k.pending
@@ -221,7 +221,7 @@ func (k *issuerKeys) startLocked() <-chan struct{} {
 	return pending
 }
 
-// fetch asks the issuer for the address of its keys, and then for the keys.
+// fetch asks the issuer for the address of its keys and then fetches the keys.
 func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -249,7 +249,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		// A set may hold keys of kinds to come.
+		// Skip keys that do not decode: a set may hold keys of future types.
 		if err := json.Unmarshal(raw, &key); err == nil && verifies(&key) {
 			keys = append(keys, key)
 		}
@@ -288,7 +288,7 @@ func (k *issuerKeys) get(ctx context.Context, url string, into any) error {
 	return nil
 }
 
-// verifies reports whether a published key is one to verify signatures with.
+// verifies reports whether a published key may be used to verify signatures.
 func verifies(key *jose.JSONWebKey) bool {
 	if !key.IsPublic() || !key.Valid() || key.Use != "" && key.Use != "sig" {
 		return false
@@ -297,8 +297,8 @@ func verifies(key *jose.JSONWebKey) bool {
 	return !ok || rsaKey.N.BitLen() >= minRSABits
 }
 
-// signs reports whether a key is for an algorithm: of its kind, of its curve, and not
-// published for another.
+// signs reports whether a key can be used with an algorithm: it has the algorithm's key type and
+// curve, and it is not published for another algorithm.
 func signs(key *jose.JSONWebKey, alg string) bool {
 	if key.Algorithm != "" && key.Algorithm != alg {
 		return false

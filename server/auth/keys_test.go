@@ -18,7 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
-// TestIssuerDown starts before its issuer does, lets it come, go, and rotate its key.
+// TestIssuerDown starts the verifier before its issuer, then starts and stops the issuer and
+// rotates its key.
 func TestIssuerDown(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -28,7 +29,7 @@ func TestIssuerDown(t *testing.T) {
 		before  func()
 		key     *authtest.Key
 		want    string
-		fetches int // since the start
+		fetches int // since the start of the test
 	}{
 		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
 		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},
@@ -67,7 +68,7 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
-// asked waits until the issuer was asked so often.
+// asked waits until the issuer has received the given number of requests.
 func asked(t *testing.T, i *authtest.Issuer, times int) {
 	t.Helper()
 	for end := clock.Now().Add(10 * time.Second); i.Fetches() < times; time.Sleep(time.Millisecond) {
@@ -77,8 +78,8 @@ func asked(t *testing.T, i *authtest.Issuer, times int) {
 	}
 }
 
-// TestOldKeys withdraws a key: at the age of keysAge the first requests wait for one
-// fetch, and none of them is served with the old key.
+// TestOldKeys withdraws a key. When the keys reach the age keysAge, the first requests wait for one
+// fetch, and none of them is verified with the old key.
 func TestOldKeys(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -107,7 +108,7 @@ func TestOldKeys(t *testing.T) {
 		go func() { answers <- decided(t, v, old) }()
 	}
 	asked(t, i, 2)
-	// A request that ends while it waits leaves the fetch to the others.
+	// A request that ends while it waits does not cancel the fetch for the other requests.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := v.Verify(ctx, old); !errors.Is(err, context.Canceled) {
@@ -132,9 +133,9 @@ func TestOldKeys(t *testing.T) {
 	}
 }
 
-// TestOldKeysOutage lets the issuer fail past the age: known keys go on verifying, no
-// request waits longer than staleWait again, and the first request after the outage is
-// refused for its withdrawn key.
+// TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys stay
+// in use. After the first failure no request waits longer than staleWait. The first request after
+// the outage is rejected, because its key was withdrawn.
 func TestOldKeysOutage(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -167,7 +168,7 @@ func TestOldKeysOutage(t *testing.T) {
 		}
 	}
 	release()
-	// The second key waits for the fetch that the hanging issuer answers at last.
+	// The second key waits until the hanging issuer answers the fetch.
 	for _, s := range []struct {
 		key  *authtest.Key
 		want string
@@ -189,7 +190,8 @@ func TestOldKeysOutage(t *testing.T) {
 	}
 }
 
-// TestIssuerIsAsked holds for whose tokens, and where, the issuer's keys are asked for.
+// TestIssuerIsAsked checks which tokens make the verifier ask the issuer for its keys, and from
+// which addresses it accepts keys.
 func TestIssuerIsAsked(t *testing.T) {
 	key, next := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i, other := authtest.New(t, key), authtest.New(t, key, next)
@@ -232,7 +234,7 @@ func TestIssuerIsAsked(t *testing.T) {
 	}
 }
 
-// TestShortRSAKey leaves a key out that is too short, though it is published.
+// TestShortRSAKey checks that the verifier ignores a published RSA key that is too short.
 func TestShortRSAKey(t *testing.T) {
 	private, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -246,8 +248,8 @@ func TestShortRSAKey(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyFlood sends tokens with keys of their own, all at once: the issuer is
-// asked once, and known keys hold meanwhile.
+// TestUnknownKeyFlood sends many tokens with unknown keys at once. The issuer is asked only once,
+// and known keys work in the meantime.
 func TestUnknownKeyFlood(t *testing.T) {
 	key, stranger := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, key)
@@ -271,7 +273,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 	if got := decided(t, v, good); got != "oidc ada" {
 		t.Errorf("during the flood: %s", got)
 	}
-	// One that gives up does not take the fetch with it.
+	// A request that is canceled does not cancel the fetch.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Verify(ctx, tokens[0]); !errors.Is(err, context.Canceled) {
@@ -313,7 +315,7 @@ func TestCloseEndsFetch(t *testing.T) {
 	}
 }
 
-// BenchmarkOIDC measures what a token costs once its key is known.
+// BenchmarkOIDC measures the cost of verifying a token whose key is known.
 func BenchmarkOIDC(b *testing.B) {
 	for _, alg := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		b.Run(string(alg), func(b *testing.B) {

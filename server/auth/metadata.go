@@ -9,24 +9,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// Metadata tells clients without a token whose tokens the server takes (RFC 9728): of
-// the server itself, of each graph, and of each graph over MCP.
+// Metadata serves protected resource metadata (RFC 9728), which shows clients without a token which
+// issuer's tokens the server accepts. There is one document for the server, one for each graph, and
+// one for each graph over MCP.
 type Metadata struct {
 	Issuer string
 
-	// PublicHost is what clients reach the server as, over https. When empty, that is
-	// the Host of their request: the guard lets only hosts of this machine through then.
+	// PublicHost is the host by which clients reach the server over https. If it is empty, Metadata
+	// uses the Host of the request; the guard then accepts only hosts of this machine.
 	PublicHost string
 
-	// Graph reports whether a text has the form of a graph's id. Which graphs there are,
-	// whoever has no token is not told.
+	// Graph reports whether id has the form of a graph id. It does not check whether the graph
+	// exists, because clients without a token must not learn that.
 	Graph func(id string) bool
 }
 
-// wellKnown stands between the host of a resource and its path (RFC 9728, section 3.1).
+// wellKnown comes between the host and the path of a resource (RFC 9728, section 3.1).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Wrap answers requests for metadata, and hands all others on.
+// Wrap answers requests for metadata and passes all other requests to next.
 func (m *Metadata) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := strings.CutPrefix(r.URL.EscapedPath(), wellKnown)
@@ -46,17 +47,17 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 			Name     string   `json:"resource_name"`
 		}{m.base(r) + path, []string{m.Issuer}, []string{"header"}, "Omnigraph"})
 		if err != nil {
-			panic(err) // texts alone
+			panic(err) // cannot happen: all values are strings
 		}
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store") // it may name the host of the request
-		_, _ = w.Write(b)                  // fails only when the client is gone
+		h.Set("Cache-Control", "no-store") // the answer may name the host of the request
+		_, _ = w.Write(b)                  // fails only if the client is gone
 	})
 }
 
-// url is where the metadata of what a request asks for stands.
+// url returns the address of the metadata for the resource that the request is about.
 func (m *Metadata) url(r *http.Request) string {
 	path := r.URL.EscapedPath()
 	for path != "" && !m.isResource(path) {
@@ -65,8 +66,7 @@ func (m *Metadata) url(r *http.Request) string {
 	return m.base(r) + wellKnown + path
 }
 
-// isResource reports whether a path is that of the server, of a graph, or of a graph
-// over MCP.
+// isResource reports whether path is the path of the server, of a graph, or of a graph over MCP.
 func (m *Metadata) isResource(path string) bool {
 	if path == "" {
 		return true

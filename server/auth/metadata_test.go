@@ -57,8 +57,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestChallengeNamesMetadata holds that a refusal names the metadata of the graph that
-// was asked for, also of one that is not there.
+// TestChallengeNamesMetadata checks that a refusal names the metadata of the requested graph, even
+// if that graph does not exist.
 func TestChallengeNamesMetadata(t *testing.T) {
 	m := &Metadata{Issuer: "https://login.example.com", Graph: regexp.MustCompile(`^[a-z]{1,9}$`).MatchString}
 	gate := &Gate{Log: slog.New(slog.DiscardHandler), Metadata: m}

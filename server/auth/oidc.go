@@ -16,42 +16,43 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// OIDCOptions say whose tokens are taken and what is read from them.
+// OIDCOptions configure which tokens are accepted and which claims are read.
 type OIDCOptions struct {
-	// Issuer is the iss of every token, letter by letter. Its keys are found by way of
-	// its /.well-known/openid-configuration.
+	// Issuer is the exact value of the claim iss in every token. Its keys are found through its
+	// /.well-known/openid-configuration.
 	Issuer string
 
-	// Audiences are what the server is called at the issuer; a token is for one of them.
+	// Audiences are the names of the server at the issuer. A token must name one of them.
 	Audiences []string
 
-	// ActorClaim is the claim that names the actor; sub when empty. ActorPrefix stands
-	// in front of the name.
+	// ActorClaim is the claim that names the actor; empty means sub. The actor is ActorPrefix
+	// followed by that name.
 	ActorClaim, ActorPrefix string
 
-	// Reserved reports names that no token may give its bearer; nil for none.
+	// Reserved reports whether a name is reserved, so that tokens must not use it. Nil reserves
+	// none.
 	Reserved func(actor string) bool
 
-	// GroupsClaim is the claim that lists groups; groups when empty. Groups are those
-	// that count, and the others of a token are dropped.
+	// GroupsClaim is the claim that lists groups; empty means groups. Only the groups in Groups are
+	// kept; other groups of a token are dropped.
 	GroupsClaim string
 	Groups      []string
 
-	Log *slog.Logger     // of what befalls the issuer's keys; never nil
-	Now func() time.Time // the clock for expiries and for the age of keys; nil for clock.Now
+	Log *slog.Logger     // receives messages about fetches of the issuer's keys; never nil
+	Now func() time.Time // the clock for expiry and for the age of keys; nil means clock.Now
 }
 
-// OIDC verifies the JSON Web Tokens of one issuer: access tokens (RFC 9068) and ID
-// tokens alike. It asks the issuer for its keys when the first token comes, and holds
-// later tokens against the keys that it then knows. Close it when no request is under
-// way any more.
+// OIDC verifies the JSON Web Tokens of one issuer, both access tokens (RFC 9068) and ID tokens. It
+// fetches the issuer's keys when the first token arrives and verifies later tokens with the keys
+// that it has. Call Close after the last request has ended.
 type OIDC struct {
 	o    OIDCOptions
 	keys *issuerKeys
 }
 
-// algorithms are those in which whoever verifies cannot sign. A token names its own,
-// so none and the HMAC family must not be among them.
+// algorithms are the accepted signature algorithms. With each of them, a party that can verify
+// cannot sign. A token names its own algorithm, so none and the HMAC family must not be in this
+// list.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -59,18 +60,19 @@ var algorithms = []jose.SignatureAlgorithm{
 const (
 	defaultGroupsClaim = "groups"
 
-	// leavesGroupsOut begins the reason for which a token of an actor with too many groups
-	// is refused.
+	// leavesGroupsOut begins the reason for rejecting a token whose actor has so many groups that
+	// the issuer left them out.
 	leavesGroupsOut = "leaves its groups out, which are too many for it: "
 
-	// maxJWT bounds a token's length in bytes. One with many groups has some thousands.
+	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
+	// bytes.
 	maxJWT = 16 << 10
 
-	// leeway is how far the clocks of issuer and server may be apart.
+	// leeway is the accepted difference between the clocks of the issuer and the server.
 	leeway = 30 * time.Second
 )
 
-// NewOIDC returns the verifier of an issuer. It does not call the issuer, which may be
+// NewOIDC returns a verifier for the tokens of an issuer. It does not call the issuer, which may be
 // down.
 func NewOIDC(o OIDCOptions) *OIDC {
 	if o.ActorClaim == "" {
@@ -84,32 +86,31 @@ func NewOIDC(o OIDCOptions) *OIDC {
 	}
 	client := &http.Client{
 		Timeout: fetchTimeout,
-		// An issuer says where its keys are; being sent elsewhere on the way is a fault.
+		// The discovery document gives the address of the keys. A redirect on the way is an error.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 	}
 	return &OIDC{o: o, keys: newIssuerKeys(o.Issuer, client, o.Log, o.Now)}
 }
 
-// Close ends a fetch of keys that is under way.
+// Close cancels a running fetch of keys.
 func (v *OIDC) Close() error {
 	v.keys.close()
 	return nil
 }
 
-// Rejected says why a token of a verifier's own kind does not hold.
+// Rejected is the error for a token that is of the verifier's kind but not valid.
 type Rejected struct {
-	Reason string // goes on after "the bearer token"; it shows nothing of the token
+	Reason string // completes a sentence after "the bearer token"; contains nothing of the token
 }
 
 func (e *Rejected) Error() string { return "the bearer token " + e.Reason }
 
-// Verify implements Verifier. A text that is not of the form of a signed token is none
-// of this verifier's; a token that does not hold is a *Rejected, and one whose key
-// cannot be looked up, since the issuer does not answer, an *Unreachable.
+// Verify implements Verifier. It returns nil, nil if the text does not have the form of a signed
+// token. It returns a *Rejected if the token is not valid, and an *Unreachable if the token's key
+// cannot be looked up because the issuer does not answer.
 //
-// The headers jwk, jku, x5c and x5u, in which a token brings a key of its own, count
-// for nothing.
+// Verify ignores the headers jwk, jku, x5c and x5u, in which a token brings its own key.
 func (v *OIDC) Verify(ctx context.Context, token string) (*service.Actor, error) {
 	if strings.Count(token, ".") != 2 {
 		return nil, nil
@@ -128,7 +129,8 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*service.Actor, error)
 	if _, critical := header.ExtraHeaders["crit"]; critical {
 		return nil, &Rejected{"wants an extension that is not taken here"}
 	}
-	// Not trusted yet: it only spares the issuer the tokens of others.
+	// The signature is not verified yet. This check only avoids asking the issuer about tokens of
+	// other issuers.
 	var of struct {
 		Issuer string `json:"iss"`
 	}
@@ -141,21 +143,21 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*service.Actor, error)
 	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
 		return nil, err
 	}
-	var said claims // by a signature that holds
+	var said claims // set only after the signature was verified
 	if err := parsed.UnsafeClaimsWithoutVerification(&said.registered, &said.all); err != nil {
 		return nil, &Rejected{"has no readable claims"}
 	}
 	return v.actor(&said)
 }
 
-// claims are what a token says whose signature holds.
+// claims are the claims of a token whose signature was verified.
 type claims struct {
 	registered jwt.Claims
 	all        map[string]any
 }
 
-// takenType holds the header typ against what may be a bearer token here. Tokens of
-// other kinds, such as logout tokens, have the same issuer, audience and keys.
+// takenType reports whether the header typ allows the token as a bearer token. Tokens of other
+// kinds, such as logout tokens, have the same issuer, audience and keys.
 func takenType(typ any) bool {
 	if typ == nil {
 		return true
@@ -168,7 +170,7 @@ func takenType(typ any) bool {
 	return false
 }
 
-// actor checks what a token says and names who it is from.
+// actor checks the claims of a token and returns its actor.
 func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 	err := c.registered.ValidateWithLeeway(jwt.Expected{Issuer: v.o.Issuer, AnyAudience: v.o.Audiences, Time: v.o.Now()}, leeway)
 	switch {
@@ -180,7 +182,7 @@ func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 		return nil, &Rejected{"is for another audience"}
 	case err != nil:
 		return nil, &Rejected{"is of another issuer"}
-	case len(v.o.Audiences) == 0: // to the library that is no wish
+	case len(v.o.Audiences) == 0: // the library would accept any audience
 		return nil, &Rejected{"is for another audience"}
 	case c.registered.Expiry == nil:
 		return nil, &Rejected{"never expires; wanted the claim exp"}
@@ -189,7 +191,8 @@ func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 	if !ok || name == "" {
 		return nil, &Rejected{"names no actor in the claim " + v.o.ActorClaim}
 	}
-	// Who may register any address is not yet its owner.
+	// A user may be able to register any address, so an unverified address does not identify its
+	// owner.
 	if verified, said := c.all["email_verified"]; v.o.ActorClaim == "email" && said && verified != true {
 		return nil, &Rejected{"names its actor by an address that was not verified"}
 	}
@@ -207,22 +210,23 @@ func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 	return &service.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
 }
 
-// groups returns the groups of the token that count, sorted. It refuses a token whose
-// groups are unreadable or left out: a rule may deny by one of them.
+// groups returns the groups of the token that o.Groups lists, sorted. It rejects a token whose
+// groups are unreadable or left out, because a rule may deny by group.
 func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	if len(v.o.Groups) == 0 {
 		return nil, nil
 	}
 	unreadable := &Rejected{"has no list of groups in the claim " + v.o.GroupsClaim}
-	// A distributed claim (OpenID Connect Core, section 5.6.2): the token names a source to
-	// ask for the groups.
+	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
+	// names a source that has them.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
 		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names names another source for them"}
 	}
 	var named []any
 	switch claim := all[v.o.GroupsClaim].(type) {
 	case nil:
-		// Entra ID says hasgroups in a token of the implicit flow, always of the claim groups.
+		// In tokens of the implicit flow, Entra ID may set hasgroups instead of listing the groups.
+		// hasgroups always refers to the claim groups.
 		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
 			return nil, &Rejected{leavesGroupsOut + "the claim hasgroups stands in their place"}
 		}

@@ -10,12 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
-// says is the part of a token that its signature is over. The signature itself may be
-// written in several ways.
+// says returns the signed part of a token. The same signature can be written in several ways.
 func says(token string) string { return token[:max(0, strings.LastIndexByte(token, '.'))] }
 
-// FuzzOIDC checks that no bytes but those of a signed token name an actor, and that no
-// error repeats a piece of them.
+// FuzzOIDC checks that only the bytes of a signed token name an actor, and that no error repeats a
+// piece of a token.
 func FuzzOIDC(f *testing.F) {
 	key, stranger := authtest.NewKey(f, "k1", jose.ES256), authtest.NewKey(f, "k1", jose.ES256)
 	i := authtest.New(f, key)

@@ -25,7 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 )
 
-// verifier returns a verifier of an issuer, the clock of both, and the log.
+// verifier returns a verifier for an issuer, the clock that both use, and the log.
 func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OIDC, *clocktest.Clock, *syncBuffer) {
 	t.Helper()
 	c, log := clocktest.New(clocktest.Start), &syncBuffer{}
@@ -42,7 +42,7 @@ func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OI
 	return v, c, log
 }
 
-// syncBuffer is a log that several goroutines write.
+// syncBuffer is a log that several goroutines can write.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -60,8 +60,8 @@ func (s *syncBuffer) Bytes() []byte {
 	return slices.Clone(s.b.Bytes())
 }
 
-// decided says what a verifier makes of a token: the actor, why it is rejected, or what
-// failed.
+// decided describes the verifier's decision on a token: the actor, the reason for the rejection, or
+// the failure.
 func decided(t testing.TB, v *OIDC, token string) string {
 	t.Helper()
 	actor, err := v.Verify(t.Context(), token)
@@ -82,7 +82,7 @@ func decided(t testing.TB, v *OIDC, token string) string {
 	return strings.Join(append([]string{actor.Source, actor.ID}, actor.Groups...), " ")
 }
 
-// raw puts a token together by hand.
+// raw builds a token without checking or signing it.
 func raw(header, claims any, signature []byte) string {
 	h, _ := json.Marshal(header)
 	c, _ := json.Marshal(claims)
@@ -90,8 +90,8 @@ func raw(header, claims any, signature []byte) string {
 	return enc(h) + "." + enc(c) + "." + enc(signature)
 }
 
-// hmacWith signs in HS256 with the bytes of a public key, in the hope that the verifier
-// takes them for a secret.
+// hmacWith signs a token in HS256 with the bytes of a public key. A faulty verifier would accept
+// it, because it would use the public key as the HMAC secret.
 func hmacWith(public []byte, header, claims any) string {
 	t := raw(header, claims, nil)
 	t = strings.TrimSuffix(t, ".")
@@ -266,12 +266,12 @@ func TestOIDCClaims(t *testing.T) {
 	}
 }
 
-// TestGateOfTwo puts static tokens beside an issuer.
+// TestGateOfTwo uses static tokens and an issuer together.
 func TestGateOfTwo(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := authtest.New(t, key)
 	static := tokens(t)
-	// A static token may look like one of an issuer's, and then is what it is.
+	// A static token may look like a token of the issuer. It is still a static token.
 	lookalike := i.Token(t, key, "someone", map[string]any{"exp": 1})
 	if err := static.Add(lookalike, "act-legacy"); err != nil {
 		t.Fatal(err)

@@ -2,29 +2,30 @@ package auth
 
 import "fmt"
 
-// Mode is how a server decides who may do what.
+// Mode is the way in which a server authorizes requests.
 type Mode uint8
 
-// The modes.
+// The modes of a server.
 const (
-	Unauthenticated Mode = iota // anyone may do anything
-	ReadsOnly                   // whoever holds a token may read
-	Governed                    // tokens say who, policies say what
+	Unauthenticated Mode = iota // any client may do anything
+	ReadsOnly                   // an actor with a valid token may read
+	Governed                    // tokens identify the actor, and policies decide
 )
 
 // String returns unauthenticated, reads only or governed.
 func (m Mode) String() string { return [...]string{"unauthenticated", "reads only", "governed"}[m] }
 
-// StartError says why a server does not start as it is configured.
+// StartError says why a server cannot start with its configuration.
 type StartError struct {
-	Found string // what is configured
+	Found string // the faulty part of the configuration
 	Fix   string
 }
 
 func (e *StartError) Error() string { return e.Found + "; " + e.Fix }
 
-// Start chooses the mode: tokens says whether any could be verified, static ones or those
-// of an issuer, policies whether there are any, and open is the flag --unauthenticated. The error is a *StartError.
+// Start chooses the mode. tokens says whether the server can verify tokens, static ones or those of
+// an issuer; policies says whether there are policies; open is the flag --unauthenticated. The
+// error is a *StartError.
 func Start(tokens, policies, open bool) (Mode, error) {
 	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or server.oidc in cluster.yaml"
 	switch {

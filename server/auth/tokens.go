@@ -14,22 +14,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// Where tokens are found at start.
+// The environment variables that name tokens.
 const (
-	// TokensFileVar names the variable that holds the path of the tokens file.
+	// TokensFileVar is the variable that holds the path of the tokens file.
 	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
 
-	// TokenVarPrefix starts the variables that each hold one raw token. The rest of
-	// the name is the actor: in lower case, with - for _, so that
-	// OMNIGRAPH_TOKEN_ACT_ADA is act-ada's.
+	// TokenVarPrefix begins the names of the variables that each hold one raw token. The rest of
+	// the name, in lower case and with - for _, is the actor: OMNIGRAPH_TOKEN_ACT_ADA holds a token
+	// of act-ada.
 	TokenVarPrefix = "OMNIGRAPH_TOKEN_"
 )
 
-// maxToken bounds a static token's length in bytes, so that hashing one costs little.
+// maxToken bounds the length of a static token in bytes, so that hashing stays cheap.
 const maxToken = 4096
 
-// Tokens are the static bearer tokens of a server. Only their SHA-256 digests are
-// kept. It is filled before the server starts, and safe for concurrent use from then.
+// Tokens holds the static bearer tokens of a server. It keeps only their SHA-256 digests. Fill it
+// before the server starts; after that it is safe for concurrent use.
 type Tokens struct {
 	entries []entry
 }
@@ -39,9 +39,9 @@ type entry struct {
 	actor  *service.Actor
 }
 
-// Load gathers the tokens that an environment, as os.Environ gives it, names: those
-// of the file at OMNIGRAPH_TOKENS_FILE and those of the OMNIGRAPH_TOKEN_<ACTOR>
-// variables. Neither there is no error.
+// Load returns the tokens that an environment names; environ has the form of os.Environ. It reads
+// the file that OMNIGRAPH_TOKENS_FILE names and the OMNIGRAPH_TOKEN_<ACTOR> variables. It is not an
+// error if none of them is set.
 func Load(environ []string) (*Tokens, error) {
 	t := &Tokens{}
 	for _, kv := range environ {
@@ -63,7 +63,7 @@ func Load(environ []string) (*Tokens, error) {
 	return t, nil
 }
 
-// Add makes a raw token an actor's. An actor may have several tokens; a token has one
+// Add adds a raw token for an actor. An actor may have several tokens; a token belongs to one
 // actor. The error does not repeat the token.
 func (t *Tokens) Add(token, actor string) error {
 	if err := checkToken(token); err != nil {
@@ -72,9 +72,9 @@ func (t *Tokens) Add(token, actor string) error {
 	return t.add(sha256.Sum256([]byte(token)), actor)
 }
 
-// ReadFile adds the tokens of a YAML file that maps the SHA-256 of each token, as 64
-// hex digits, to its actor. The error is that of reading the file, or a diag.List
-// that names places and never repeats what stands there.
+// ReadFile adds the tokens of a YAML file that maps the SHA-256 of each token, as 64 hex digits, to
+// its actor. The error is an error of reading the file, or a diag.List that gives positions and
+// never repeats the text of the file.
 func (t *Tokens) ReadFile(path string) error {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -83,16 +83,16 @@ func (t *Tokens) ReadFile(path string) error {
 	return t.parse(path, src)
 }
 
-// Len is the number of tokens.
+// Len returns the number of tokens.
 func (t *Tokens) Len() int { return len(t.entries) }
 
-// Names reports whether some token is the actor's.
+// Names reports whether actor has a token.
 func (t *Tokens) Names(actor string) bool {
 	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.actor.ID == actor })
 }
 
-// Verify implements Verifier. Every entry is compared, so that the time it takes
-// tells nothing of which one matched.
+// Verify implements Verifier. It compares the token with every entry, so that its running time does
+// not show which entry matched.
 func (t *Tokens) Verify(_ context.Context, token string) (*service.Actor, error) {
 	if len(token) > maxToken {
 		return nil, nil
@@ -115,7 +115,8 @@ func (t *Tokens) parse(path string, src []byte) error {
 	entries, _ := r.Root().Entries("the tokens file")
 	for _, e := range entries {
 		var digest [sha256.Size]byte
-		// A raw token in the digest's place is the likely mistake, hence no echo.
+		// The usual mistake is a raw token in place of the digest, so the message does not repeat
+		// the key.
 		if n, err := hex.Decode(digest[:], hexOrNothing(e.Key)); err != nil || n != sha256.Size {
 			e.At.Fault(strictyaml.BadValue, "a key that is not 64 hex digits",
 				"write the token's sha-256, as printf %s TOKEN | sha256sum prints it")
@@ -149,7 +150,8 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 	return nil
 }
 
-// hexOrNothing keeps hex.Decode within the digest's size.
+// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise, so
+// that hex.Decode does not write beyond the digest.
 func hexOrNothing(s string) []byte {
 	if len(s) != hex.EncodedLen(sha256.Size) {
 		return nil
@@ -157,8 +159,8 @@ func hexOrNothing(s string) []byte {
 	return []byte(s)
 }
 
-// checkToken takes what can stand after "Bearer " (RFC 6750, section 2.1: b64token),
-// since any other token could never be presented.
+// checkToken checks that token can follow "Bearer " (RFC 6750, section 2.1: b64token). A client
+// could not present any other token.
 func checkToken(token string) error {
 	switch {
 	case token == "":
@@ -181,8 +183,8 @@ func isB64Token(s string) bool {
 	return body != ""
 }
 
-// checkActor keeps actors to names that logs, policies and commits show as they are.
-// The error does not repeat the name: a digest or token may stand there by mistake.
+// checkActor checks that an actor's name can be shown unescaped in logs, policies and commits. The
+// error does not repeat the name, because a digest or token may be there by mistake.
 func checkActor(actor string) error {
 	if actor == "" || len(actor) > 128 {
 		return fmt.Errorf("the actor's name has %d bytes, wanted 1 to 128", len(actor))

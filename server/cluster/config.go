@@ -1,57 +1,58 @@
-// Package cluster reads cluster.yaml: which graphs a server serves, from which
-// sources, under which policies.
+// Package cluster reads cluster.yaml, which names the graphs that a server serves, their source
+// files and their policies.
 package cluster
 
 import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// Config is a cluster.yaml that was read without faults. Paths in it are the file's
-// own, joined to the folder that it stands in.
+// Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
+// joined to the folder of the file.
 type Config struct {
-	File    string // as it was given to Read
-	Name    string // of the cluster, or ""
-	Storage string // the data folder; it need not exist
+	File    string // the path that was given to Read
+	Name    string // name of the cluster, or ""
+	Storage string // the data folder; it may not exist yet
 	Graphs  []Graph
 	Server  Server
 
-	// ServerPolicy is the policy file that applies to the server itself, or "".
+	// ServerPolicy is the policy file for the server itself, or "".
 	ServerPolicy string
 
-	// Notes are remarks about the file that stop nothing.
+	// Notes are remarks about the file. They are not errors.
 	Notes diag.List
 }
 
 // Graph is one graph of the cluster.
 type Graph struct {
 	ID     string
-	Schema string // the .pg file
+	Schema string // path of the .pg file
 
-	// QueryFiles are the .gq files, sorted by path, each once.
+	// QueryFiles are the .gq files, sorted by path, without duplicates.
 	QueryFiles []string
 
-	// Selected maps a stored query's name to its file when the configuration lists
-	// queries by name: then the others in those files are not stored queries. It is
-	// nil when every query of QueryFiles is one.
+	// Selected maps the names of stored queries to their files if the configuration lists queries
+	// by name. Other queries in those files are then not stored queries. Selected is nil if every
+	// query of QueryFiles is a stored query.
 	Selected map[string]string
 
-	// Policy is the policy file that applies to the graph, or "".
+	// Policy is the policy file for the graph, or "".
 	Policy string
 
-	// Embedding computes the vectors of texts, or is nil.
+	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding
 
-	// Results of the graph's tools are cut past these, or refused.
+	// MaxRows and MaxBytes bound the results of the graph's tools. A larger result is truncated, or
+	// refused if RefuseOversize is set.
 	MaxRows        int
 	MaxBytes       int
 	RefuseOversize bool
 
-	// MetaThreshold is the number of stored queries from which on they are found and run
-	// by a pair of tools, instead of each being one.
+	// MetaThreshold is a number of stored queries. With that many or more, the server offers two
+	// tools that find and run queries, instead of one tool for each query.
 	MetaThreshold int
 }
 
-// What cluster.yaml says of a graph's tools where it says nothing.
+// The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.
 const (
 	DefaultMetaThreshold = 24
 
@@ -59,21 +60,21 @@ const (
 	DefaultMaxBytes = 1 << 20
 )
 
-// Server is what concerns the listener.
+// Server configures the listener.
 type Server struct {
-	PublicHosts    []string // without port
-	BrowserOrigins []string // scheme://host[:port]
+	PublicHosts    []string // hosts without port
+	BrowserOrigins []string // origins, scheme://host[:port]
 
-	// OIDC is the issuer whose tokens are taken beside static ones, or nil.
+	// OIDC is the issuer whose tokens are accepted in addition to static tokens, or nil.
 	OIDC *OIDC
 
 	Limits Limits
 }
 
-// IsGraphID reports whether a graph may be called name.
+// IsGraphID reports whether name is a valid id of a graph.
 func IsGraphID(name string) bool { return name != reserved && graphID.MatchString(name) }
 
-// Graph returns the graph of that id, nil if there is none.
+// Graph returns the graph with that id, or nil if there is none.
 func (c *Config) Graph(id string) *Graph {
 	for i := range c.Graphs {
 		if c.Graphs[i].ID == id {
@@ -83,8 +84,8 @@ func (c *Config) Graph(id string) *Graph {
 	return nil
 }
 
-// PolicyGraphs are the graphs that a policy file applies to, in file order: rules of
-// that file may name the stored queries of any of them.
+// PolicyGraphs returns the ids of the graphs that a policy file applies to, in file order. The
+// rules of that file may name the stored queries of any of them.
 func (c *Config) PolicyGraphs(file string) []string {
 	var ids []string
 	for _, g := range c.Graphs {

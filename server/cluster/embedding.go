@@ -11,12 +11,12 @@ import (
 
 // Embedding is a provider that computes vectors from texts.
 type Embedding struct {
-	Name    string // under providers.embedding
-	Kind    string // one of the Embed kinds
-	BaseURL string // empty for the provider's own
-	Model   string // empty for EmbedMock, which has one
-	// KeyEnv is the environment variable that holds the secret, or "". The secret itself
-	// is never read from the file.
+	Name    string // its key under providers.embedding
+	Kind    string // one of the Embed constants
+	BaseURL string // "" means the provider's own URL
+	Model   string // "" for EmbedMock, which has only one model
+	// KeyEnv is the environment variable that holds the secret, or "". The file must never hold the
+	// secret itself.
 	KeyEnv string
 }
 
@@ -24,11 +24,11 @@ type Embedding struct {
 const (
 	EmbedOpenAI = "openai-compatible"
 	EmbedGemini = "gemini"
-	EmbedMock   = "mock" // needs no network: equal texts have equal vectors, and no more
+	EmbedMock   = "mock" // needs no network; equal texts have equal vectors, with no other meaning
 )
 
-// providers reads the embedding providers by name. Faulty ones are among them, so that
-// graphs may refer to them: one fault, one report.
+// providers reads the embedding providers by name. The result includes faulty ones, so that a graph
+// that refers to a faulty provider does not cause a second report.
 func (p *reader) providers(n *strictyaml.Node) map[string]*Embedding {
 	out := map[string]*Embedding{}
 	f, ok := n.Fields("providers", "embedding")

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// join makes a path of the file one of the process.
+// join resolves a path of the file relative to the file's folder.
 func (p *reader) join(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -18,8 +18,8 @@ func (p *reader) join(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// file checks that a path of the file leads to a regular file with one of the
-// endings, and returns it joined; what names it in reports.
+// file checks that path leads to a regular file with one of the endings, and returns the joined
+// path. Reports call the file what.
 func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) string {
 	full := p.join(path)
 	info, err := os.Stat(full)
@@ -36,7 +36,7 @@ func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) 
 	return full
 }
 
-// folder lists the .gq files that stand directly in a folder, sorted.
+// folder returns the .gq files directly in a folder, sorted.
 func folder(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -7,18 +7,24 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// Limits bound what the server takes on. A zero field has its default.
+// Limits bound the load of the server. A zero field means its default.
 type Limits struct {
-	PerActorInflight int           // requests of one actor at once
-	TotalInflight    int           // requests at once
-	RequestTimeout   time.Duration // of a call; loads and exports may take as long as the connection lets them
-	BodyBytes        int64         // of request bodies at once; one actor's may be half of it
-	QueryBytes       int64         // of memory that one call may take for rows, or to compile a text; 0 for the engine's default, and no more than all together
-	MemoryBytes      int64         // of memory that all calls together may take for rows, texts and long answers
-	Branches         int           // live branches of each graph
+	PerActorInflight int // concurrent requests of one actor
+	TotalInflight    int // concurrent requests
+	// RequestTimeout bounds a call. Loads and exports may take as long as their connection allows.
+	RequestTimeout time.Duration
+	// BodyBytes bounds the bytes of request bodies held at once. One actor may use half of them.
+	BodyBytes int64
+	// QueryBytes bounds the bytes of memory that one call may use for rows, or to compile a text. 0
+	// means the engine's default. It is at most MemoryBytes.
+	QueryBytes int64
+	// MemoryBytes bounds the bytes of memory that all calls together may use for rows, texts and
+	// long answers.
+	MemoryBytes int64
+	Branches    int // number of live branches of each graph
 }
 
-// What cluster.yaml says of limits where it says nothing.
+// The defaults of the limits if cluster.yaml does not set them.
 const (
 	DefaultPerActorInflight = 16
 	DefaultTotalInflight    = 256
@@ -28,11 +34,11 @@ const (
 	DefaultBranches         = 10_000
 )
 
-// minBodyBytes leaves room for two bodies of the largest size, so that half of it, which
-// is one actor's, is enough for one.
+// minBodyBytes is large enough for two bodies of the largest size, so that half of it, which is the
+// share of one actor, is enough for one body.
 const minBodyBytes = 64 << 20
 
-// WithDefaults returns the limits with nothing left to be said.
+// WithDefaults returns the limits with every zero field set to its default.
 func (l Limits) WithDefaults() Limits {
 	if l.PerActorInflight == 0 {
 		l.PerActorInflight = DefaultPerActorInflight
@@ -55,10 +61,9 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Within returns the limits of a process whose heap Go bounds to so many bytes, which is
-// what GOMEMLIMIT says: where nothing is said of it, the queries together may take half
-// of that at most. The other half is for bodies, loads and what the collector has not
-// come to.
+// Within returns the limits for a process whose heap is bounded to goMemory bytes by GOMEMLIMIT. If
+// MemoryBytes is not set, Within sets it to at most half of goMemory. The other half is for bodies,
+// loads and garbage that is not collected yet.
 func (l Limits) Within(goMemory int64) Limits {
 	if half := goMemory / 2; l.MemoryBytes == 0 && half < DefaultMemoryBytes {
 		l.MemoryBytes = half
@@ -102,8 +107,8 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 }
 
-// A call must be answered, and the answer be taken, within the ten minutes that the
-// server gives any request.
+// The server gives any request ten minutes. Within that time it must compute the answer, and the
+// client must read it.
 const (
 	minTimeout = time.Millisecond
 	maxTimeout = 5 * time.Minute

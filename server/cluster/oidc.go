@@ -11,41 +11,43 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// OIDC says whose tokens the server takes, and what it reads from them.
+// OIDC configures whose tokens the server accepts and which claims it reads.
 type OIDC struct {
 	Issuer    string
-	Audiences []string // a token is for one of them
+	Audiences []string // a token must name one of them
 
-	// ActorClaim names the actor, and ActorPrefix, which may be "", stands in front of it.
+	// ActorClaim is the claim that names the actor. The actor is ActorPrefix, which may be "",
+	// followed by that name.
 	ActorClaim, ActorPrefix string
 
-	// SharedActors lets the issuer name actors that static tokens name, too.
+	// SharedActors allows tokens of the issuer to name actors that static tokens also name.
 	SharedActors bool
 
 	GroupsClaim string
-	Groups      []TokenGroup // those that count
+	Groups      []TokenGroup // other groups of a token are ignored
 }
 
-// TokenGroup is a group as tokens call it, and as policies do.
+// TokenGroup maps the name of a group in tokens to its name in policies.
 type TokenGroup struct {
 	Token, Policy string
-	At            diag.Span `json:"-"` // of the policy's
+	At            diag.Span `json:"-"` // where the policy's name stands
 }
 
-// The claims that are read where cluster.yaml names none.
+// The claims that are read if cluster.yaml does not name others.
 const (
 	DefaultActorClaim  = "sub"
 	DefaultGroupsClaim = "groups"
 )
 
-// tokenWord is what can stand in a claim of a token that names something: no blanks
-// around it, and nothing that a log would not show as it is.
+// tokenWord matches a name in a claim of a token: printable ASCII without blanks at the ends, so
+// that a log can show it unescaped.
 var tokenWord = regexp.MustCompile(`^[!-~](?:[ -~]{0,254}[!-~])?$`)
 
-// actorPrefix keeps a prefix well within an actor's name.
+// actorPrefix keeps a prefix much shorter than the longest name of an actor.
 var actorPrefix = regexp.MustCompile(`^[!-~]{1,32}$`)
 
-// TokenGroups maps what tokens call a group to what policies call it. Nil has none.
+// TokenGroups returns a map from the names of groups in tokens to their names in policies. It is
+// nil for a nil o.
 func (o *OIDC) TokenGroups() map[string]string {
 	if o == nil {
 		return nil
@@ -57,7 +59,7 @@ func (o *OIDC) TokenGroups() map[string]string {
 	return groups
 }
 
-// CheckGroups holds the mapping of groups against those that the policies of the
+// CheckGroups checks that the groups of the mapping are among the groups that the policies of the
 // cluster know. The error is a diag.List.
 func (o *OIDC) CheckGroups(known []string) error {
 	if o == nil {
@@ -126,7 +128,7 @@ func checkIssuer(n *strictyaml.Node, s string) {
 	}
 }
 
-// audiences reads one or a list of them.
+// audiences reads one audience or a list of audiences.
 func audiences(n *strictyaml.Node) []string {
 	if n == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// graphID is what a graph may be called: it stands in URLs and names a Go package.
+// graphID matches valid ids of graphs. An id appears in URLs and is the name of a Go package.
 var graphID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// reserved is what policies call the server itself.
+// reserved is the name that policies use for the server itself.
 const reserved = "cluster"
 
-// Read reads a cluster.yaml with all that it refers to. The error is a diag.List of
-// all faults, or that of reading the file itself.
+// Read reads a cluster.yaml and the files that it refers to. The error is a diag.List of all
+// faults, or an error of reading cluster.yaml.
 func Read(path string) (*Config, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -28,8 +28,8 @@ func Read(path string) (*Config, error) {
 	return parse(path, src)
 }
 
-// MetaThresholds returns the MetaThreshold of each graph of a cluster.yaml as it once was.
-// Faults do not matter: the files that it names may be gone.
+// MetaThresholds returns the MetaThreshold of each graph in an old version of cluster.yaml. It
+// ignores faults, because the files that the old version names may be gone.
 func MetaThresholds(src []byte) map[string]int {
 	p := &reader{dir: ".", cfg: &Config{}}
 	if root := strictyaml.Read("cluster.yaml", src).Root(); root != nil {
@@ -61,7 +61,7 @@ func parse(path string, src []byte) (*Config, error) {
 type reader struct {
 	dir        string
 	cfg        *Config
-	embeddings map[string]*Embedding // by name
+	embeddings map[string]*Embedding // providers by name
 }
 
 func (p *reader) top(n *strictyaml.Node) {
@@ -122,7 +122,8 @@ func (p *reader) graphs(n *strictyaml.Node) {
 func (p *reader) graph(e strictyaml.Entry) {
 	what := "graph " + e.Key
 	g := Graph{ID: e.Key, MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
-	// Faulty or not, policies may refer to it: one fault, one report.
+	// Add the graph even if it is faulty, so that a policy that refers to it does not cause a
+	// second report.
 	defer func() { p.cfg.Graphs = append(p.cfg.Graphs, g) }()
 	f, ok := e.Value.Fields(what, "schema", "queries", "embedding_provider", "mcp")
 	if !ok {
@@ -138,7 +139,7 @@ func (p *reader) graph(e strictyaml.Entry) {
 	p.mcp(&g, f["mcp"])
 }
 
-// queries reads a folder, a list of files, or files by query name.
+// queries reads a folder, a list of files, or a mapping from query names to files.
 func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 	switch {
 	case n == nil:
@@ -207,7 +208,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 	for _, g := range p.cfg.Graphs {
 		known = append(known, g.ID)
 	}
-	bound := map[string]string{} // graph to the policy that applies to it
+	bound := map[string]string{} // policy file by graph id
 	for _, e := range entries {
 		what := "policy " + e.Key
 		f, ok := e.Value.Fields(what, "file", "applies_to")

@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRepository reads the configuration of the repository itself.
+// TestRepository reads the configuration of this repository.
 func TestRepository(t *testing.T) {
 	cfg, err := Read("../../cluster.yaml")
 	if err != nil {
@@ -44,7 +44,8 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// TestPathsOfAnotherFolder reads by an absolute path: paths count from the file.
+// TestPathsOfAnotherFolder reads the file by an absolute path. The paths in the file are relative
+// to its folder.
 func TestPathsOfAnotherFolder(t *testing.T) {
 	dir, err := filepath.Abs("testdata/ok")
 	if err != nil {
@@ -89,7 +90,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, c := range strictyaml.Codes() {
 		switch c.Code {
-		case strictyaml.TooLarge, strictyaml.Undetermined: // need files that are made, not kept
+		case strictyaml.TooLarge, strictyaml.Undetermined: // need generated files
 		default:
 			if !seen[c.Code] {
 				t.Errorf("no file shows %s: %s", c.Code, c.Purpose)
@@ -98,8 +99,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no file makes the reader panic, and that what is read without
-// faults is whole.
+// FuzzParse checks that no file makes the reader panic, and that a configuration without faults is
+// complete.
 func FuzzParse(f *testing.F) {
 	for _, path := range []string{"testdata/ok/cluster.yaml", "testdata/faults/shape.yaml", "testdata/faults/files.yaml", "testdata/faults/secrets.yaml", "testdata/faults/unsupported.yaml", "testdata/faults/oidc.yaml"} {
 		src, err := os.ReadFile(path)
@@ -124,7 +125,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestMetaThresholds reads files that name what is not there, and what no file has.
+// TestMetaThresholds reads files that refer to missing files, and texts that no valid file has.
 func TestMetaThresholds(t *testing.T) {
 	for src, want := range map[string]map[string]int{
 		"": {}, "x: [": {}, "graphs: 1": {},

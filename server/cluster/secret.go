@@ -6,11 +6,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// envReference is how a secret is named without being told.
+// envReference matches a reference to the environment variable that holds a secret.
 var envReference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// secret reads the name of the environment variable that holds a secret. The report of
-// a fault does not repeat what it found.
+// secret reads the name of the environment variable that holds a secret. Its fault reports do not
+// repeat the text of the file, which may be the secret.
 func secret(n *strictyaml.Node, what string) (env string) {
 	if n == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package guard turns away HTTP requests whose Host or Origin the server does not
-// serve, before anyone asks who they are from.
+// Package guard rejects HTTP requests whose Host or Origin the server does not serve, before the
+// requests are authenticated.
 package guard
 
 import (
@@ -15,32 +15,32 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/envelope"
 )
 
-// Options say what a server is reached as.
+// Options are the addresses and origins of a server.
 type Options struct {
-	// Bind is the listen address, host:port. An empty host is every interface.
+	// Bind is the listen address, host:port. An empty host means every interface.
 	Bind string
 
-	// PublicHosts are the hosts, without port, under which a server that is not bound
-	// to loopback is reached. When empty, such a server takes any host.
+	// PublicHosts are the hosts, without port, by which clients reach a server that is not bound to
+	// loopback. If it is empty, such a server accepts any host.
 	PublicHosts []string
 
 	// Origins are the browser origins, scheme://host[:port], that may call the server
 	// and that get CORS headers.
 	Origins []string
 
-	// Log receives the warnings of the start. It is never nil.
+	// Log receives the warnings at start. It is never nil.
 	Log *slog.Logger
 }
 
-// Guard decides by Host and Origin. It is safe for concurrent use.
+// Guard checks the Host and Origin of requests. It is safe for concurrent use.
 type Guard struct {
 	loopback bool
-	hosts    map[string]bool // nil: any
+	hosts    map[string]bool // nil means any
 	origins  map[string]bool
 }
 
-// New derives a guard from the bind address. The error names the setting that is
-// wrong.
+// New returns a guard for the bind address and the other options. The error names the wrong
+// setting.
 func New(o Options) (*Guard, error) {
 	host, _, err := net.SplitHostPort(o.Bind)
 	if err != nil {
@@ -76,8 +76,8 @@ func New(o Options) (*Guard, error) {
 	return g, nil
 }
 
-// Wrap puts the guard in front of next. What it refuses answers 403 with the error
-// envelope, code forbidden.
+// Wrap puts the guard in front of next. A rejected request answers 403 with the error envelope,
+// code forbidden.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(g.origins) > 0 {
@@ -124,9 +124,9 @@ func (g *Guard) hostAllowed(hostport string) bool {
 	return ok && g.hosts[host]
 }
 
-// originAllowed reports whether the values of the Origin header are listed, and whether
-// they may pass at all. host is the Host of the request, which hostAllowed accepted. No
-// browser sends more than one value.
+// originAllowed checks the values of the Origin header. listed reports whether the origin is in the
+// list; allowed reports whether the request may pass. host is the Host of the request, which
+// hostAllowed accepted. No browser sends more than one value.
 func (g *Guard) originAllowed(values []string, host string) (listed, allowed bool) {
 	if len(values) != 1 {
 		return false, false
@@ -140,9 +140,10 @@ func (g *Guard) originAllowed(values []string, host string) (listed, allowed boo
 	}
 	scheme, rest, _ := strings.Cut(origin, "://")
 	if !g.loopback {
-		// A page of a public host may call the server under the same host and port. The
-		// scheme is the page's: a proxy may have ended TLS. Where any host is served, a page
-		// under a rebound name would be of the same host too, so there none may.
+		// A page of a public host may call the server under the same host and port. The scheme
+		// comes from the page's origin, because a proxy may have ended TLS. If the server accepts
+		// any host, no page passes this way: under DNS rebinding, a hostile page would also have
+		// the same host.
 		own, err := ParseOrigin(scheme + "://" + host)
 		return false, g.hosts != nil && err == nil && own == origin
 	}
@@ -150,7 +151,7 @@ func (g *Guard) originAllowed(values []string, host string) (listed, allowed boo
 	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, from)
 }
 
-// isLoopback reports whether a bind host is this machine alone.
+// isLoopback reports whether a bind host is reachable only from this machine.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

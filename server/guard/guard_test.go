@@ -30,7 +30,7 @@ func TestGuard(t *testing.T) {
 		name   string
 		o      Options
 		host   string
-		origin string // "" for none
+		origin string // "" means no Origin header
 		want   int
 		cors   bool
 	}{
@@ -136,7 +136,7 @@ func TestSeveralOrigins(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	tests := []struct {
 		origin string
-		want   int // 401 stands for the handler behind
+		want   int // 401 comes from the handler behind the guard
 		cors   bool
 	}{
 		{"https://app.example.com", http.StatusNoContent, true},
@@ -172,7 +172,7 @@ func TestPreflight(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	tests := []struct {
 		o    Options
-		want string // part of the log; "" for silence
+		want string // part of the log; "" if nothing must be logged
 	}{
 		{Options{Bind: "0.0.0.0:80"}, "any host"},
 		{Options{Bind: ":80"}, "any host"},
@@ -209,7 +209,8 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// TestRefusalShowsWholeLetters cuts a long Host where a letter of several bytes stands.
+// TestRefusalShowsWholeLetters sends a long Host whose limit falls within a multi-byte character.
+// The message must not split that character.
 func TestRefusalShowsWholeLetters(t *testing.T) {
 	g, _ := newGuard(t, Options{Bind: "localhost:0"})
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -221,8 +222,8 @@ func TestRefusalShowsWholeLetters(t *testing.T) {
 	}
 }
 
-// FuzzOrigin checks that what is taken as an origin is written one way only, and that
-// no text reads as a loopback origin but those of the three hosts.
+// FuzzOrigin checks that every accepted origin has exactly one form, and that only the origins of
+// the three loopback hosts count as loopback.
 func FuzzOrigin(f *testing.F) {
 	for _, s := range []string{"http://localhost:80", "https://[::1]", "http://a@localhost", "null", "http://127.0.0.1:3000/", "HTTPS://APP.example.com.:443"} {
 		f.Add(s)

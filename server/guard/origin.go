@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ParseHost checks a host as it stands in configuration, without scheme and port,
-// and returns it as Host headers are compared: in lower case, IPv6 without brackets.
+// ParseHost checks a host from the configuration, without scheme and port. It returns the host in
+// the form in which Host headers are compared: in lower case, IPv6 without brackets.
 func ParseHost(s string) (string, error) {
 	host, ok := splitHost(s)
 	if !ok {
@@ -23,15 +23,16 @@ func ParseHost(s string) (string, error) {
 	return host, nil
 }
 
-// ParseOrigin checks an origin, scheme://host[:port] with scheme http or https, and
-// returns it as origins are compared: in lower case, without the scheme's own port.
+// ParseOrigin checks an origin, scheme://host[:port] with scheme http or https. It returns the
+// origin in the form in which origins are compared: in lower case, without the scheme's default
+// port.
 func ParseOrigin(s string) (string, error) {
 	fault := func(why string) (string, error) {
 		return "", fmt.Errorf("%q is no origin: %s; wanted scheme://host[:port], such as https://app.example.com", s, why)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		// The library's message repeats the whole text.
+		// The library's message repeats the whole text, so unwrap it.
 		var ue *url.Error
 		if errors.As(err, &ue) {
 			err = ue.Err
@@ -62,12 +63,12 @@ func ParseOrigin(s string) (string, error) {
 	return scheme + "://" + host + ":" + port, nil
 }
 
-// ParseSecureURL checks the URL of something that the server is to trust: https, or http
-// on this machine, without user and fragment.
+// ParseSecureURL checks the URL of a service that the server must trust. The URL must use https, or
+// http on this machine, and must have no user and no fragment.
 func ParseSecureURL(s string) (*url.URL, error) {
 	shown := strconv.Quote(clip(s))
 	if strings.Contains(s, "@") {
-		shown = "what stands there" // a password may
+		shown = "what stands there" // the text may contain a password
 	}
 	fault := func(why string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s is no address to trust: %s; wanted one such as https://login.example.com", shown, why)
@@ -90,14 +91,13 @@ func ParseSecureURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsLoopbackBind reports whether a listen address, host:port, is this machine alone.
+// IsLoopbackBind reports whether a listen address, host:port, is reachable only from this machine.
 func IsLoopbackBind(bind string) bool {
 	host, _, err := net.SplitHostPort(bind)
 	return err == nil && isLoopback(host)
 }
 
-// splitHost takes the host out of host, host:port or [v6]:port, in lower case and
-// without brackets.
+// splitHost returns the host of host, host:port or [v6]:port, in lower case and without brackets.
 func splitHost(s string) (string, bool) {
 	host := s
 	switch {
@@ -139,7 +139,7 @@ func splitHost(s string) (string, bool) {
 	return host, true
 }
 
-// isPort reads a colon and a port number.
+// isPort reports whether s is a colon and a port number.
 func isPort(s string) bool {
 	if len(s) < 2 || s[0] != ':' {
 		return false

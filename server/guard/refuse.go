@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
-// The headers that browsers may send and read across origins: those of the REST and
-// MCP surfaces that are not on the browsers' own safe lists.
+// The headers that browsers may send and read across origins: the headers of the REST and MCP
+// surfaces that are not on the CORS safelists.
 const (
 	allowedMethods = "GET, HEAD, POST, DELETE"
 	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +
@@ -16,13 +16,13 @@ const (
 	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges"
 )
 
-// refuse answers that a request may not come this way.
+// refuse answers 403 with message.
 func refuse(w http.ResponseWriter, message string) {
 	envelope.Write(w, envelope.New(http.StatusForbidden, service.Denied, message))
 }
 
-// preflight answers a browser's question whether it may send a request. It comes
-// without credentials, so it never gets as far as authentication.
+// preflight answers a CORS preflight request. Such a request has no credentials, so it must be
+// answered before authentication.
 func preflight(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", allowedMethods)

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// scope is one of the ways in which a rule can be narrowed.
+// scope is a way to narrow a rule. The values are bits.
 type scope uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	viaScope
 )
 
-// scopeKeys are the keys of the scopes in a rule, in the order of reports.
+// scopeKeys maps each scope to its key in a rule, in the order in which faults are reported.
 var scopeKeys = []struct {
 	scope scope
 	key   string
@@ -27,10 +27,10 @@ var scopeKeys = []struct {
 	{viaScope, "via"},
 }
 
-// actionRow is what rules may say about an action.
+// actionRow describes how rules can use an action.
 type actionRow struct {
 	action tool.Action
-	server bool // on the server, not on a graph
+	server bool // true if the action is on the server, false if it is on a graph
 	scopes scope
 }
 
@@ -47,7 +47,8 @@ var actionTable = []actionRow{
 	{tool.GraphList, true, 0},
 }
 
-// Actions lists what rules may speak of: the actions on the server, or those on a graph.
+// Actions lists the actions that rules can name: those on the server if server is true, and those
+// on a graph otherwise.
 func Actions(server bool) []tool.Action {
 	var all []tool.Action
 	for _, r := range actionTable {

@@ -8,12 +8,12 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
 )
 
-// branchTests are the tests of branch names in the rules of a policy.
+// branchTests collects the tests of branch names in the rules of a policy.
 type branchTests struct {
 	literals []string        // every text that a rule compares with something, sorted
-	patterns []types.Pattern // of like
-	// opaque says that a rule uses the name in another way, so that every branch may be
-	// treated in a way of its own.
+	patterns []types.Pattern // patterns of the operator like
+	// opaque is true if a rule uses the branch name in another way. The rules may then treat every
+	// branch differently.
 	opaque bool
 }
 
@@ -27,8 +27,8 @@ func branchTestsOf(all policies) branchTests {
 	return b
 }
 
-// add collects the tests of one rule. Every access to context.branch has to be a side of
-// one of the tests that the switch knows.
+// add collects the tests of one rule. The rule is opaque unless every access to context.branch is
+// an operand of one of the tests in the switch.
 func (b *branchTests) add(p *cedar.Policy) {
 	used, known := 0, 0
 	for _, c := range p.AST().Conditions {
@@ -88,16 +88,16 @@ func isTexts(n ast.IsNode) bool {
 	return ok && !slices.ContainsFunc(set.Elements, func(e ast.IsNode) bool { return !isText(e) })
 }
 
-// BranchClass implements service.Authorizer. A name that a rule spells out, or that is
-// protected, is a class of its own; the others are classed by the patterns that they match.
+// BranchClass implements service.Authorizer. A name that a rule spells out, or that is protected,
+// is its own class. Other names are classed by the patterns that they match.
 func (p *Policy) BranchClass(name string) string {
 	if _, literal := slices.BinarySearch(p.tests.literals, name); p.tests.opaque || literal || p.isProtected(name) {
 		return name
 	}
 	if name == "" {
-		return "" // of an action that is not on a branch
+		return "" // the action is not on a branch
 	}
-	// No branch name begins with a space.
+	// The class begins with a space, so that it cannot be a branch name.
 	class := make([]byte, 1, 1+len(p.tests.patterns))
 	class[0] = ' '
 	for _, pattern := range p.tests.patterns {

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestBranchClass asks each grant on every branch and on the first branch of its class: both
-// are allowed, or neither.
+// TestBranchClass decides each grant on every branch and on the first branch of its class. Both
+// decisions must be the same.
 func TestBranchClass(t *testing.T) {
 	native := func(path string) *Policy {
 		p, err := Read(path, Options{Graph: "code", Queries: teamQueries, TokenGroups: map[string]string{"r": "readers"}})
@@ -35,7 +35,7 @@ func TestBranchClass(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p    *Policy
-		most int // classes
+		most int // the highest number of classes
 	}{
 		{"bundle", team(t), 6},
 		{"standalone", native("testdata/team.standalone.cedar"), 12},
@@ -47,7 +47,7 @@ func TestBranchClass(t *testing.T) {
 		{"the name of the query", cedar(`@id("p") permit (principal, action == Action::"read", resource) when { context.branch == context.query };`), len(names)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			first := map[string]string{} // by class, its first name
+			first := map[string]string{} // first branch name of each class
 			for _, name := range names {
 				if class := c.p.BranchClass(name); first[class] == "" {
 					first[class] = name
@@ -60,7 +60,7 @@ func TestBranchClass(t *testing.T) {
 				actor := &service.Actor{ID: a, Source: "token"}
 				everyGrant(func(grant tool.Grant) {
 					if grant.Branch != "main" {
-						return // asked with every branch
+						return // the loop below asks about every branch
 					}
 					for _, name := range names {
 						grant.Branch = name

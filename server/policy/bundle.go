@@ -8,13 +8,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// ruleID is what rules and groups may be called: it shows up in explanations and in
-// Cedar annotations.
+// ruleID matches the valid ids of rules and groups. The ids appear in explanations and in Cedar
+// annotations.
 var ruleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// bundle is a policy file as it is written: names in it may lead nowhere.
+// bundle is a policy file as parsed. The names in it are not resolved.
 type bundle struct {
-	at        *strictyaml.Node // nil when there is nothing to speak of
+	at        *strictyaml.Node // nil if the file has no usable root
 	groups    []groupClause
 	protected []strictyaml.Entry
 	rules     []ruleClause
@@ -27,19 +27,19 @@ type groupClause struct {
 
 type ruleClause struct {
 	id      string
-	at      *strictyaml.Node // where a fault of the rule as a whole is reported
+	at      *strictyaml.Node // where a fault of the whole rule is reported
 	permit  bool
-	any     bool // actors: any
+	any     bool // true for actors: any
 	group   *strictyaml.Entry
 	ids     []strictyaml.Entry
 	actions []strictyaml.Entry
-	scopes  map[scope]*strictyaml.Node // of those that are there
-	branch  string                     // value of either branch scope, "any" when absent
-	via     string                     // "" when absent
+	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
+	branch  string                     // value of either branch scope; "any" if absent
+	via     string                     // value of via; "" if absent
 	queries []strictyaml.Entry
 }
 
-// parse reads the shape of a bundle and reports what does not fit it.
+// parse reads the structure of a bundle and reports the parts that do not fit it.
 func parse(r *strictyaml.Reader) *bundle {
 	b := &bundle{}
 	root := r.Root()
@@ -81,7 +81,7 @@ func parse(r *strictyaml.Reader) *bundle {
 	return b
 }
 
-// parseRule reads one rule; false means that what follows makes no sense.
+// parseRule reads one rule. It returns false if the rule is too broken for further checks.
 func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 	c := ruleClause{at: n, branch: "any", scopes: map[scope]*strictyaml.Node{}}
 	f, ok := n.Fields("a rule", "id", "allow", "deny")
@@ -162,7 +162,7 @@ func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
 	ids, ok := f["ids"].Texts("actors.ids")
 	if ok && len(ids) == 0 {
 		if listed, _ := f["ids"].List("actors.ids"); len(listed) > 0 {
-			return false // Texts has reported each entry
+			return false // Texts has reported each bad entry
 		}
 		f["ids"].Fault(strictyaml.Missing, "actors.ids names nobody", help)
 	}
@@ -193,7 +193,7 @@ func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 	}
 }
 
-// actors keeps the entries that can be an actor's name.
+// actors returns the entries that are valid names of actors and reports the others.
 func actors(entries []strictyaml.Entry) []strictyaml.Entry {
 	var kept []strictyaml.Entry
 	for _, e := range entries {

@@ -13,8 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The entity types of the Cedar schema: Actor in [Group], Graph, Query in [Graph],
-// Server.
+// The entity types of the Cedar schema. An Actor can be in a Group, and a Query is in its Graph.
 const (
 	actorType  types.EntityType = "Actor"
 	groupType  types.EntityType = "Group"
@@ -24,29 +23,29 @@ const (
 	actionType types.EntityType = "Action"
 )
 
-// serverID is the one entity of type Server; configuration calls it the same.
+// serverID is the id of the single entity of type Server. The configuration uses the same name.
 const serverID = "cluster"
 
-// The attributes of the context. Which of them a request has depends on its action.
+// The attributes of the context. The action determines which of them a request has.
 const (
 	branchAttr    types.String = "branch"
 	protectedAttr types.String = "protected"
 	viaAttr       types.String = "via"
-	queryAttr     types.String = "query" // the stored query, "" when via is adhoc
+	queryAttr     types.String = "query" // the stored query; "" if via is adhoc
 )
 
 func uid(t types.EntityType, id string) types.EntityUID {
 	return types.NewEntityUID(t, types.String(id))
 }
 
-// compiled is one rule as Cedar has it.
+// compiled is one rule as a Cedar policy.
 type compiled struct {
 	id     cedar.PolicyID
 	policy *cedar.Policy
 	at     diag.Span
 }
 
-// policies is a set of them in rule order; it implements cedar.PolicyIterator.
+// policies is a list of compiled rules in rule order. It implements cedar.PolicyIterator.
 type policies []compiled
 
 // All implements cedar.PolicyIterator.
@@ -60,8 +59,8 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	}
 }
 
-// compile writes a rule as one Cedar policy over the entity target, a Graph or the
-// Server, which further conditions may narrow.
+// compile translates a rule to one Cedar policy about the entity target, a Graph or the Server. The
+// conditions in also narrow the policy further.
 func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()
@@ -92,7 +91,7 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	if len(r.queries) == 1 {
 		p.ResourceEq(uid(queryType, r.queries[0]))
 	} else {
-		// A graph is in itself, and its queries are in it.
+		// ResourceIn covers the graph itself and the queries in it.
 		p.ResourceIn(target)
 		if r.queries != nil {
 			p.When(set(queryType, r.queries).Contains(build.Resource()))
@@ -121,14 +120,14 @@ func set(t types.EntityType, ids []string) build.Node {
 	return build.Set(nodes...)
 }
 
-// entities are what Cedar knows of actors and queries.
+// entities are the actors and queries that Cedar can look up.
 type entities struct {
-	actors  types.EntityMap // those in some group
+	actors  types.EntityMap // actors that are in some group
 	inGraph types.EntityUIDSet
 }
 
-// Get implements types.EntityGetter. Every query is in the policy's graph: whether
-// it exists is the catalog's to say.
+// Get implements types.EntityGetter. Every query counts as being in the policy's graph; the catalog
+// decides whether the query exists.
 func (e *entities) Get(id types.EntityUID) (types.Entity, bool) {
 	if id.Type == queryType {
 		return types.Entity{UID: id, Parents: e.inGraph}, true
@@ -153,7 +152,7 @@ func groupSet(groups []string) types.EntityUIDSet {
 	return types.NewEntityUIDSet(parents...)
 }
 
-// member is the entities with one actor in further groups.
+// member is a set of entities in which one actor is in additional groups.
 type member struct {
 	*entities
 	actor types.Entity
@@ -167,7 +166,7 @@ func (m *member) Get(id types.EntityUID) (types.Entity, bool) {
 	return m.entities.Get(id)
 }
 
-// with returns the entities in which an actor is also in groups.
+// with returns the entities with actor also in groups.
 func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGetter {
 	all := groups
 	if known, ok := e.actors[actor]; ok {
@@ -178,8 +177,8 @@ func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGett
 	return &member{e, types.Entity{UID: actor, Parents: groupSet(all)}}
 }
 
-// byAction sorts policies by the actions in their scope: the others of a set cannot
-// match a request, nor fail on it.
+// byAction indexes policies by the actions in their scope. The other policies of a set can neither
+// match a request for the action nor fail on it.
 func byAction(all policies) map[tool.Action]policies {
 	index := map[tool.Action]policies{}
 	for _, c := range all {
@@ -192,8 +191,8 @@ func byAction(all policies) map[tool.Action]policies {
 	return index
 }
 
-// admits reports whether the action part of a policy's scope takes an action. No
-// action is in another.
+// admits reports whether the action scope of a policy includes an action. Actions have no parents
+// here, so "in" only means equality.
 func admits(scope ast.IsActionScopeNode, action types.EntityUID) bool {
 	switch s := scope.(type) {
 	case ast.ScopeTypeAll:

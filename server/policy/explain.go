@@ -13,19 +13,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Explanation says how a question was decided.
+// Explanation gives a decision and its reasons.
 type Explanation struct {
 	Allowed bool
 
-	// Deciding are the rules that allowed, or those that denied. None, where Allowed is
-	// false, means that no rule allows.
+	// Deciding lists the rules that allowed, or the rules that denied. If Deciding is empty and
+	// Allowed is false, no rule allows the request.
 	Deciding []Rule
 
-	// Near are rules about the action that would have allowed but for one part, where no
-	// rule allows and none denies.
+	// Near lists rules about the action that would have allowed the request but for one part. It is
+	// filled only if no rule allows and none denies.
 	Near []NearRule
 
-	// Unanswerable says why no rule could apply, or is "".
+	// Unanswerable is the reason why no rule could apply, or "".
 	Unanswerable string
 }
 
@@ -33,16 +33,16 @@ type Explanation struct {
 type Rule struct {
 	ID   string
 	Deny bool
-	At   diag.Span // the zero span in a policy that stands in no file
+	At   diag.Span // the zero span if the policy does not come from a file
 }
 
-// NearRule is a rule that does not apply because of one part.
+// NearRule is a rule that does not apply because one of its parts does not hold.
 type NearRule struct {
 	Rule
-	Part string // the part that does not hold, as Cedar writes it
+	Part string // the part that does not hold, as Cedar text
 }
 
-// Explain decides as [Policy.Allowed] does and says by which rules.
+// Explain decides as [Policy.Allowed] does and also returns the rules that decided.
 func (p *Policy) Explain(actor *service.Actor, g tool.Grant) Explanation {
 	req, ok := p.request(actor, g)
 	if !ok {
@@ -56,7 +56,7 @@ func (p *Policy) Explain(actor *service.Actor, g tool.Grant) Explanation {
 		deciding[r.PolicyID] = true
 	}
 	if len(diagnostic.Errors) > 0 {
-		// A rule that could not be evaluated denies.
+		// A rule that could not be evaluated denies the request.
 		clear(deciding)
 		for _, f := range diagnostic.Errors {
 			deciding[f.PolicyID] = true
@@ -82,8 +82,8 @@ func (c compiled) rule() Rule {
 	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
 }
 
-// missing tries each part of a policy by itself, and returns the one that does not
-// hold if there is exactly one.
+// missing evaluates each part of a policy alone. If exactly one part does not hold, missing returns
+// that part and true.
 func (c compiled) missing(holds func(*ast.Policy) bool) (part string, one bool) {
 	whole := (*ast.Policy)(c.policy.AST())
 	var parts []*ast.Policy
@@ -107,7 +107,8 @@ func (c compiled) missing(holds func(*ast.Policy) bool) (part string, one bool) 
 	return part, failed == 1
 }
 
-// only writes the one part of a policy that is more than its type.
+// only returns the Cedar text of the one part of p that is set. The rest of p is the default permit
+// policy.
 func only(p *ast.Policy) string {
 	var text bytes.Buffer
 	text.Write((*build.Policy)(p).MarshalCedar())

@@ -10,12 +10,12 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
 )
 
-// mentioned is what the text of a policy names.
+// mentioned lists the names in the text of a policy.
 type mentioned struct {
-	entities  []types.EntityUID // but actions
+	entities  []types.EntityUID // entities except actions
 	actions   []string
-	branches  []string // every string that could be a branch's name, sorted
-	protected bool     // context.protected is asked for
+	branches  []string // every string that could be a branch name, sorted
+	protected bool     // the policy reads context.protected
 }
 
 func mentions(p *cedar.Policy) *mentioned {
@@ -56,7 +56,8 @@ func (m *mentioned) entity(e types.EntityUID) {
 	}
 }
 
-// node takes note of one node of a condition; most say nothing by themselves.
+// node records the names in one node of a condition. Most nodes contain none. It reports whether to
+// visit the node's children.
 func (m *mentioned) node(n ast.IsNode) bool {
 	switch n := n.(type) {
 	case ast.NodeValue:
@@ -78,16 +79,16 @@ func (m *mentioned) node(n ast.IsNode) bool {
 	return true
 }
 
-// sample is a text that a pattern takes: x stands for each wildcard.
+// sample returns a text that the pattern matches, with x for each wildcard.
 func sample(p types.Pattern) string {
-	// A pattern shows its parts in JSON alone.
+	// A pattern exposes its parts only as JSON.
 	raw, err := p.MarshalJSON()
 	if err != nil {
-		panic(err) // strings and wildcards
+		panic(err) // cannot happen: a pattern is strings and wildcards
 	}
 	var parts []any
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		panic(err) // what was just marshalled
+		panic(err) // cannot happen: raw was just marshalled
 	}
 	var b strings.Builder
 	for _, part := range parts {

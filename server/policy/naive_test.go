@@ -13,14 +13,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The names that drawn bundles and grants use.
+// The names that random bundles and grants use.
 var (
 	naiveActors   = []string{"act-a", "act-b", "act-c", "act-d"}
 	naiveBranches = []string{"main", "release", "feature"}
 	naiveQueries  = []string{"q1", "q2", "q3"}
 )
 
-// naiveBundle is a bundle as its text says it, decided by reading rule after rule.
+// naiveBundle is a bundle in the terms of its text. Its decisions come from reading one rule after
+// the other.
 type naiveBundle struct {
 	groups    map[string][]string
 	protected []string
@@ -30,15 +31,15 @@ type naiveBundle struct {
 type naiveRule struct {
 	allow   bool
 	group   string
-	ids     []string // with group, any when both are empty
+	ids     []string // with group: both empty means any actor
 	actions []string
-	branch  string // of branch_scope or target_branch_scope; "" for none said
-	target  bool   // it is target_branch_scope
+	branch  string // value of branch_scope or target_branch_scope; "" if neither is set
+	target  bool   // the scope is target_branch_scope
 	queries []string
 	via     string
 }
 
-// allows decides the way the documentation tells it.
+// allows decides as the documentation describes.
 func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
 	if g.Action == tool.InvokeQuery && g.Query == "" {
 		return false
@@ -69,7 +70,7 @@ func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
 	return allowed
 }
 
-// draw makes up a bundle.
+// draw returns a random bundle.
 func draw(r *rand.Rand) *naiveBundle {
 	some := func(from []string) []string {
 		var s []string
@@ -120,7 +121,7 @@ func draw(r *rand.Rand) *naiveBundle {
 	return b
 }
 
-// yaml writes the bundle down; JSON lists are YAML.
+// yaml returns the bundle as YAML. It writes lists as JSON, which is valid YAML.
 func (b *naiveBundle) yaml() string {
 	list := func(v []string) string {
 		if v == nil {
@@ -162,7 +163,7 @@ func (b *naiveBundle) yaml() string {
 	return t.String()
 }
 
-// everyGrant calls f with the whole matrix of questions about one actor.
+// everyGrant calls f with every combination of action, branch, query and via.
 func everyGrant(f func(tool.Grant)) {
 	for _, row := range actionTable {
 		for _, branch := range append([]string{""}, naiveBranches...) {
@@ -175,9 +176,9 @@ func everyGrant(f func(tool.Grant)) {
 	}
 }
 
-// TestDecidesAsWritten draws bundles: the compiled policy decides every question as the
-// text reads, every compiled rule and every request fits the published schema, and
-// what explains a decision agrees with it.
+// TestDecidesAsWritten uses random bundles. The compiled policy must make the decision that the
+// text of the bundle describes, every compiled rule and every request must conform to the published
+// schema, and the explanation must agree with the decision.
 func TestDecidesAsWritten(t *testing.T) {
 	const seed = 20261120
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -18,17 +18,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// maxNesting bounds the brackets in each other in a .cedar file: Cedar's parser and
-// its evaluation are recursive.
+// maxNesting bounds the nesting of brackets in a .cedar file, because Cedar's parser and evaluator
+// are recursive.
 const maxNesting = 64
 
-// CompileCedar compiles a text in Cedar's own language, called file in reports, as it
-// is. Every policy must fit the published schema, see [CedarSchema], and name only
-// what there is. A policy is called by its @id, or policy0, policy1, … in file order.
-// The error is a diag.List of all faults.
+// CompileCedar compiles a text in Cedar's own language without changing it. Reports call the text
+// file. Every policy must conform to the published schema, see [CedarSchema], and must name only
+// things that exist. The id of a policy is its @id, or else policy0, policy1, … in file order. The
+// error is a diag.List of all faults.
 //
-// Such a file declares neither groups nor protected branches: actors are in the groups
-// of their tokens alone, and a policy that asks for context.protected is refused.
+// Such a file declares neither groups nor protected branches. So actors are only in the groups of
+// their tokens, and CompileCedar rejects a policy that reads context.protected.
 func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	n := &native{file: file, src: string(src), o: o}
 	all := n.read()
@@ -54,7 +54,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// native is a .cedar file under compilation.
+// native is the state of compiling a .cedar file.
 type native struct {
 	file, src string
 	o         Options
@@ -105,7 +105,8 @@ func (n *native) read() policies {
 	return all
 }
 
-// check reports what in a policy does not fit the schema or leads nowhere.
+// check reports the parts of a policy that do not conform to the schema or name things that do not
+// exist.
 func (n *native) check(c compiled) {
 	at, m := c.at.Start, mentions(c.policy)
 	unknown := false
@@ -116,7 +117,7 @@ func (n *native) check(c compiled) {
 		}
 	}
 	if unknown {
-		return // the validator would report it again
+		return // the validator would report the same fault again
 	}
 	if err := validator().Policy("", (*ast.Policy)(c.policy.AST())); err != nil {
 		seen := map[string]bool{}
@@ -184,8 +185,8 @@ func choice(kind, name string, known []string) string {
 	return "one of " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
 
-// place finds an entity in the text of its policy: Cedar keeps only where the policy
-// starts.
+// place returns the position of an entity in the text of its policy. Cedar keeps only the position
+// at which the policy starts.
 func (n *native) place(c compiled, e types.EntityUID) diag.Pos {
 	from := c.at.Start
 	i := strings.Index(n.src[min(from.Offset, len(n.src)):], e.String())
@@ -196,7 +197,7 @@ func (n *native) place(c compiled, e types.EntityUID) diag.Pos {
 	return diag.Pos{Offset: len(before), Line: 1 + strings.Count(before, "\n"), Column: 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))}
 }
 
-// flatten lists the errors that were joined into one.
+// flatten returns the errors that err joins, or err alone.
 func flatten(err error) []error {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
@@ -209,12 +210,11 @@ func flatten(err error) []error {
 	return all
 }
 
-// position is where Cedar's parser says it stopped. Its errors carry the place in
-// their text alone.
+// position finds the position in an error of Cedar's parser, which gives it only in the message.
 var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
 
-// parseFault takes an error of Cedar's parser apart; where it does not say where, the
-// fault is at the start.
+// parseFault splits an error of Cedar's parser into position and message. If the error has no
+// position, parseFault returns start.
 func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	m := position.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -236,8 +236,8 @@ func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	return at, m[3]
 }
 
-// nesting is how deep the brackets of a text nest, those in strings and comments left
-// out.
+// nesting returns how deep the brackets of a text nest. It ignores brackets in strings and
+// comments.
 func nesting(src string) int {
 	deepest, depth := 0, 0
 	for i := 0; i < len(src); i++ {

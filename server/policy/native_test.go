@@ -43,8 +43,8 @@ func TestNative(t *testing.T) {
 			t.Errorf("%s %+v: got %v, want %v", tt.actor.ID, tt.grant, got, tt.want)
 		}
 	}
-	// What is asked of "some branch" is also asked of the names in the file, and of one
-	// that each pattern takes.
+	// A question about "some branch" is also decided for each branch name in the file, and for one
+	// name that each pattern matches.
 	if got := p.Branches(); !slices.Contains(got, "release") || !slices.Contains(got, "team/x") {
 		t.Errorf("branches %q", got)
 	}
@@ -61,8 +61,8 @@ func TestNativeServer(t *testing.T) {
 	}
 }
 
-// TestTokenGroups maps a token's group to one of a YAML bundle: it adds to the groups
-// that the bundle gives the actor.
+// TestTokenGroups maps a group of a token to a group of a YAML bundle. The actor keeps the groups
+// that the bundle gives to it.
 func TestTokenGroups(t *testing.T) {
 	src, err := os.ReadFile("testdata/team.yaml")
 	if err != nil {
@@ -112,7 +112,7 @@ func TestNativeFaults(t *testing.T) {
 	}
 }
 
-// TestPublishedSchema holds that the page in the docs is the schema in force.
+// TestPublishedSchema checks that the schema in the documentation is the one in force.
 func TestPublishedSchema(t *testing.T) {
 	golden.Check(t, "../../docs/reference/policy.cedarschema", []byte(CedarSchema()))
 }
@@ -139,7 +139,8 @@ func FuzzCompileCedar(f *testing.F) {
 	})
 }
 
-// TestLongConditions compiles a chain of terms, which is as deep a tree as it is long.
+// TestLongConditions compiles a long chain of terms. Its syntax tree is as deep as the chain is
+// long.
 func TestLongConditions(t *testing.T) {
 	src := `permit (principal, action == Action::"read", resource) when { true` + strings.Repeat(` && context.branch != "x"`, 10_000) + ` };`
 	p, err := CompileCedar("policy.cedar", []byte(src), nativeOptions)

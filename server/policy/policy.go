@@ -1,4 +1,4 @@
-// Package policy compiles policy bundles to Cedar and decides by them.
+// Package policy compiles policy bundles to Cedar and authorizes requests with them.
 package policy
 
 import (
@@ -19,56 +19,55 @@ import (
 
 var _ service.Authorizer = (*Policy)(nil)
 
-// mainBranch is what a grant without a branch is about; it is engine.MainBranch, said
-// again because policies know no engine.
+// mainBranch is the branch of a grant that names none. It repeats engine.MainBranch, because this
+// package must not import the engine.
 const mainBranch = "main"
 
-// Options say what a bundle is compiled for.
+// Options describe the graph or server that a policy is compiled for.
 type Options struct {
-	// Graph is the graph's id; empty for the server itself.
+	// Graph is the id of the graph; empty means the server itself.
 	Graph string
 
-	// Graphs are the graphs that the file applies to, when it applies to others
-	// beside Graph; a .cedar file may name any of them.
+	// Graphs are the graphs that the file applies to, if it applies to more than Graph. A .cedar
+	// file may name any of them.
 	Graphs []string
 
-	// Queries are the stored queries that rules may name: those of every graph that
-	// the bundle applies to, ones left out at boot included.
+	// Queries are the stored queries that rules may name: those of every graph that the file
+	// applies to, including queries that were left out at boot.
 	Queries []string
 
-	// AnyQuery leaves the names of queries unchecked, for a file whose graph is not
-	// known.
+	// AnyQuery turns off the check of query names, for a file whose graph is not known.
 	AnyQuery bool
 
-	// TokenGroups maps what verified tokens call a group to the policy's group. A group
-	// of a token that is not in it counts for nothing.
+	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a
+	// token that are not in the map are ignored.
 	TokenGroups map[string]string
 
-	// LooseGroups lets TokenGroups lead to groups that a bundle does not have: they are
-	// those of another policy of the server.
+	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
+	// policy of the server defines them.
 	LooseGroups bool
 }
 
-// Policy decides for one graph, or for the server. It is safe for concurrent use.
+// Policy authorizes requests for one graph, or for the server. It is safe for concurrent use.
 type Policy struct {
 	target      types.EntityUID
 	entities    *entities
 	tokenGroups map[string]string
-	protected   []string // sorted
+	protected   []string // protected branches, sorted
 	tests       branchTests
-	named       []string // branches that rules speak of, sorted
-	groups      []string // that rules may name, sorted
+	named       []string // branches that rules name, sorted
+	groups      []string // groups that rules may name, sorted
 	all         policies
 	byAction    map[tool.Action]policies
 	contexts    contexts
-	source      *resolved // nil for one that was written in Cedar
+	source      *resolved // nil for a policy that was written in Cedar
 }
 
-// nativeExt ends the name of a file in Cedar's own language.
+// nativeExt is the extension of files in Cedar's own language.
 const nativeExt = ".cedar"
 
-// Read compiles the bundle in a file: YAML, or Cedar when its name ends in .cedar. The
-// error is that of reading it, or a diag.List of all its faults.
+// Read compiles the policy in a file: Cedar if its name ends in .cedar, and YAML otherwise. The
+// error is an error of reading the file, or a diag.List of all its faults.
 func Read(path string, o Options) (*Policy, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -80,8 +79,8 @@ func Read(path string, o Options) (*Policy, error) {
 	return Compile(path, src, o)
 }
 
-// Compile compiles the text of a YAML bundle, called file in reports. The error is a
-// diag.List of all faults.
+// Compile compiles the text of a YAML bundle. Reports call the text file. The error is a diag.List
+// of all faults.
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
 	res := resolve(parse(r), o)
@@ -93,9 +92,9 @@ func Compile(file string, src []byte, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// ReadOnly is the policy of a graph, or with an empty id of the server, that has
-// tokens and no policy of its own: any actor may read and invoke stored queries, which
-// then read; nobody may change, export or administer anything.
+// ReadOnly returns the policy of a graph that has tokens and no policy of its own; an empty id
+// means the server. Any actor may read and may invoke stored queries, which can then only read. No
+// actor may change, export or administer anything.
 func ReadOnly(graph string) *Policy {
 	actions := []tool.Action{tool.Read, tool.InvokeQuery}
 	if graph == "" {
@@ -104,8 +103,8 @@ func ReadOnly(graph string) *Policy {
 	return compileRules(&resolved{rules: []rule{{id: "reads-only", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
 }
 
-// Unrestricted is the policy of a graph, or with an empty id of the server, that runs
-// unauthenticated: any actor may do anything.
+// Unrestricted returns the policy of a graph that runs unauthenticated; an empty id means the
+// server. Any actor may do anything.
 func Unrestricted(graph string) *Policy {
 	var actions []tool.Action
 	for _, row := range actionTable {
@@ -116,8 +115,8 @@ func Unrestricted(graph string) *Policy {
 	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
 }
 
-// Nothing is the policy of a graph, or with an empty id of the server, for which a
-// governed server has none: nobody may do anything.
+// Nothing returns the policy of a graph for which a governed server has none; an empty id means the
+// server. No actor may do anything.
 func Nothing(graph string) *Policy { return compileRules(&resolved{}, graph) }
 
 func compileRules(res *resolved, graph string) *Policy {
@@ -143,8 +142,8 @@ func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUI
 	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
 }
 
-// Allowed implements service.Authorizer. No rule means no, and a rule that forbids
-// wins. Whoever asks in a way that no rule can answer is denied.
+// Allowed implements service.Authorizer. It denies by default, and a rule that forbids overrides
+// rules that permit. It also denies a request that no rule can answer.
 func (p *Policy) Allowed(actor *service.Actor, g tool.Grant) bool {
 	rules := p.byAction[g.Action]
 	if len(rules) == 0 {
@@ -155,12 +154,13 @@ func (p *Policy) Allowed(actor *service.Actor, g tool.Grant) bool {
 		return false
 	}
 	decision, diagnostic := cedar.Authorize(rules, p.known(actor), req)
-	// A rule that fails to evaluate is skipped by Cedar; were it one that forbids,
-	// its silence would allow.
+	// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
+	// request.
 	return decision == cedar.Allow && len(diagnostic.Errors) == 0
 }
 
-// request writes a question as Cedar asks it; false means that no rule can answer it.
+// request translates a question to a Cedar request. It returns false if no rule can answer the
+// question.
 func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request, ok bool) {
 	row, known := rowOf(g.Action)
 	if actor == nil || actor.ID == "" || !known || row.server != (p.target.Type == serverType) {
@@ -198,7 +198,7 @@ func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request,
 	return req, true
 }
 
-// known is what Cedar may know while it decides about an actor.
+// known returns the entities that Cedar uses for a decision about an actor.
 func (p *Policy) known(actor *service.Actor) types.EntityGetter {
 	var groups []string
 	if len(p.tokenGroups) > 0 {
@@ -214,15 +214,15 @@ func (p *Policy) known(actor *service.Actor) types.EntityGetter {
 	return p.entities.with(uid(actorType, actor.ID), groups)
 }
 
-// Branches implements service.Authorizer: the protected branches and those that rules
-// name, sorted.
+// Branches implements service.Authorizer. It returns the protected branches and the branches that
+// rules name, sorted.
 func (p *Policy) Branches() []string { return slices.Clone(p.named) }
 
-// Groups are those that the policy knows, sorted: the ones of a bundle, and in a .cedar
-// file the ones that it names.
+// Groups returns the groups that the policy knows, sorted: the groups that a bundle defines, or the
+// groups that a .cedar file names.
 func (p *Policy) Groups() []string { return slices.Clone(p.groups) }
 
-// CedarText is the policy in Cedar's own language, in rule order.
+// CedarText returns the policy in Cedar's own language, in rule order.
 func (p *Policy) CedarText() string {
 	var b bytes.Buffer
 	for i, c := range p.all {
@@ -240,27 +240,27 @@ func (p *Policy) isProtected(branch string) bool {
 	return found
 }
 
-// contexts keeps the records of requests seen before, since building one costs more
+// contexts caches the context records of earlier requests, because building a record costs more
 // than the decision.
 type contexts struct {
 	mu   sync.RWMutex
 	seen map[contextKey]types.Record
 }
 
-// What is kept is bounded in number and in bytes of a name: branch names come from
+// The cache is bounded in entries and in the bytes of a name, because branch names come from
 // callers.
 const (
 	maxContexts = 4096
 	maxKeptName = 256
 )
 
-// about is what the context of an action says.
+// about says which attributes the context of an action has.
 type about uint8
 
 const (
 	aboutNothing about = iota
-	aboutBranch        // branch and protected
-	aboutAccess        // these, via and query
+	aboutBranch        // the attributes branch and protected
+	aboutAccess        // the attributes branch, protected, via and query
 )
 
 func aboutOf(row actionRow) about {

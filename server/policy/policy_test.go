@@ -40,19 +40,19 @@ func TestAllowed(t *testing.T) {
 		grant tool.Grant
 		want  bool
 	}{
-		// A reader reads on any branch, by any way, and does nothing else.
+		// A reader may read any branch, with any query, and may do nothing else.
 		{"act-ada", read, true},
 		{"act-ada", on(read, "feature"), true},
 		{"act-ada", stored(read, "find_user"), true},
 		{"act-ada", act(tool.Export, "main"), true},
 		{"act-ada", change, false},
 		{"act-ada", on(change, "feature"), false},
-		{"act-ada", invoke("find_user"), true}, // everyone runs one
+		{"act-ada", invoke("find_user"), true}, // every actor may run this query
 		{"act-ada", invoke("list_orders"), false},
 		{"act-ada", act(tool.BranchCreate, "feature"), false},
 		{"act-ada", act(tool.Admin, ""), false},
 
-		// A writer works on every branch, but by hand not on protected ones.
+		// A writer may change every branch, but protected branches only through stored queries.
 		{"act-wil", read, true},
 		{"act-wil", on(change, "feature"), true},
 		{"act-wil", change, false},
@@ -67,14 +67,14 @@ func TestAllowed(t *testing.T) {
 		{"act-wil", act(tool.BranchDelete, "release"), false},
 		{"act-wil", act(tool.Export, "main"), false},
 
-		// A bot runs its two queries and nothing else.
+		// A bot may run its two queries and nothing else.
 		{"act-rex", invoke("find_user"), true},
 		{"act-rex", invoke("list_orders"), true},
 		{"act-rex", invoke("drop_orders"), false},
 		{"act-rex", stored(read, "find_user"), true},
 		{"act-rex", stored(on(read, "feature"), "list_orders"), true},
 		{"act-rex", read, false},
-		{"act-rex", tool.Grant{Action: tool.Read}, false}, // no way said is adhoc
+		{"act-rex", tool.Grant{Action: tool.Read}, false}, // a grant without via counts as adhoc
 		{"act-rex", tool.Grant{Action: tool.Read, Via: "elsewhere"}, false},
 		{"act-rex", change, false},
 		{"act-rex", stored(change, "list_orders"), false},
@@ -84,7 +84,7 @@ func TestAllowed(t *testing.T) {
 		{"act-bot", read, true},
 		{"act-bot", invoke("list_orders"), true},
 
-		// A keeper keeps protected branches.
+		// A keeper may work on protected branches.
 		{"act-kay", act(tool.BranchMerge, "main"), true},
 		{"act-kay", act(tool.BranchMerge, ""), true},
 		{"act-kay", act(tool.BranchMerge, "feature"), false},
@@ -92,7 +92,7 @@ func TestAllowed(t *testing.T) {
 		{"act-kay", act(tool.Admin, ""), true},
 		{"act-kay", read, false},
 
-		// An actor whom nothing names has what everyone has.
+		// An actor that no rule names has the rights that every actor has.
 		{"act-eve", invoke("find_user"), true},
 		{"act-eve", invoke("list_orders"), false},
 		{"act-eve", read, false},
@@ -104,7 +104,7 @@ func TestAllowed(t *testing.T) {
 		{"act-kay", tool.Grant{Action: "everything"}, false},
 		{"act-kay", tool.Grant{Action: tool.GraphList}, false},
 		{"act-wil", tool.Grant{Action: tool.InvokeQuery}, false},
-		{"readers", read, false}, // a group's name is nobody
+		{"readers", read, false}, // the name of a group is not an actor
 	}
 	p := team(t)
 	for _, tt := range tests {
@@ -120,7 +120,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTheToken checks that groups which a token claims count for nothing.
+// TestGroupsOfTheToken checks that groups of a token that are not mapped are ignored.
 func TestGroupsOfTheToken(t *testing.T) {
 	p := team(t)
 	claimant := &service.Actor{ID: "act-eve", Groups: []string{"readers", "writers", "keepers"}, Source: "oidc"}
@@ -135,7 +135,7 @@ func TestMainBranch(t *testing.T) {
 	}
 }
 
-// TestNothing compiles a policy without rules: nobody may do anything.
+// TestNothing compiles a policy without rules. No actor may do anything.
 func TestNothing(t *testing.T) {
 	p, err := Compile("policy.yaml", []byte("version: 1\nrules: []\n"), Options{Graph: "code"})
 	if err != nil {
@@ -188,8 +188,8 @@ func TestCedarText(t *testing.T) {
 	golden.Check(t, "testdata/team.cedar", []byte(team(t).CedarText()))
 }
 
-// TestCedarTextDecides parses what CedarText shows and asks it everything: the text is
-// the whole policy.
+// TestCedarTextDecides parses the output of CedarText and decides every grant with it. The text
+// must be the whole policy.
 func TestCedarTextDecides(t *testing.T) {
 	p := team(t)
 	list, err := cedar.NewPolicyListFromBytes("team.cedar", []byte(p.CedarText()))
@@ -201,7 +201,7 @@ func TestCedarTextDecides(t *testing.T) {
 		parsed.all = append(parsed.all, compiled{id: cedar.PolicyID(fmt.Sprint(i)), policy: c})
 	}
 	for _, row := range actionTable {
-		parsed.byAction[row.action] = parsed.all // not sorted by action: Cedar itself must tell
+		parsed.byAction[row.action] = parsed.all // not indexed: Cedar itself matches the actions
 	}
 	asked, allowed := 0, 0
 	for _, id := range []string{"act-ada", "act-wil", "act-bot", "act-rex", "act-kay", "act-eve"} {
@@ -228,7 +228,7 @@ func TestCedarTextDecides(t *testing.T) {
 	}
 }
 
-// TestRepositoryPolicy compiles the policy of the graph that this repository serves.
+// TestRepositoryPolicy compiles the policy of the graph in this repository.
 func TestRepositoryPolicy(t *testing.T) {
 	p, err := Read("../../queries/code/policy.yaml", Options{Graph: "code"})
 	if err != nil {
@@ -278,8 +278,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzCompile checks that no bundle makes the compiler panic, and that of one that
-// compiles the Cedar text parses.
+// FuzzCompile checks that no bundle makes the compiler panic, and that the Cedar text of every
+// valid bundle parses.
 func FuzzCompile(f *testing.F) {
 	for _, path := range []string{"testdata/team.yaml", "testdata/faults/names.yaml", "testdata/faults/shape.yaml"} {
 		src, err := os.ReadFile(path)
@@ -320,8 +320,8 @@ func BenchmarkAllowed(b *testing.B) {
 	}
 }
 
-// TestManyBranches asks about more branches than are kept, from several goroutines:
-// answers stay right, and what is kept stays bounded.
+// TestManyBranches uses more branches than the cache holds, from several goroutines. The decisions
+// must stay right, and the cache must stay bounded.
 func TestManyBranches(t *testing.T) {
 	p := team(t)
 	var wg sync.WaitGroup

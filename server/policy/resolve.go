@@ -11,19 +11,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// rule is a rule of which every name is known to lead somewhere.
+// rule is a rule whose names all refer to things that exist.
 type rule struct {
 	id      string
 	permit  bool
 	actors  actorSet
 	actions []tool.Action
 	branch  string   // any, protected or unprotected
-	via     tool.Via // "" for either
-	queries []string // nil for every one
+	via     tool.Via // "" means any
+	queries []string // nil means all queries
 	at      diag.Span
 }
 
-// actorSet is whom a rule speaks of.
+// actorSet is the set of actors that a rule applies to.
 type actorSet interface{ actorSet() }
 
 type (
@@ -36,15 +36,15 @@ func (anyActor) actorSet()   {}
 func (groupActor) actorSet() {}
 func (listActor) actorSet()  {}
 
-// resolved is a bundle bound to what it applies to.
+// resolved is a bundle whose names are resolved.
 type resolved struct {
-	groups    []string            // that rules may name
+	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
-	protected []string            // sorted
+	protected []string            // protected branches, sorted
 	rules     []rule
 }
 
-// resolve binds names and reports those that lead nowhere.
+// resolve resolves the names of a bundle and reports names that refer to nothing.
 func resolve(b *bundle, o Options) *resolved {
 	res := &resolved{groupsOf: map[string][]string{}}
 	for _, g := range b.groups {
@@ -111,7 +111,7 @@ func (c *ruleClause) resolve(groups []string, o Options) rule {
 	return r
 }
 
-// checkScopes reports each scope that some action of the rule does not take.
+// checkScopes reports each scope that some action of the rule does not support.
 func (c *ruleClause) checkScopes(actions []tool.Action) {
 	for _, s := range scopeKeys {
 		n := c.scopes[s.scope]
@@ -135,7 +135,7 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 	}
 }
 
-// taking lists the actions that take a scope.
+// taking lists the actions that support a scope.
 func taking(s scope) []string {
 	var names []string
 	for _, r := range actionTable {

@@ -9,12 +9,12 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
 )
 
-// CedarSchema is the published Cedar schema in Cedar's own language: the entities, the
-// actions, and what the context of each action says.
+// CedarSchema returns the published Cedar schema in Cedar's own language: the entities, the
+// actions, and the attributes in the context of each action.
 func CedarSchema() string {
 	b, err := cedarSchema().MarshalCedar()
 	if err != nil {
-		panic(err) // a schema that is made from a table
+		panic(err) // cannot happen: the schema is made from a table
 	}
 	return string(b)
 }
@@ -63,7 +63,7 @@ func contextType(a about) ast.RecordType {
 var validator = sync.OnceValue(func() *validate.Validator {
 	resolved, err := cedarSchema().Resolve()
 	if err != nil {
-		panic(err) // a schema that is made from a table
+		panic(err) // cannot happen: the schema is made from a table
 	}
 	return validate.New(resolved)
 })

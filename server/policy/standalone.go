@@ -11,12 +11,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Standalone is the policy as a .cedar file that decides alike: what a bundle keeps
-// beside its rules is written into them. A member of a group is named, and a protected
-// branch; a rule that speaks of nobody, or of no branch, is left out. Of groups, those
-// that tokens map to stay.
+// Standalone returns the policy as a .cedar file that makes the same decisions. It writes the
+// groups and protected branches of a bundle into the rules: each rule lists the members of its
+// group and the protected branches. A rule that applies to no actor or no branch is left out.
+// Groups that tokens map to stay groups.
 //
-// The text of a policy that was read from a .cedar file is that policy's.
+// If the policy was read from a .cedar file, Standalone returns the text of that policy.
 func (p *Policy) Standalone() string {
 	if p.source == nil {
 		return p.CedarText()
@@ -28,7 +28,7 @@ func (p *Policy) Standalone() string {
 		}
 	}
 	if all == nil {
-		// A file says something; this is what no rule says.
+		// A file must not be empty. This rule has the same effect as no rules.
 		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: p.actions()}, p.target))
 	}
 	var b bytes.Buffer
@@ -42,8 +42,8 @@ func (p *Policy) Standalone() string {
 	return b.String()
 }
 
-// alone writes one rule without groups and protected branches; false means that it can
-// apply to nothing.
+// alone writes one rule without the bundle's groups and protected branches. It returns false if the
+// rule can apply to nothing.
 func (p *Policy) alone(r rule) (compiled, bool) {
 	var also []build.Node
 	if g, ok := r.actors.(groupActor); ok {
@@ -77,7 +77,7 @@ func (p *Policy) alone(r rule) (compiled, bool) {
 	return compile(r, p.target, also...), true
 }
 
-// members are the actors of a group, sorted.
+// members returns the actors of a group, sorted.
 func (p *Policy) members(group string) []string {
 	var all []string
 	for actor, groups := range p.source.groupsOf {

@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// written is a bundle as any YAML library reads it.
+// written is a bundle as an ordinary YAML library decodes it.
 type written struct {
 	Groups    map[string][]string
 	Protected []string `yaml:"protected_branches"`
@@ -35,7 +35,7 @@ type written struct {
 	}
 }
 
-// naively reads a bundle anew for the decider that goes rule after rule.
+// naively decodes the text of a bundle for the naive decider, which reads one rule after the other.
 func naively(t *testing.T, text string) *naiveBundle {
 	t.Helper()
 	var w written
@@ -69,13 +69,13 @@ func naively(t *testing.T, text string) *naiveBundle {
 	return b
 }
 
-// asked are the names that the matrix of questions about a bundle is made of.
+// asked holds the names from which the test makes its questions about a bundle.
 type asked struct {
 	actors, branches, queries []string
-	claims                    [][]string // groups of tokens
+	claims                    [][]string // lists of groups in tokens
 }
 
-// namesOf gathers those of a bundle, and a stranger of each kind.
+// namesOf returns the names in a bundle, and one unknown name of each kind.
 func (b *naiveBundle) namesOf() asked {
 	a := asked{actors: []string{"act-stranger"}, branches: []string{"", "main", "strange"}, queries: []string{"", "strange"}, claims: [][]string{nil}}
 	for _, members := range b.groups {
@@ -92,8 +92,8 @@ func (b *naiveBundle) namesOf() asked {
 	return a
 }
 
-// threeDeciders compares, over all questions, the bundle, the file in Cedar that it
-// compiles to, and the naive reading of its text.
+// threeDeciders compares three decisions for every question: by the bundle, by the Cedar file that
+// it compiles to, and by the naive reading of its text.
 func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, allowed int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,8 +147,8 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 	return questions, allowed
 }
 
-// TestThreeDeciders holds YAML and the Cedar that it compiles to against each other and
-// against the text, for drawn bundles with groups of tokens.
+// TestThreeDeciders compares the decisions of YAML, of the Cedar that it compiles to, and of the
+// naive reading. It uses random bundles with groups of tokens.
 func TestThreeDeciders(t *testing.T) {
 	const seed = 20261121
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -167,8 +167,8 @@ func TestThreeDeciders(t *testing.T) {
 	}
 }
 
-// TestThreeDecidersByHand does the same for the bundles that people wrote: of these
-// tests, of this repository, and of its guides.
+// TestThreeDecidersByHand does the same for the handwritten bundles of these tests, of this
+// repository, and of its guides.
 func TestThreeDecidersByHand(t *testing.T) {
 	texts := map[string]string{}
 	for _, path := range []string{"testdata/team.yaml", "../../queries/code/policy.yaml"} {
@@ -200,7 +200,7 @@ func TestThreeDecidersByHand(t *testing.T) {
 	}
 }
 
-// TestThreeDecidersOfServer does it for a policy of the server itself.
+// TestThreeDecidersOfServer does the same for a policy of the server itself.
 func TestThreeDecidersOfServer(t *testing.T) {
 	a := asked{actors: []string{"act-ada", "act-bo", "act-eve"}, branches: []string{"main"}, queries: []string{""}, claims: [][]string{nil, {"idp"}}}
 	text := "version: 1\ngroups: { listers: [act-ada, act-bo] }\nrules:\n  - id: list\n    allow: { actors: { group: listers }, actions: [graph_list] }\n  - id: not-bo\n    deny: { actors: { ids: [act-bo] }, actions: [graph_list] }\n"

@@ -1,4 +1,4 @@
-// Package rank finds named things by a text, the best match first.
+// Package rank searches named things by text and returns the best match first.
 package rank
 
 import (
@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// Entry is what a thing is found by.
+// Entry holds the texts by which a thing is found.
 type Entry struct {
 	Name        string
 	Description string
-	Params      []string // the names of its parameters
+	Params      []string // names of the parameters
 }
 
-// Order returns the positions of the entries that match a text, the best first and
-// equals in their order. An entry matches when each word of the text does.
+// Order returns the indexes of the entries that match a text, the best match first. Equal matches
+// keep their order. An entry matches if each word of the text matches it.
 //
-// The name counts more than the description, and that more than the parameters. In
-// each, the whole of it counts most, then its beginning, the beginning of one of its
-// words, and any part of it. Last come names, and then parameters, that have the
-// letters of a word in its order with others in between: in a description that would
-// be chance. Case does not matter, and neither does what stands between words. The
-// empty text matches everything alike.
+// A match in the name ranks before one in the description, which ranks before one in the
+// parameters. Within a field, a match of the whole field ranks first, then a match at its
+// beginning, then one at the beginning of a word, then one anywhere. Last rank names, and then
+// parameters, that contain the letters of a word in order with other letters in between.
+// Descriptions are not searched that way, because long texts match by chance. Case and the
+// characters between words do not matter. The empty text matches all entries equally.
 func Order(text string, entries []Entry) []int {
 	words := strings.Fields(fold(text))
 	all := make([]match, 0, len(entries))
@@ -41,7 +41,7 @@ func Order(text string, entries []Entry) []int {
 
 type match struct{ entry, grade int }
 
-// How a word, or several, matches a text: the less the better.
+// The classes of a match of one or more words. A lower class is better.
 const (
 	exact = iota
 	prefix
@@ -50,8 +50,8 @@ const (
 	classes
 )
 
-// The grades of a field are its number times classes and the class; behind all are
-// those of subsequences.
+// The grade of a match is the field's constant plus the class. Matches of subsequences have grades
+// after those of all fields.
 const (
 	inName = iota * classes
 	inDescription
@@ -60,8 +60,9 @@ const (
 	paramSubsequence = nameSubsequence + 1
 )
 
-// grade is the sum of the words' grades, and of the grade of the words as one phrase,
-// so that words that stand together come before the same words apart.
+// grade returns the sum of the grades of the words and of the grade of all words as one phrase. So
+// words that stand together rank before the same words apart. A lower sum is better; ok is false if
+// a word does not match.
 func grade(words []string, e *Entry) (sum int, ok bool) {
 	if len(words) == 0 {
 		return 0, true
@@ -128,7 +129,7 @@ func class(w, text string) (int, bool) {
 	return substring, true
 }
 
-// subsequence reports whether text has the letters of w in its order.
+// subsequence reports whether text contains the letters of w in order.
 func subsequence(w, text string) bool {
 	rest := text
 	for _, r := range w {
@@ -141,8 +142,8 @@ func subsequence(w, text string) bool {
 	return true
 }
 
-// fold returns the words of a text in lower case with a space between any two. A
-// capital after a small letter begins a word.
+// fold returns the words of a text in lower case, separated by single spaces. An upper-case letter
+// after a lower-case one begins a word.
 func fold(s string) string {
 	var b strings.Builder
 	space, small := false, false

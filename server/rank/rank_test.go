@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// entries are in an order that no test wants.
+// entries are in an order that no test expects as its result.
 var entries = []Entry{
 	{"recent_orders", "Lists the orders of a user.", []string{"user", "since"}},
 	{"superuser_rights", "What the administrators may do.", nil},
@@ -23,8 +23,8 @@ var entries = []Entry{
 
 func TestOrder(t *testing.T) {
 	tests := []struct{ text, want string }{
-		// exact, prefix, word start and substring of the name, then of the description, then
-		// of the parameters; then subsequences.
+		// First matches of the name: exact, prefix, start of a word, substring. Then the same for
+		// the description and for the parameters. Then subsequences.
 		{"user", "user user_orders find_user superuser_rights recent_orders close_account prune unusual_sellers weather"},
 		{"USER", "user user_orders find_user superuser_rights recent_orders close_account prune unusual_sellers weather"},
 		{"user-orders", "user_orders recent_orders"},

@@ -2,22 +2,22 @@ package strictyaml
 
 import "github.com/omnigraph-go/omnigraph/gq/diag"
 
-// The codes of what can be wrong with a configuration file.
+// The codes of faults in a configuration file.
 const (
-	Syntax       diag.Code = "C1"  // not YAML, or a part of YAML that configuration does not take
-	UnknownKey   diag.Code = "C2"  // a key that nothing reads
+	Syntax       diag.Code = "C1"  // not YAML, or a part of YAML that configuration must not use
+	UnknownKey   diag.Code = "C2"  // an unknown key
 	WrongType    diag.Code = "C3"  // such as a list where a string is wanted
-	Missing      diag.Code = "C4"  // a required key or value is not there
-	Duplicate    diag.Code = "C5"  // said twice
+	Missing      diag.Code = "C4"  // a required key or value is missing
+	Duplicate    diag.Code = "C5"  // given twice
 	UnknownName  diag.Code = "C6"  // a reference to something that is not declared
-	BadValue     diag.Code = "C7"  // of the right type, outside what is allowed
-	MissingFile  diag.Code = "C8"  // a path that leads nowhere, or to the wrong kind of file
-	ClearSecret  diag.Code = "C9"  // a secret in the file itself
-	Unsupported  diag.Code = "C10" // understood, and not done by this server
-	Contradicts  diag.Code = "C11" // two parts that cannot hold together
-	Accepted     diag.Code = "C12" // taken for compatibility, without effect
-	TooLarge     diag.Code = "C13" // past a limit of the reader
-	Undetermined diag.Code = "C14" // the reader itself failed on the file
+	BadValue     diag.Code = "C7"  // the right type, but not an allowed value
+	MissingFile  diag.Code = "C8"  // the path does not exist or is the wrong kind of file
+	ClearSecret  diag.Code = "C9"  // a secret written in the file itself
+	Unsupported  diag.Code = "C10" // valid, but not supported by this server
+	Contradicts  diag.Code = "C11" // two parts that contradict each other
+	Accepted     diag.Code = "C12" // accepted for compatibility, without effect
+	TooLarge     diag.Code = "C13" // over a limit of the reader
+	Undetermined diag.Code = "C14" // the reader failed on the file
 )
 
 // Info documents a code.
@@ -26,7 +26,7 @@ type Info struct {
 	Purpose string
 }
 
-// Codes lists every code with its purpose, in order.
+// Codes returns every code with its purpose, in order.
 func Codes() []Info {
 	return []Info{
 		{Syntax, "the file is not YAML, or uses a part of YAML (anchors, aliases, tags, merge keys, directives, several documents) that configuration does not take; or, of a .cedar file, it is not Cedar"},

@@ -12,31 +12,31 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// Node is a value in a file. The methods that read it report what does not fit to
-// the file's Reader and then answer false. A nil Node reads as false without a
-// report, so that an optional key needs no test of its own.
+// Node is a value in a file. Its reading methods report values that do not fit to the file's Reader
+// and then return false. On a nil Node they return false without a report, so that callers need not
+// test for optional keys.
 type Node struct {
 	r   *Reader
 	n   ast.Node
-	key ast.Node // under which it stands, nil if under none
+	key ast.Node // the key of this value; nil if it has none
 }
 
-// Entry is a key of a mapping with its value, which is never nil.
+// Entry is a key of a mapping and its value, which is never nil.
 type Entry struct {
 	Key   string
-	At    *Node // the key, for reports
+	At    *Node // node of the key, for reports
 	Value *Node
 }
 
-// Fields are the keys of a mapping that were found among those known. One that seems
-// to be there misspelt has a nil value: it was reported, and is not missing.
+// Fields holds the known keys of a mapping with their values. A key that is present but seems
+// misspelt has a nil value: it was reported, and is not also reported as missing.
 type Fields map[string]*Node
 
-// Span is where the node stands: up to the end of its first token.
+// Span returns the position of the node, from its start to the end of its first token.
 func (n *Node) Span() diag.Span { return n.r.tokenSpan(firstToken(n.n)) }
 
-// AtKey is the key under which the node stands, for reports about the setting as a
-// whole; the node itself if it stands under none.
+// AtKey returns the key of the node, for reports about the whole setting. If the node has no key,
+// AtKey returns the node itself.
 func (n *Node) AtKey() *Node {
 	if n.key == nil {
 		return n
@@ -44,18 +44,18 @@ func (n *Node) AtKey() *Node {
 	return &Node{r: n.r, n: n.key}
 }
 
-// Fault reports that the node is wrong.
+// Fault reports an error at the node.
 func (n *Node) Fault(code diag.Code, message, help string) {
 	n.r.report(diag.Error, code, n.Span, message, help)
 }
 
-// Note reports something about the node that stops nothing.
+// Note reports a remark about the node. It is not an error.
 func (n *Node) Note(code diag.Code, message, help string) {
 	n.r.report(diag.Note, code, n.Span, message, help)
 }
 
-// Entries reads a mapping whose keys the file chooses, in file order. what names the
-// value in reports, such as "groups".
+// Entries reads a mapping with arbitrary keys, in file order. Reports call the value what, such as
+// "groups".
 func (n *Node) Entries(what string) ([]Entry, bool) {
 	if n == nil {
 		return nil, false
@@ -66,7 +66,7 @@ func (n *Node) Entries(what string) ([]Entry, bool) {
 		return nil, false
 	}
 	var entries []Entry
-	seen := map[string]int{} // line of the first
+	seen := map[string]int{} // line of the first occurrence, by key
 	for it := m.MapRange(); it.Next(); {
 		kv := it.KeyValue()
 		key := &Node{r: n.r, n: kv.Key}
@@ -74,7 +74,7 @@ func (n *Node) Entries(what string) ([]Entry, bool) {
 			key.Fault(Syntax, "a key that is not a plain text", "write key: value")
 			continue
 		}
-		// The token's text: a key such as 0123 or 1e5 is not read as a number.
+		// Use the token's text, so that a key such as 0123 or 1e5 is not read as a number.
 		name := kv.Key.GetToken().Value
 		if first, dup := seen[name]; dup {
 			key.Fault(Duplicate, fmt.Sprintf("%s stands here and on line %d", n.r.shown("key ", name), first), "keep one of the two")
@@ -90,8 +90,8 @@ func (n *Node) Entries(what string) ([]Entry, bool) {
 	return entries, true
 }
 
-// Fields reads a mapping with a fixed set of keys. Unknown ones are reported with
-// the nearest known.
+// Fields reads a mapping with a fixed set of keys. It reports unknown keys and suggests the nearest
+// known key.
 func (n *Node) Fields(what string, known ...string) (Fields, bool) {
 	entries, ok := n.Entries(what)
 	if !ok {
@@ -111,8 +111,8 @@ func (n *Node) Fields(what string, known ...string) (Fields, bool) {
 	return f, true
 }
 
-// Require is the value of a key that must be there; its absence is reported at the
-// mapping n, which what names.
+// Require returns the value of a required key. If the key is missing, Require reports that at the
+// mapping n, which reports call what.
 func (n *Node) Require(f Fields, key, what string) *Node {
 	v, ok := f[key]
 	if !ok {
@@ -121,8 +121,8 @@ func (n *Node) Require(f Fields, key, what string) *Node {
 	return v
 }
 
-// Unknown reports a name that is none of the known ones, the nearest suggested. kind
-// names what was named, such as "group"; in names where it was looked for.
+// Unknown reports a name that is not one of the known names and suggests the nearest one. kind is
+// the kind of the name, such as "group"; in is the place where it was looked up.
 func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	help := ""
 	switch near := diag.Nearest(name, known); {
@@ -141,7 +141,7 @@ func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	n.Fault(code, fmt.Sprintf("unknown %s in %s", n.r.shown(kind+" ", name), in), help)
 }
 
-// List reads a sequence.
+// List reads a sequence. Reports call it what.
 func (n *Node) List(what string) ([]*Node, bool) {
 	if n == nil {
 		return nil, false
@@ -158,7 +158,7 @@ func (n *Node) List(what string) ([]*Node, bool) {
 	return list, true
 }
 
-// IsText reports whether the node is a text, without reporting anything.
+// IsText reports whether the node is a text. It reports no fault.
 func (n *Node) IsText() bool {
 	switch n.n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
@@ -167,7 +167,7 @@ func (n *Node) IsText() bool {
 	return false
 }
 
-// IsList reports whether the node is a sequence, without reporting anything.
+// IsList reports whether the node is a sequence. It reports no fault.
 func (n *Node) IsList() bool {
 	_, ok := n.n.(*ast.SequenceNode)
 	return ok
@@ -195,7 +195,7 @@ func (n *Node) Text(what string) (string, bool) {
 	return s, true
 }
 
-// Texts reads a list of strings; those that are none are reported and left out.
+// Texts reads a list of strings. It reports and omits entries that are not strings.
 func (n *Node) Texts(what string) ([]Entry, bool) {
 	list, ok := n.List(what)
 	if !ok {
@@ -218,7 +218,7 @@ func (n *Node) Texts(what string) ([]Entry, bool) {
 	return texts, true
 }
 
-// OneOf reads a string that is one of the allowed.
+// OneOf reads a string that must be one of allowed.
 func (n *Node) OneOf(what string, allowed ...string) (string, bool) {
 	s, ok := n.Text(what)
 	if !ok {
@@ -231,14 +231,14 @@ func (n *Node) OneOf(what string, allowed ...string) (string, bool) {
 	return s, true
 }
 
-// Int reads a whole number from lo to hi.
+// Int reads a whole number from lo to hi, both included.
 func (n *Node) Int(what string, lo, hi int64) (int64, bool) {
 	if n == nil {
 		return 0, false
 	}
 	i, ok := n.n.(*ast.IntegerNode)
 	if s, text := n.n.(*ast.StringNode); text && s.Token.Type == token.StringType && isDigits(s.Value) {
-		// The library takes a number past 64 bits for a text.
+		// The library reads a number that does not fit in 64 bits as a text.
 		i, ok = &ast.IntegerNode{Token: s.Token}, true
 	}
 	if !ok {
@@ -287,7 +287,7 @@ func (n *Node) wrongType(what, wanted string) {
 	n.Fault(code, fmt.Sprintf("%s is %s, wanted %s", what, found, wanted), help)
 }
 
-// colonText returns the text of the file that was meant as one string and reads as a
+// colonText returns the text of a node that the author meant as one string and that YAML reads as a
 // mapping because of its colon, such as sso:eve in {ids: [sso:eve]}.
 func (n *Node) colonText() (string, bool) {
 	var entry *ast.MappingValueNode
@@ -316,7 +316,7 @@ func (n *Node) colonText() (string, bool) {
 	return text, found && before == key.Value
 }
 
-// alternatives joins words as a, b or c.
+// alternatives joins words as "a, b or c".
 func alternatives(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -329,7 +329,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// shown is a word of the file as a message may show it.
+// shown returns s, a word of the file, in the form in which a message may show it.
 func (r *Reader) shown(prefix, s string) string {
 	if r.secret {
 		return strings.TrimSpace(prefix + "(not shown)")
@@ -337,7 +337,7 @@ func (r *Reader) shown(prefix, s string) string {
 	return prefix + strconv.Quote(clip(s))
 }
 
-// clip bounds what a message repeats of a file.
+// clip bounds the length of a text that a message repeats.
 func clip(s string) string {
 	const most = 60
 	n := 0
@@ -350,8 +350,8 @@ func clip(s string) string {
 	return s
 }
 
-// found says what a node is, and how to make a string of it if that is what was
-// meant.
+// found describes the kind of a node. If the author may have meant a string, help says how to write
+// one.
 func found(n ast.Node) (what, help string) {
 	const quote = "put it in quotes"
 	switch n.(type) {

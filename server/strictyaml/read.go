@@ -1,5 +1,5 @@
-// Package strictyaml reads YAML configuration strictly: every fault has a place, and
-// all faults of a file are reported in one run.
+// Package strictyaml reads YAML configuration strictly. Every fault has a position, and one run
+// reports all faults of a file.
 package strictyaml
 
 import (
@@ -18,37 +18,37 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// The limits of a file. They are far above what configuration needs, and keep the
-// recursive parser of the YAML library well inside its stack.
+// The limits of a file. They are far above the needs of configuration. They also keep the recursive
+// parser of the YAML library within its stack.
 const (
 	MaxBytes  = 256 << 10
-	MaxDepth  = 64  // of flow collections, and of list entries that start on one line
-	MaxFaults = 200 // what is found past them is counted, not told
+	MaxDepth  = 64  // nesting of flow collections, and of list entries that start on one line
+	MaxFaults = 200 // number of reported faults; further faults are only counted
 )
 
-// Reader is one file under reading and what was found wrong with it so far.
+// Reader holds a file and the faults that were found in it so far.
 type Reader struct {
 	file   string
 	src    []byte
-	lines  []int // byte offset at which each line starts
+	lines  []int // byte offset of the start of each line
 	secret bool
 	root   *Node
 	faults diag.List
 	untold int
 }
 
-// Read parses src, which error messages call file. The root is nil when the file is
-// empty or cannot be parsed at all; Faults then says why for the latter.
+// Read parses src, which error messages call file. The root is nil if the file is empty or cannot
+// be parsed at all; in the second case Faults gives the reason.
 func Read(file string, src []byte) *Reader { return read(file, src, false) }
 
-// ReadSecret is Read for a file whose text must not show up in error messages: they
-// name places only.
+// ReadSecret is like Read for a file whose text must not appear in error messages. The messages
+// contain only positions.
 func ReadSecret(file string, src []byte) *Reader { return read(file, src, true) }
 
-// Root is the file's topmost value, nil if there is none.
+// Root returns the topmost value of the file, or nil if there is none.
 func (r *Reader) Root() *Node { return r.root }
 
-// Faults are the faults so far, in the order of the text.
+// Faults returns the faults found so far, in the order of the text.
 func (r *Reader) Faults() diag.List {
 	r.faults.Sort()
 	if r.untold == 0 {
@@ -60,7 +60,7 @@ func (r *Reader) Faults() diag.List {
 	})
 }
 
-// Whole reports a fault that concerns the file as a whole.
+// Whole reports a fault that concerns the whole file.
 func (r *Reader) Whole(code diag.Code, message, help string) {
 	at := diag.Pos{Line: 1, Column: 1}
 	r.report(diag.Error, code, func() diag.Span { return diag.Span{File: r.file, Start: at, End: at} }, message, help)
@@ -79,7 +79,7 @@ func read(file string, src []byte, secret bool) *Reader {
 	return r
 }
 
-// readable checks what must hold before the YAML library sees the text.
+// readable checks the text before the YAML library parses it.
 func (r *Reader) readable() bool {
 	if len(r.src) > MaxBytes {
 		r.Whole(TooLarge, fmt.Sprintf("the file has %d bytes, wanted at most %d", len(r.src), MaxBytes), "split it")
@@ -104,7 +104,7 @@ func (r *Reader) readable() bool {
 	return true
 }
 
-// parse runs the YAML library, which panics on some malformed input.
+// parse calls the YAML library, which panics on some malformed input.
 func (r *Reader) parse() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -112,7 +112,7 @@ func (r *Reader) parse() {
 			r.Whole(Undetermined, "the YAML library failed on this file", "look for unbalanced quotes or brackets")
 		}
 	}()
-	// The library counts a carriage return as a line of its own in places.
+	// In some places the library counts a carriage return as a line of its own.
 	tokens := lexer.Tokenize(strings.ReplaceAll(string(r.src), "\r\n", "\n"))
 	if !r.plain(tokens) {
 		return
@@ -134,8 +134,8 @@ func (r *Reader) parse() {
 	}
 }
 
-// plain refuses the parts of YAML that configuration has no use for. They go here,
-// on the tokens, so that no alias is ever expanded and no deep nesting parsed.
+// plain rejects the parts of YAML that configuration does not use. It works on the tokens, so that
+// no alias is expanded and no deep nesting is parsed.
 func (r *Reader) plain(tokens token.Tokens) bool {
 	depth, entries, line := 0, 0, 0
 	for i, tk := range tokens {
@@ -192,8 +192,8 @@ func (r *Reader) syntax(err error) {
 	r.report(diag.Error, Syntax, func() diag.Span { return r.tokenSpan(ye.GetToken()) }, message, "")
 }
 
-// report takes where as a function because finding a place costs time in proportion
-// to its line, which a hostile file would make add up.
+// report takes the position as a function, because finding a position costs time in proportion to
+// its line. In a hostile file with many faults, that cost would add up.
 func (r *Reader) report(sev diag.Severity, code diag.Code, where func() diag.Span, message, help string) {
 	if len(r.faults) >= MaxFaults {
 		r.untold++
@@ -203,7 +203,7 @@ func (r *Reader) report(sev diag.Severity, code diag.Code, where func() diag.Spa
 	r.faults = append(r.faults, diag.Diagnostic{Code: code, Severity: sev, Span: span, Message: message, Help: help})
 }
 
-// posAt is the position of a byte offset.
+// posAt returns the position of a byte offset.
 func (r *Reader) posAt(offset int) diag.Pos {
 	line, found := slices.BinarySearch(r.lines, offset)
 	if !found {
@@ -212,8 +212,8 @@ func (r *Reader) posAt(offset int) diag.Pos {
 	return diag.Pos{Offset: offset, Line: line + 1, Column: utf8.RuneCount(r.src[r.lines[line]:offset]) + 1}
 }
 
-// tokenSpan is where a token stands. Offsets are computed from line and column,
-// because the library counts offsets in another unit than Pos does.
+// tokenSpan returns the position of a token. It computes offsets from line and column, because the
+// library's offsets use another unit than Pos.
 func (r *Reader) tokenSpan(tk *token.Token) diag.Span {
 	span := diag.Span{File: r.file}
 	if tk == nil || tk.Position == nil {
@@ -239,8 +239,8 @@ func (r *Reader) tokenSpan(tk *token.Token) diag.Span {
 	return span
 }
 
-// firstToken is the token at which a node starts; of a mapping the library's own
-// answer is the delimiter of the first entry.
+// firstToken returns the first token of a node. For a mapping the library returns the delimiter of
+// the first entry, so firstToken returns the key's token instead.
 func firstToken(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestFaults renders what is wrong with each text. The texts are read as a small file
-// format that uses every reading method.
+// TestFaults checks the reports about each text. The texts are in a small file format that uses
+// every reading method.
 func TestFaults(t *testing.T) {
 	tests := []struct{ name, src string }{
 		{"empty", ""},
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 	golden.Check(t, "testdata/faults.golden", []byte(b.String()))
 }
 
-// readSample reads a file in the tests' own format and says what it found.
+// readSample reads a file in the format of these tests and describes its content.
 func readSample(r *Reader) string {
 	root := r.Root()
 	f, ok := root.Fields("the file", "name", "count", "list", "kind", "map")
@@ -94,7 +94,7 @@ func readSample(r *Reader) string {
 	return "fine"
 }
 
-// TestSecret reads texts in which the word secret must not be repeated.
+// TestSecret reads texts that contain the word secret. No report may repeat that word.
 func TestSecret(t *testing.T) {
 	for _, src := range []string{
 		"secret: 1\nsecret: 2\n",
@@ -123,8 +123,8 @@ func TestCodesAreInOrder(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that every text is read without a panic, and that faults stand
-// within it.
+// FuzzRead checks that no text makes the reader panic, and that the positions of faults are within
+// the text.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"name: a\nlist: [x]\n", "a: {b: c}\n- d", "? a\n: b", "a: |\n  b\n", "\"", "a: 'b", "{a, b: }", "- - - x", "%YAML 1.2\n---\n", "a:\r\n b", "é: ü\n"} {
 		f.Add([]byte(s))

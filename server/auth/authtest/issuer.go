@@ -1,4 +1,4 @@
-// Package authtest starts an issuer of tokens for tests.
+// Package authtest runs an OpenID Connect issuer for tests.
 package authtest
 
 import (
@@ -25,20 +25,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Audience is what the server is called at the issuer.
+// Audience is the name of the server at the issuer.
 const Audience = "api://omnigraph"
 
-// Key is one that an issuer signs with and, if it is published, tells the public half of.
+// Key is a signing key of an issuer. The issuer's key set has the public half of each published
+// key.
 type Key struct {
 	ID      string
 	Private crypto.Signer
-	Alg     jose.SignatureAlgorithm // to sign with
+	Alg     jose.SignatureAlgorithm // the algorithm to sign with
 
-	// What is published beside the public half.
+	// PublishedAlg and Use are published together with the public half.
 	PublishedAlg, Use string
 }
 
-// NewKey makes a key for an algorithm, published as one that signs in it.
+// NewKey makes a key for an algorithm. The key is published as a signing key of that algorithm.
 func NewKey(t testing.TB, id string, alg jose.SignatureAlgorithm) *Key {
 	t.Helper()
 	var private crypto.Signer
@@ -61,24 +62,24 @@ func NewKey(t testing.TB, id string, alg jose.SignatureAlgorithm) *Key {
 	return &Key{ID: id, Private: private, Alg: alg, PublishedAlg: string(alg), Use: "sig"}
 }
 
-// Issuer answers with its discovery document and its keys on this machine.
+// Issuer is an HTTP server on this machine that serves a discovery document and keys.
 type Issuer struct {
 	URL string
-	Now func() time.Time // the clock for the dates in tokens; set it before the first one
+	Now func() time.Time // the clock for the dates in tokens; set it before the first token
 
 	mu       sync.Mutex
 	keys     []*Key
-	document []byte // in place of the keys
-	named    string // in place of URL
-	keysAt   string // in place of where the keys are
-	sentTo   string // in place of the keys
+	document []byte // replaces the key set
+	named    string // replaces URL as the issuer's name
+	keysAt   string // replaces the address of the keys
+	sentTo   string // where requests for the keys are redirected
 	down     bool
-	wait     chan struct{} // closed when answers may go on; nil for at once
+	wait     chan struct{} // answers wait until it is closed; nil means that they do not wait
 	fetches  int
-	token    string // of its token endpoint
+	token    string // the token that the token endpoint returns
 }
 
-// New starts an issuer that publishes keys.
+// New starts an issuer that publishes keys. It stops when the test ends.
 func New(t testing.TB, keys ...*Key) *Issuer {
 	t.Helper()
 	i := &Issuer{keys: keys, Now: clock.Now}
@@ -88,31 +89,31 @@ func New(t testing.TB, keys ...*Key) *Issuer {
 	return i
 }
 
-// Publish replaces the keys.
+// Publish replaces the keys and undoes PublishText.
 func (i *Issuer) Publish(keys ...*Key) { i.set(func() { i.keys, i.document = keys, nil }) }
 
-// PublishText replaces what the issuer answers when it is asked for its keys.
+// PublishText makes the issuer answer requests for its keys with document.
 func (i *Issuer) PublishText(document string) { i.set(func() { i.document = []byte(document) }) }
 
-// CallItself replaces the issuer's name in its discovery document.
+// CallItself sets the issuer's name in its discovery document.
 func (i *Issuer) CallItself(name string) { i.set(func() { i.named = name }) }
 
-// KeysAt replaces where the discovery document says that the keys are.
+// KeysAt sets the address of the keys in the discovery document.
 func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 
-// SendTo sends whoever asks for the keys elsewhere.
+// SendTo redirects requests for the keys to url.
 func (i *Issuer) SendTo(url string) { i.set(func() { i.sentTo = url }) }
 
-// Down lets the issuer answer nothing but status 503, or brings it back.
+// Down makes the issuer answer every request with status 503, or ends that state.
 func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 
-// Hold keeps answers back until the channel is closed.
+// Hold delays answers until the channel is closed.
 func (i *Issuer) Hold(until chan struct{}) { i.set(func() { i.wait = until }) }
 
-// Grant lets the issuer give a token to whoever comes with a code.
+// Grant makes the token endpoint return token in exchange for a code.
 func (i *Issuer) Grant(token string) { i.set(func() { i.token = token }) }
 
-// Fetches is how often the discovery document was asked for.
+// Fetches returns how often the discovery document was requested.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -142,7 +143,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/.well-known/openid-configuration":
 		name, keysAt := cmp.Or(i.named, i.URL), cmp.Or(i.keysAt, i.URL+"/keys")
-		// Beside what keys are found by, what clients of an authorization server want.
+		// The document has the fields by which keys are found, and the fields that clients of an
+		// authorization server need.
 		answer(w, map[string]any{
 			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
@@ -169,8 +171,8 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Claims are those of a good token of the issuer for a subject, with others over them;
-// nil takes a claim away.
+// Claims returns the claims of a valid token for subject. The claims in over replace or extend
+// them; a nil value removes a claim.
 func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	now := i.Now().Unix()
 	c := map[string]any{"iss": i.URL, "sub": subject, "aud": Audience, "iat": now, "nbf": now, "exp": now + 3600}
@@ -179,13 +181,14 @@ func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	return c
 }
 
-// Token is a good token of the issuer for a subject, as Claims says, signed with a key.
+// Token returns a valid token for subject, signed with key. Claims makes its claims from subject
+// and over.
 func (i *Issuer) Token(t testing.TB, key *Key, subject string, over map[string]any) string {
 	t.Helper()
 	return Sign(t, key.Private, key.Alg, map[string]any{"kid": key.ID, "typ": "at+jwt"}, i.Claims(subject, over))
 }
 
-// Sign signs claims with a key: one of those of this package, or the bytes of an HMAC's.
+// Sign signs claims with a key: the private key of a Key, or the bytes of an HMAC key.
 func Sign(t testing.TB, key any, alg jose.SignatureAlgorithm, header, claims map[string]any) string {
 	t.Helper()
 	options := &jose.SignerOptions{}
@@ -203,7 +206,7 @@ func Sign(t testing.TB, key any, alg jose.SignatureAlgorithm, header, claims map
 	return token
 }
 
-// Slices are the pieces of a token that no log and no answer may show.
+// Slices returns the pieces of a token that must not appear in a log or an answer.
 func Slices(token string) [][]byte {
 	const size = 8
 	var all [][]byte
@@ -213,7 +216,8 @@ func Slices(token string) [][]byte {
 	return all
 }
 
-// Shown says which piece of a token a text shows, or nothing.
+// Shown returns an error that names a piece of the token that text contains, or nil if text
+// contains none.
 func Shown(text []byte, token string) error {
 	for _, piece := range Slices(token) {
 		if i := bytes.Index(text, piece); i >= 0 {

@@ -10,46 +10,45 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Options say as whom to apply, and what may be destroyed.
+// Options configure an apply: its actor, and the destructive changes that are approved.
 type Options struct {
-	Actor string // recorded in commits and in the revision
+	Actor string // name that commits and the revision record
 
-	// Approved are digests of changes, as [GraphPlan.Approval] gives them, that may take
-	// values from graphs.
+	// Approved are the digests of changes that may destroy values in graphs. The digests are those
+	// that [GraphPlan.Approval] returns.
 	Approved []string
 }
 
-// Outcome is what an apply did, up to its error if there is one.
+// Outcome describes what an apply did. If the apply failed, Outcome describes the work that was
+// done before the error.
 type Outcome struct {
 	Plan     *Plan
-	Applied  []Applied // in the order in which it was done
-	Revision *Revision // in force now, nil for none
-	Recorded bool      // Revision is of this apply
+	Applied  []Applied // in the order of the work
+	Revision *Revision // the revision in force; nil if there is none
+	Recorded bool      // this apply recorded Revision
 
-	// Unneeded are approvals that no change wanted, as when an apply that was cut short
-	// has made the change already.
+	// Unneeded are approvals that match no planned change. An earlier apply that was interrupted
+	// may have made such a change already.
 	Unneeded []string
 }
 
-// Applied is what was done to one graph.
+// Applied describes the work on one graph.
 type Applied struct {
 	ID      string
 	Created bool
-	Commit  string // at the head of main afterwards
+	Commit  string // the head of main after the work
 }
 
-// GraphsInUse says that others have graphs open, so that nothing was applied.
+// GraphsInUse is the error if other processes have graphs open. Nothing was applied.
 type GraphsInUse struct{ Graphs []*GraphPlan }
 
-// CannotApply says that graphs cannot be brought to their schemas, so that nothing was
-// applied.
+// CannotApply is the error if graphs cannot be migrated to their schemas. Nothing was applied.
 type CannotApply struct{ Graphs []*GraphPlan }
 
-// Unapproved says that changes would destroy what nobody has approved, so that nothing
-// was applied.
+// Unapproved is the error if changes would destroy data without approval. Nothing was applied.
 type Unapproved struct {
 	Graphs []*GraphPlan
-	// Stale are the approvals that were given and are of no change.
+	// Stale are the given approvals that match no change.
 	Stale []string
 }
 
@@ -80,7 +79,7 @@ func (e *Unapproved) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the reasons.
+// Unwrap returns the reason for each graph.
 func (e *GraphsInUse) Unwrap() []error {
 	var errs []error
 	for _, g := range e.Graphs {
@@ -89,7 +88,7 @@ func (e *GraphsInUse) Unwrap() []error {
 	return errs
 }
 
-// Unwrap returns the reasons.
+// Unwrap returns the reason for each graph.
 func (e *CannotApply) Unwrap() []error {
 	var errs []error
 	for _, g := range e.Graphs {
@@ -106,11 +105,11 @@ func lines(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 	return b.String()
 }
 
-// Apply makes the graphs that are missing, puts the schemas in force on main, and then
-// records the revision. It is not atomic over graphs, but can be repeated: whatever cut
-// it short, the next one does what is left. What is refused is refused before anything is
-// done: the error is then a *GraphsInUse, a *CannotApply, an *Unapproved, or a
-// *engine.Unavailable while another apply, or the start of a server, is under way.
+// Apply creates the missing graphs, puts the schemas in force on main, and then records the
+// revision. It is not atomic over several graphs, but it can be repeated: if an apply is
+// interrupted, the next one does the remaining work. Apply makes all refusals before it changes
+// anything. The error is then a *GraphsInUse, a *CannotApply or an *Unapproved, or a
+// *engine.Unavailable if another apply or the start of a server is in progress.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
 	if err := c.FS.MkdirAll(c.Storage); err != nil {
 		return nil, fmt.Errorf("making the storage folder: %w", err)
@@ -150,7 +149,8 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	return out, nil
 }
 
-// converge brings one graph to its schema; what it did is nil when that was nothing.
+// converge creates one graph or migrates it to its schema. It returns nil if the graph needed no
+// work.
 func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
 	switch {
 	case g.Create:
@@ -158,7 +158,7 @@ func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Opt
 		if err != nil {
 			return nil, err
 		}
-		open[g.ID] = eg // and so locked until the revision names it
+		open[g.ID] = eg // open graphs stay locked until the revision is recorded
 		snap, err := eg.Snapshot(ctx, engine.Target{})
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Opt
 	case g.Change != nil:
 		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Actor: o.Actor, IfCommit: g.Head},
-			AllowDataLoss: g.Change.Destructive, // which refusal held to the approvals
+			AllowDataLoss: g.Change.Destructive, // refusal has checked the approvals
 		})
 		if err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Opt
 	return nil, nil
 }
 
-// refusal is why the plan must not be carried out, or nil.
+// refusal returns the error for which the plan must not be applied, or nil.
 func (p *Plan) refusal(approved []string) error {
 	var inUse, blocked, unapproved []*GraphPlan
 	for _, g := range p.Graphs {
@@ -201,7 +201,7 @@ func (p *Plan) refusal(approved []string) error {
 	return nil
 }
 
-// unneeded are the approvals that are of no change.
+// unneeded returns the approvals that match no change of the plan.
 func (p *Plan) unneeded(approved []string) []string {
 	var stale []string
 	for _, a := range approved {

@@ -1,5 +1,5 @@
-// Package converge brings the storage folder of a cluster to what its cluster.yaml says,
-// and keeps the record of what was applied.
+// Package converge applies a cluster.yaml to the storage folder of its cluster and keeps the record
+// of the last apply.
 package converge
 
 import (
@@ -18,28 +18,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// Cluster is the storage folder of a cluster. Which engine keeps its graphs, only whoever
-// fills in Open and Create knows.
+// Cluster is the storage folder of a cluster. Only the functions Open and Create know which engine
+// stores the graphs.
 type Cluster struct {
-	FS      fs.FS // of the storage folder
+	FS      fs.FS // the file system of the storage folder
 	Storage string
 
-	// Open opens the graph in a folder. The error is a *engine.NotFound when there is
-	// none, a *engine.Unavailable when another has it open.
+	// Open opens the graph in a folder. The error is a *engine.NotFound if there is no graph, and a
+	// *engine.Unavailable if another process has it open.
 	Open func(ctx context.Context, dir string) (engine.Graph, error)
-	// Create makes a graph with a schema in a folder, and opens it. One that was cut short
-	// can be repeated.
+	// Create makes a graph with a schema in a folder and opens it. A call that was interrupted can
+	// be repeated.
 	Create func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error)
 
-	Now func() time.Time // the date of revisions; nil for clock.Now
+	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }
 
-// lockName is held for as long as an apply takes, or the start of a server.
+// lockName is the lock file. An apply holds it for its whole duration, and a server holds it while
+// it starts.
 const lockName = "cluster.lock"
 
-// Lock keeps applies away from a storage folder, which must exist, until the Closer is
-// closed: a server holds it while it opens the graphs, so that it finds all of them as one
-// apply left them. The error is a *engine.Unavailable while another holds it.
+// Lock prevents applies to a storage folder, which must exist, until the Closer is closed. A server
+// holds the lock while it opens the graphs, so that it sees the result of one whole apply. The
+// error is a *engine.Unavailable if another process holds the lock.
 func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 	lock, err := fsys.Lock(filepath.Join(storage, lockName))
 	var held *fs.LockedError
@@ -52,8 +53,8 @@ func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 	return lock, nil
 }
 
-// Revision returns the revision that is recorded, nil for none. The error is a
-// *engine.Corrupt or a *FormatError, or that of reading the file.
+// Revision returns the recorded revision, or nil if there is none. The error is a *engine.Corrupt,
+// a *FormatError, or an error of reading the file.
 func (c *Cluster) Revision() (*Revision, error) { return ReadRevision(c.FS, c.Storage) }
 
 func (c *Cluster) dir(graph string) string { return filepath.Join(c.Storage, graph) }
@@ -65,8 +66,8 @@ func (c *Cluster) now() time.Time {
 	return clock.Now()
 }
 
-// folders lists what may be graphs in the storage folder, which need not exist: folders
-// by the names that graphs can have.
+// folders lists the folders in the storage folder whose names are valid ids of graphs. They may
+// hold graphs. The storage folder may not exist.
 func (c *Cluster) folders() ([]string, error) {
 	names, err := c.FS.List(c.Storage)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -80,7 +81,7 @@ func (c *Cluster) folders() ([]string, error) {
 		if !cluster.IsGraphID(name) {
 			continue
 		}
-		if _, err := c.FS.List(c.dir(name)); err == nil { // not so of a file
+		if _, err := c.FS.List(c.dir(name)); err == nil { // List fails for a file
 			found = append(found, name)
 		}
 	}

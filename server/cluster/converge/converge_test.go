@@ -47,7 +47,7 @@ const seed = `{"type":"Person","data":{"name":"ada","age":36}}
 {"edge":"Knows","from":"ada","to":"bob","data":{"id":"k1"}}
 `
 
-// clusterOn is a cluster of embedded graphs whose clock stands still.
+// clusterOn returns a cluster of embedded graphs with a clock that stands still.
 func clusterOn(fsys fs.FS, storage string) *Cluster {
 	options := embedded.Options{LogSize: 8192, Now: func() time.Time { return time.UnixMicro(1_700_000_000_000_000) }}
 	return &Cluster{
@@ -70,7 +70,7 @@ func clusterOn(fsys fs.FS, storage string) *Cluster {
 	}
 }
 
-// sources compiles pairs of a graph's id and its schema.
+// sources compiles schemas. pairs alternates the ids of graphs and their schemas.
 func sources(t testing.TB, pairs ...string) *Sources {
 	t.Helper()
 	s := &Sources{}
@@ -122,8 +122,8 @@ func (c *Cluster) open(t testing.TB, id string) engine.Graph {
 	return g
 }
 
-// dump writes all that an apply decides, ids of commits left out: the revision; and of
-// each graph its schema, how many commits it has and who made them, and its entities.
+// dump writes the whole result of an apply except for commit ids: the revision, and for each graph
+// its schema, the number and authors of its commits, and its entities.
 func (c *Cluster) dump(t testing.TB, ids ...string) string {
 	t.Helper()
 	ctx := context.Background()
@@ -170,7 +170,7 @@ func (c *Cluster) dump(t testing.TB, ids ...string) string {
 	return b.String()
 }
 
-// states are the graphs of a plan with their states, and those that are kept.
+// states returns the graphs of a plan with their states, followed by the kept graphs.
 func states(p *Plan) string {
 	var words []string
 	for _, g := range p.Graphs {
@@ -186,9 +186,8 @@ func states(p *Plan) string {
 	return strings.Join(words, " ")
 }
 
-// TestLife walks a cluster through creation, an additive change, a rename, drift, a
-// removal and a text that differs in layout alone; after each, a second apply has nothing
-// to do.
+// TestLife takes a cluster through creation, an additive change, a rename, drift, a removal, and a
+// schema text that differs only in layout. After each step, a second apply has nothing to do.
 func TestLife(t *testing.T) {
 	c := clusterOn(fs.OS(), filepath.Join(t.TempDir(), "data"))
 	all := func() string { return c.dump(t, "people", "things") }
@@ -244,7 +243,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// drift applies a schema behind the cluster's back.
+// drift applies a schema to a graph directly, without an apply of the cluster.
 func (c *Cluster) drift(t testing.TB, id, schema string) {
 	t.Helper()
 	g := c.open(t, id)
@@ -265,8 +264,8 @@ func approvals(p *Plan) []string {
 	return all
 }
 
-// TestRefusals holds that what is refused leaves everything as it was, also where other
-// graphs could have been changed.
+// TestRefusals checks that a refused apply changes nothing, even if other graphs could have been
+// changed.
 func TestRefusals(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	c.mustApply(t, sources(t, "people", people, "things", things))
@@ -314,7 +313,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestInUse plans and applies while a graph is open elsewhere, as a server has it.
+// TestInUse plans and applies while a graph is open elsewhere, as it is when a server runs.
 func TestInUse(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	c.mustApply(t, sources(t, "people", people, "things", things))
@@ -355,7 +354,7 @@ func TestInUse(t *testing.T) {
 	c.mustApply(t, less, want)
 }
 
-// TestDamage plans and applies over folders that were damaged or lost.
+// TestDamage plans and applies after folders were corrupted or lost.
 func TestDamage(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	s := sources(t, "people", people, "things", things)

@@ -13,8 +13,8 @@ import (
 
 const storage = "/data"
 
-// begun makes a cluster with the graphs people, which holds entities, and things; what is
-// to be applied to it then creates a graph, adds to one, and takes from another.
+// begun makes a cluster with the graphs things and people, which holds entities. Applying wanted to
+// it creates graphs, adds to one, and removes values from another.
 func begun(t testing.TB) (mem *fs.Mem, wanted *Sources, approved []string) {
 	t.Helper()
 	mem = fs.NewMem()
@@ -30,8 +30,8 @@ func dumpAll(t testing.TB, c *Cluster) string {
 	return c.dump(t, "fresh", "people", "last", "things")
 }
 
-// TestCrash cuts the power at every durable operation of an apply. The next apply, with
-// the same approvals, ends as one that nothing disturbed.
+// TestCrash cuts the power at every durable operation of an apply. The next apply, with the same
+// approvals, must reach the same result as an apply without a crash.
 func TestCrash(t *testing.T) {
 	before, wanted, approved := begun(t)
 	undisturbed := before.Crash(1)
@@ -46,7 +46,7 @@ func TestCrash(t *testing.T) {
 	untouched := before.Crash(1)
 	untouchedStates := dumpAll(t, clusterOn(untouched, storage))
 	t.Logf("%d durable operations", ops)
-	found := map[string]int{} // states after the crash
+	found := map[string]int{} // number of crashes, by state of the graphs after the crash
 	for n := range ops {
 		mem := before.Crash(1)
 		mem.CrashAfter(n)
@@ -59,8 +59,7 @@ func TestCrash(t *testing.T) {
 			if err == nil && crashed != want {
 				t.Fatalf("crash at operation %d, seed %d: the apply was acknowledged, and left\n%s", n, seed, crashed)
 			}
-			// The revision is the last: as long as it is the old one something may be
-			// left to do, and when it is the new one nothing is.
+			// Apply writes the revision last. If the new revision is recorded, no work may be left.
 			if strings.Contains(crashed, `"revision": 2`) && crashed != want {
 				t.Fatalf("crash at operation %d, seed %d: the revision was recorded before all was done:\n%s", n, seed, crashed)
 			}
@@ -78,8 +77,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestFaults makes every operation of an apply fail once. The apply says so, or has done
-// everything; the next one ends as an undisturbed one does.
+// TestFaults makes each operation of an apply fail once. The apply must either return the error or
+// have done everything. The next apply must reach the same result as one without a fault.
 func TestFaults(t *testing.T) {
 	before, wanted, approved := begun(t)
 	c := clusterOn(before.Crash(1), storage)
@@ -114,8 +113,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCanceled ends the context at every operation of an apply, as Ctrl-C does. The next
-// apply ends as an undisturbed one does.
+// TestCanceled cancels the context at each operation of an apply, as Ctrl-C does. The next apply
+// must reach the same result as one that was not canceled.
 func TestCanceled(t *testing.T) {
 	before, wanted, approved := begun(t)
 	c := clusterOn(before.Crash(1), storage)
@@ -154,7 +153,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce starts applies at the same time: one does it all, and the others are
+// TestTwoAtOnce starts several applies at the same time. One does all the work; the others are
 // refused or find nothing to do.
 func TestTwoAtOnce(t *testing.T) {
 	c := clusterOn(fs.OS(), filepath.Join(t.TempDir(), "data"))
@@ -175,7 +174,8 @@ func TestTwoAtOnce(t *testing.T) {
 	for range many {
 		switch r := <-results; {
 		case r.err != nil:
-			// Which process holds it is told once that one has written its number down.
+			// The error names the process that holds the lock only after that process has written
+			// its id to the lock file.
 			if held := new(engine.Unavailable); !errors.As(r.err, &held) || !strings.Contains(held.Reason, "locked by") {
 				t.Errorf("refused: %v", r.err)
 			}

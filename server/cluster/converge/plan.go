@@ -12,41 +12,44 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// Plan is what leads from what is in the storage folder to what the sources say.
+// Plan lists the steps from the current content of the storage folder to the content that the
+// sources describe.
 type Plan struct {
-	Revision *Revision    // that is recorded, nil for none
-	Next     *Revision    // that apply would record, without time and actor; nil when it is the recorded one
+	Revision *Revision    // the recorded revision; nil if there is none
+	Next     *Revision    // the revision to record, without time and actor; nil if unchanged
 	Graphs   []*GraphPlan // in the order of cluster.yaml
-	Kept     []Kept       // in order of name
+	Kept     []Kept       // sorted by id
 }
 
-// GraphPlan is what is to be done to one graph.
+// GraphPlan lists the steps for one graph.
 type GraphPlan struct {
 	*Source
 
-	Recorded string // the digest of the schema that the revision says was applied, or ""
-	Live     string // of the schema in force on main; "" when there is no graph, or it cannot be opened
-	Head     string // the commit of main that the plan is made on, or ""
+	Recorded string // digest of the schema that the revision records, or ""
+	// Live is the digest of the schema in force on main. It is "" if there is no graph or the graph
+	// cannot be opened.
+	Live string
+	Head string // the commit of main that the plan is based on, or ""
 
-	// Create says that the graph does not exist.
+	// Create is true if the graph does not exist yet.
 	Create bool
 
-	// Change leads to the schema of a graph that exists, nil when it has it. It is made
-	// from the live schema; for a graph in use from the recorded one, and then steps that
-	// depend on the stored data are not judged by it.
+	// Change migrates an existing graph to its schema; nil if the graph already has it. The plan
+	// computes Change from the live schema. For a graph in use, it computes Change from the
+	// recorded schema, and then does not check the steps against the stored data.
 	Change *engine.SchemaChange
 
-	// InUse says who has the graph open, or why else it cannot be opened now.
+	// InUse says which process has the graph open, or why else it cannot be opened at this time.
 	InUse *engine.Unavailable
 
-	// Blocked is why the graph cannot be brought to its schema, or nil: a
-	// *engine.UnsupportedMigration, a *engine.ConstraintViolations, a *Lost, or the error
-	// of opening the graph.
+	// Blocked is the reason why the graph cannot be migrated to its schema, or nil: a
+	// *engine.UnsupportedMigration, a *engine.ConstraintViolations, a *Lost, or the error of
+	// opening the graph.
 	Blocked error
 }
 
-// Lost says that a graph was applied once and is not in the storage folder any more. An
-// apply does not make an empty one in its place.
+// Lost is the error for a graph that was applied once and is missing from the storage folder. An
+// apply does not create an empty graph in its place.
 type Lost struct {
 	Dir      string
 	Revision uint64
@@ -56,25 +59,25 @@ func (e *Lost) Error() string {
 	return fmt.Sprintf("revision %d has the graph, and there is none in %s: bring the folder back; or, to begin with an empty one, take the graph out of cluster.yaml, apply, and put it in again", e.Revision, e.Dir)
 }
 
-// Kept is a graph that the revision names or the storage folder holds, and cluster.yaml
-// does not name. Its data is left alone.
+// Kept is a graph that the revision or the storage folder has and that cluster.yaml does not name.
+// Apply does not change its data.
 type Kept struct {
 	ID      string
-	Live    string // as of GraphPlan
-	Missing bool   // only the revision has it
-	Err     error  // of opening it
+	Live    string // digest, as GraphPlan.Live
+	Missing bool   // the revision has the graph and the folder does not
+	Err     error  // error of opening the graph
 }
 
-// State sorts graphs by what is to be done to them.
+// State classifies graphs by the work that they need.
 type State string
 
-// The states of a graph, the first that applies.
+// The states of a graph. If several apply, the first one listed counts.
 const (
-	InUse    State = "in_use"  // another has it open
+	InUse    State = "in_use"  // another process has it open
 	Blocked  State = "blocked" // see GraphPlan.Blocked
 	Create   State = "create"
 	Change   State = "change"
-	Record   State = "record" // only the revision does not say so yet
+	Record   State = "record" // only the revision lacks the schema
 	UpToDate State = "up_to_date"
 )
 
@@ -95,13 +98,12 @@ func (g *GraphPlan) State() State {
 	return UpToDate
 }
 
-// Drifted reports whether the live schema is known to be another than the one that the
-// revision says was applied.
+// Drifted reports whether the live schema is known and differs from the recorded schema.
 func (g *GraphPlan) Drifted() bool {
 	return g.Recorded != "" && g.Live != "" && g.Live != g.Recorded
 }
 
-// Approval is the digest by which to approve what the change destroys; "" when it
+// Approval returns the digest with which a user approves the change. It is "" if the change
 // destroys nothing.
 func (g *GraphPlan) Approval() string {
 	if g.Change == nil || !g.Change.Destructive {
@@ -115,13 +117,13 @@ func (p *Plan) Pending() bool {
 	return p.Next != nil || slices.ContainsFunc(p.Graphs, func(g *GraphPlan) bool { return g.Create || g.Change != nil || g.Blocked != nil })
 }
 
-// Plan compares the sources with the storage folder. It changes nothing in it.
+// Plan compares the sources with the storage folder. It does not change the folder.
 func (c *Cluster) Plan(ctx context.Context, s *Sources) (_ *Plan, err error) {
 	p, open, err := c.survey(ctx, s)
 	return p, errors.Join(err, open.close())
 }
 
-// opened are graphs that were opened, by id.
+// opened maps ids to open graphs.
 type opened map[string]engine.Graph
 
 func (o opened) close() error {
@@ -132,8 +134,8 @@ func (o opened) close() error {
 	return errors.Join(errs...)
 }
 
-// survey makes the plan, and leaves the graphs of the sources open, so that the plan
-// holds until they are closed. They are to be closed after an error, too.
+// survey makes the plan. It leaves the graphs of the sources open, so that the plan stays valid
+// until the caller closes them. The caller must close them after an error, too.
 func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error) {
 	open := opened{}
 	recorded, err := c.Revision()
@@ -159,7 +161,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 	return p, open, err
 }
 
-// look opens a graph and plans for it. The error is that of the context.
+// look opens a graph and plans its change. The error is the context's error.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
 	eg, err := c.Open(ctx, c.dir(g.ID))
 	if ctx.Err() != nil {
@@ -184,7 +186,7 @@ func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open op
 	return ctx.Err()
 }
 
-// plan finds the steps to the schema of an open graph.
+// plan finds the steps from the live schema of an open graph to the wanted schema.
 func (g *GraphPlan) plan(ctx context.Context, eg engine.Graph) error {
 	live, err := eg.Schema(ctx, engine.Target{})
 	if err != nil {
@@ -205,15 +207,15 @@ func (g *GraphPlan) plan(ctx context.Context, eg engine.Graph) error {
 	return unsupported(g.Change.Steps)
 }
 
-// fromRecord plans for a graph that cannot be opened from the schema that the revision
-// says it has.
+// fromRecord plans the change of a graph that cannot be opened. It starts from the schema that the
+// revision records.
 func (g *GraphPlan) fromRecord(before *Graph) error {
 	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
 		return nil
 	}
 	old, faults := gq.CompileSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
-		return nil // a later language; the steps are known once the graph can be opened
+		return nil // a later language; the steps become known when the graph can be opened
 	}
 	m := catalog.Diff(old, g.Schema)
 	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}
@@ -257,7 +259,7 @@ func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]K
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.As(k.Err, &missing) && recorded.Graph(id) == nil:
-			continue // a folder of something else
+			continue // the folder does not hold a graph
 		case errors.As(k.Err, &missing):
 			k.Missing, k.Err = true, nil
 		}

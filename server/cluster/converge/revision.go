@@ -22,27 +22,28 @@ import (
 // RevisionFile is the name of the file in the storage folder that holds the revision.
 const RevisionFile = "cluster.revision"
 
-// tempExt ends the name of a revision that is not in force yet.
+// tempExt is the extension of a revision file that is not in force yet.
 const tempExt = ".tmp"
 
-// RevisionFormat numbers the layout of the file. Format 1 is a line, and a JSON object
-// behind it that ends the file:
+// RevisionFormat is the version of the file's layout. Format 1 is a header line followed by a JSON
+// object, which ends the file:
 //
-//	omnigraph cluster revision 1 sha256:<of all bytes behind this line, in hex>\n
+//	omnigraph cluster revision 1 sha256:<of all bytes after this line, in hex>\n
 //	{"revision": …, "config_digest": …, "applied_at": …, "actor": …, "graphs": […]}\n
 //
-// with the fields of [Revision] under their JSON names, and the graphs in order of id.
+// The object has the fields of [Revision] under their JSON names. The graphs are sorted by id.
 const RevisionFormat = 1
 
 const revisionMagic = "omnigraph cluster revision "
 
-// Revision is what was applied last: the graphs, and the schema of each.
+// Revision records the last apply: the graphs, and the schema of each.
 type Revision struct {
-	Number  uint64  `json:"revision"`      // from 1, and one more each time that something else is applied
-	Config  string  `json:"config_digest"` // sha256:… of the graphs with their schemas
+	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
+	Number  uint64  `json:"revision"`
+	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas
 	Applied int64   `json:"applied_at"`    // Unix microseconds
 	Actor   string  `json:"actor"`
-	Graphs  []Graph `json:"graphs"` // in order of id
+	Graphs  []Graph `json:"graphs"` // sorted by id
 }
 
 // Graph is a graph of a revision.
@@ -52,7 +53,7 @@ type Graph struct {
 	Source string `json:"schema_source"`
 }
 
-// FormatError says that a revision is of a format that this program does not know.
+// FormatError is the error for a revision whose format this program does not know.
 type FormatError struct {
 	File   string
 	Format int
@@ -62,7 +63,7 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s is of format %d, and this program reads formats up to %d; use the program that wrote it, or a later one", e.File, e.Format, RevisionFormat)
 }
 
-// Graph returns the graph of that id, nil if there is none. A nil revision has none.
+// Graph returns the graph with that id, or nil if there is none. r may be nil.
 func (r *Revision) Graph(id string) *Graph {
 	if r == nil {
 		return nil
@@ -75,8 +76,8 @@ func (r *Revision) Graph(id string) *Graph {
 	return nil
 }
 
-// ReadRevision reads the revision in a storage folder. It is nil when none is recorded.
-// The error is a *engine.Corrupt, a *FormatError, or that of reading.
+// ReadRevision reads the revision in a storage folder. It returns nil if none is recorded. The
+// error is a *engine.Corrupt, a *FormatError, or an error of reading the file.
 func ReadRevision(fsys fs.FS, storage string) (*Revision, error) {
 	name := filepath.Join(storage, RevisionFile)
 	b, err := fs.ReadFile(fsys, name)
@@ -89,8 +90,7 @@ func ReadRevision(fsys fs.FS, storage string) (*Revision, error) {
 	return decode(name, b)
 }
 
-// record makes a revision the one in force: it is there whole or not at all, and durable
-// when record returns.
+// record puts a revision in force. The write is atomic, and it is durable when record returns.
 func (c *Cluster) record(r *Revision) error {
 	name := filepath.Join(c.Storage, RevisionFile)
 	temp := name + tempExt
@@ -128,7 +128,7 @@ func encode(r *Revision) []byte {
 	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
 }
 
-// decode reads what encode wrote; file names it in errors.
+// decode reads the text that encode writes. Errors use file as its name.
 func decode(file string, b []byte) (*Revision, error) {
 	corrupt := func(detail string) error {
 		return &engine.Corrupt{Object: file, Detail: detail + "; move it away and run omnigraph cluster apply, which records what it finds"}
@@ -160,7 +160,7 @@ func decode(file string, b []byte) (*Revision, error) {
 	return r, nil
 }
 
-// fault says what a revision that was read cannot be, or is empty.
+// fault describes what is invalid in a revision that was read, or returns "".
 func (r *Revision) fault() string {
 	if r.Number == 0 {
 		return "its number is 0"
@@ -179,7 +179,7 @@ func (r *Revision) fault() string {
 	return ""
 }
 
-// configDigest identifies graphs with their schemas, in order of id.
+// configDigest returns the digest of graphs with their schemas. The graphs are sorted by id.
 func configDigest(graphs []Graph) string {
 	var b strings.Builder
 	for _, g := range graphs {
@@ -193,7 +193,7 @@ func digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// next returns the revision of what is wanted, nil if it is the one that is recorded.
+// next returns the revision for the sources, or nil if it equals the recorded revision.
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}}
 	for _, g := range s.Graphs {

@@ -22,7 +22,7 @@ func sample(t testing.TB) *Revision {
 	return r
 }
 
-// TestFormat1 reads the fixture of the format, and writes it again byte by byte.
+// TestFormat1 reads the fixture of the format and writes the same bytes again.
 func TestFormat1(t *testing.T) {
 	b, err := os.ReadFile(format1)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestFormat1(t *testing.T) {
 	}
 }
 
-// TestDamagedRevision holds that no byte of a revision can change unnoticed.
+// TestDamagedRevision checks that a change of any byte of a revision is detected.
 func TestDamagedRevision(t *testing.T) {
 	whole := encode(sample(t))
 	var corrupt *engine.Corrupt
@@ -76,7 +76,7 @@ func TestDamagedRevision(t *testing.T) {
 	}
 }
 
-// TestReadRevision reads from folders without, with a good and with a bad revision.
+// TestReadRevision reads folders without a revision, with a valid one, and with a corrupt one.
 func TestReadRevision(t *testing.T) {
 	dir := t.TempDir()
 	for _, at := range []string{dir, filepath.Join(dir, "none")} {
@@ -104,15 +104,15 @@ func TestReadRevision(t *testing.T) {
 	}
 }
 
-// FuzzRevision holds that no file makes the reader panic, and that what it reads is
-// written so that it reads alike.
+// FuzzRevision checks that no file makes the reader panic, and that encoding a revision that was
+// read and decoding it again gives the same revision.
 func FuzzRevision(f *testing.F) {
 	f.Add(encode(sample(f)))
 	f.Add([]byte(revisionMagic + "1 "))
 	body := []byte(`{"revision":1,"config_digest":"` + configDigest(nil) + `","applied_at":0,"actor":"","graphs":[]}`)
 	f.Add(append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// The fuzzer cannot find a digest, so what it makes of a body is signed too.
+		// The fuzzer cannot guess a digest, so add the right digest to each body that it generates.
 		if _, body, ok := bytes.Cut(b, []byte("\n")); ok {
 			b = append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)
 		}

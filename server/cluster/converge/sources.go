@@ -15,25 +15,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
-// Sources is what the files of a cluster say, compiled.
+// Sources is the compiled content of a cluster's files.
 type Sources struct {
 	Graphs   []*Source // in the order of cluster.yaml
-	Policies []string  // the files, each once
+	Policies []string  // the policy files, without duplicates
 }
 
-// Source is what the files of one graph say.
+// Source is the compiled content of one graph's files.
 type Source struct {
 	ID      string
-	File    string // of the schema
-	Text    string // of the schema
+	File    string // path of the schema file
+	Text    string // text of the schema
 	Schema  *catalog.Schema
-	Digest  string   // of the schema
+	Digest  string   // digest of the schema
 	Queries []string // the stored queries, in the order of their files
 }
 
-// Compile compiles the schemas, queries and policies of a cluster. It returns all that
-// was found, warnings too; the sources are nil when there is an error among it. The error
-// is that of reading a file.
+// Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
+// including warnings. The sources are nil if a finding is an error. The returned error is an error
+// of reading a file.
 func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	s := &Sources{}
 	found := slices.Clone(cfg.Notes)
@@ -53,7 +53,8 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 			o.Graphs = nil
 		}
 		for _, id := range o.Graphs {
-			// Without its queries a graph would have the policy's faults beside its own.
+			// The queries of a faulty graph are not known. Checking their names would report false
+			// faults in the policy as well.
 			o.AnyQuery = o.AnyQuery || faulty[id]
 			o.Queries = append(o.Queries, s.graph(id).Queries...)
 		}
@@ -86,8 +87,8 @@ func (s *Sources) graph(id string) *Source {
 	return nil
 }
 
-// compileGraph compiles a schema and the queries over it. Only the id is sure to be set
-// when the list has errors.
+// compileGraph compiles a schema and the queries over it. If the list has errors, only the id of
+// the Source is certain to be set.
 func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 	g := &Source{ID: c.ID, File: c.Schema}
 	text, err := os.ReadFile(c.Schema)
@@ -131,10 +132,10 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 	return g, found, nil
 }
 
-// bound is a policy file with a graph that it applies to, or with the server.
+// bound is a policy file with the id of one graph that it applies to; an empty id means the server.
 type bound struct{ file, graph string }
 
-// policies lists the policy files, each once, and the server's for the server.
+// policies lists the policy files of graphs, without duplicates, and the server's policy file.
 func policies(cfg *cluster.Config) []bound {
 	var all []bound
 	for _, g := range cfg.Graphs {

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
-// TestCompileFaults compiles a cluster with a fault of every kind: each is reported once,
-// where it stands, and none makes another.
+// TestCompileFaults compiles a cluster with one fault of each kind. Each is reported once, at its
+// position, and none causes a second report.
 func TestCompileFaults(t *testing.T) {
 	cfg, err := cluster.Read("testdata/faulty/cluster.yaml")
 	if err != nil {
@@ -37,8 +37,8 @@ func TestCompileFaults(t *testing.T) {
 	golden.Check(t, "testdata/faulty/faults.golden", []byte(b.String()))
 }
 
-// TestCompileRepository holds that the cluster of the repository itself is valid, and
-// finds the queries of its files.
+// TestCompileRepository checks that the cluster of this repository is valid, and that its queries
+// are found.
 func TestCompileRepository(t *testing.T) {
 	cfg, err := cluster.Read("../../../cluster.yaml")
 	if err != nil {
@@ -53,8 +53,8 @@ func TestCompileRepository(t *testing.T) {
 	}
 }
 
-// TestCompileUnreadable holds that a file that vanished after cluster.yaml was read is
-// reported as such.
+// TestCompileUnreadable checks that Compile returns an error for a file that vanished after
+// cluster.yaml was read.
 func TestCompileUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/faulty")); err != nil {

@@ -1,5 +1,5 @@
-// Package clientconfig writes an MCP server into the configuration files of MCP
-// clients, and leaves all else in them as it is.
+// Package clientconfig adds an MCP server to the configuration files of MCP clients. It leaves the
+// rest of the files unchanged.
 package clientconfig
 
 import (
@@ -10,26 +10,26 @@ import (
 	"path/filepath"
 )
 
-// Server is a server that a client starts and speaks to over standard input and output.
+// Server is a server that a client starts and talks to over standard input and output.
 type Server struct {
 	Name    string   // letters, digits, _ and -
 	Command []string // the program and its arguments
-	Env     []string // names of variables that it takes from the client's environment
+	Env     []string // names of variables that it gets from the client's environment
 }
 
-// Client is a client whose configuration is known.
+// Client is an MCP client whose configuration file this package can edit.
 type Client struct {
 	name string
 	path func() (string, error)
 	form form
 }
 
-// form is how a client's file says what servers there are.
+// form is the format in which a client's file lists its servers.
 type form interface {
-	// merge returns the file's text with the server in it. The text may be empty.
+	// merge returns the file's text with the server added. The text may be empty.
 	merge(text []byte, s Server) ([]byte, error)
 
-	// expands reports whether the form can take variables from the environment.
+	// expands reports whether the format can refer to environment variables.
 	expands() bool
 }
 
@@ -42,7 +42,7 @@ var clients = []*Client{
 	{"opencode", inFolder("opencode.json"), jsonForm{at: "/mcp", entry: opencodeEntry, variables: true}},
 }
 
-// Names lists the clients.
+// Names returns the names of the clients.
 func Names() []string {
 	names := make([]string, len(clients))
 	for i, c := range clients {
@@ -51,7 +51,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns the client of that name.
+// Lookup returns the client with that name.
 func Lookup(name string) (*Client, bool) {
 	for _, c := range clients {
 		if c.name == name {
@@ -61,22 +61,22 @@ func Lookup(name string) (*Client, bool) {
 	return nil, false
 }
 
-// Path returns the file that the client reads: the user's, or that of the current
-// folder where the client has files for projects.
+// Path returns the file that the client reads. It is the user's file, or the file in the current
+// folder if the client has a file for each project.
 func (c *Client) Path() (string, error) { return c.path() }
 
-// ExpandsEnv reports whether the client's file can say which variables the server gets
-// from the environment; otherwise it gets what the client has.
+// ExpandsEnv reports whether the client's file can list the environment variables that the server
+// gets. If not, the server gets the environment of the client.
 func (c *Client) ExpandsEnv() bool { return c.form.expands() }
 
-// Merge returns the text of a configuration file with the server in it, in the place
-// of one that has its name.
+// Merge returns the text of a configuration file with the server added. It replaces a server of the
+// same name.
 func (c *Client) Merge(text []byte, s Server) ([]byte, error) { return c.form.merge(text, s) }
 
-// Install merges the server into a file, which is made if there is none. What was
-// there before is kept in file.bak. It reports whether the file changed.
+// Install adds the server to a file. It creates the file if there is none. It keeps the old content
+// in file.bak. Install reports whether the file changed.
 func (c *Client) Install(file string, s Server) (changed bool, err error) {
-	// A link stays one, to a file that is written.
+	// Follow a link and write the file that it points to, so that the link stays.
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 	}
@@ -111,7 +111,7 @@ func (c *Client) Install(file string, s Server) (changed bool, err error) {
 	return true, write(file, text, mode)
 }
 
-// write writes a file that appears whole or not at all.
+// write writes a file atomically: it appears with its whole content or not at all.
 func write(file string, text []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
 	if err != nil {

@@ -14,8 +14,7 @@ var (
 	remote = Server{Name: "graph", Command: []string{"/opt/omnigraph", "mcp", "serve", "--server", "http://h", "--graph", "code"}, Env: []string{"OMNIGRAPH_TOKEN"}}
 )
 
-// TestPrinted shows what is written into a new file, and that writing it again changes
-// nothing.
+// TestPrinted checks the text of a new file, and that adding the server again changes nothing.
 func TestPrinted(t *testing.T) {
 	var b strings.Builder
 	for _, name := range Names() {
@@ -35,7 +34,7 @@ func TestPrinted(t *testing.T) {
 	golden.Check(t, "testdata/printed.txt", []byte(b.String()))
 }
 
-// TestMerged holds that what else is in a file stays, comments and layout included.
+// TestMerged checks that the rest of a file stays unchanged, including comments and layout.
 func TestMerged(t *testing.T) {
 	for _, tt := range []struct{ name, client, text, want string }{
 		{"comments", "vscode", "{\n\t// Ours.\n\t\"inputs\": [ ], /* none */\n\t\"servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t},\n}\n",

@@ -9,12 +9,12 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonForm is a JSON file, with the comments and trailing commas that some clients
-// take, in which an object holds the servers by their names.
+// jsonForm is a JSON file in which an object maps names to servers. Some clients also allow
+// comments and trailing commas in it.
 type jsonForm struct {
-	at        string // the object, as a JSON pointer of one name
+	at        string // JSON pointer, with one name, to the object
 	entry     func(s Server) any
-	variables bool // whether entries take variables from the environment
+	variables bool // whether entries can refer to environment variables
 }
 
 func (f jsonForm) expands() bool { return f.variables }
@@ -56,15 +56,15 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 // layout is the indentation of one level in a file.
 type layout string
 
-// member returns the value of an object's member, which is added on a line of its own
-// if there is none.
+// member returns the value of a member of an object. If the object has no such member, member adds
+// it on a line of its own.
 func (l layout) member(o *hujson.Object, depth int, name string, value func() hujson.ValueTrimmed) *hujson.Value {
 	for i := range o.Members {
 		if literal, ok := o.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
 			return &o.Members[i].Value
 		}
 	}
-	// Comments behind the last member stay behind it.
+	// Keep the comments after the last member where they are.
 	before := append(bytes.TrimRight(o.AfterExtra, " \t\r\n"), '\n')
 	m := hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: append(before, strings.Repeat(string(l), depth)...), Value: hujson.String(name)},
@@ -78,7 +78,7 @@ func (l layout) member(o *hujson.Object, depth int, name string, value func() hu
 	return &o.Members[len(o.Members)-1].Value
 }
 
-// value lays an entry out as a member of the second level.
+// value formats an entry as a member on the second level.
 func (l layout) value(entry []byte) (hujson.ValueTrimmed, error) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, entry, strings.Repeat(string(l), 2), string(l)); err != nil {
@@ -88,7 +88,7 @@ func (l layout) value(entry []byte) (hujson.ValueTrimmed, error) {
 	return v.Value, err
 }
 
-// layoutOf finds how the members of a file's outermost object are indented.
+// layoutOf returns the indentation of the members of a file's outermost object.
 func layoutOf(root *hujson.Object) layout {
 	if len(root.Members) > 0 {
 		before := root.Members[0].Name.BeforeExtra
@@ -99,7 +99,7 @@ func layoutOf(root *hujson.Object) layout {
 	return "  "
 }
 
-// same reports whether a value is the entry already, layout aside.
+// same reports whether a value equals the entry, except for its layout.
 func same(v hujson.Value, entry []byte) bool {
 	v = v.Clone()
 	v.Standardize()
@@ -107,8 +107,9 @@ func same(v hujson.Value, entry []byte) bool {
 	return json.Compact(&b, v.Pack()) == nil && b.String() == string(entry)
 }
 
-// stdioEntry makes the entry that most clients share. kind is what type says, if
-// anything; variable is the form of a variable's value, empty where there is none.
+// stdioEntry returns a function that makes the entry that most clients share. kind is the value of
+// type, or "" for none. variable is the format of a reference to an environment variable, or "" if
+// there is none.
 func stdioEntry(kind, variable string) func(Server) any {
 	return func(s Server) any {
 		e := struct {

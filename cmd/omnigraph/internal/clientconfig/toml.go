@@ -8,7 +8,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// tomlForm is Codex's file, with a table mcp_servers.NAME for each server.
+// tomlForm is the file of Codex, which has a table mcp_servers.NAME for each server.
 type tomlForm struct{}
 
 func (tomlForm) expands() bool { return true }
@@ -31,15 +31,15 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	if reflect.DeepEqual(serverOf(before, s.Name), serverOf(wanted, s.Name)) {
 		return text, nil
 	}
-	// Only the section is written; the parent table needs no header of its own.
+	// Write only the server's section; its parent table needs no header.
 	own := strings.TrimSpace(strings.TrimPrefix(string(section), "["+tomlServers+"]\n"))
 	merged := without(string(text), tomlServers+"."+s.Name)
 	if merged = strings.TrimRight(merged, "\n"); merged != "" {
 		merged += "\n\n"
 	}
 	merged += own + "\n"
-	// Sections were found by their headers' lines: whatever that rule did not foresee,
-	// such as a table written inline, must not cost anybody their settings.
+	// The sections were found by their header lines. A table in another notation, such as an inline
+	// table, could be lost. So compare the settings before and after.
 	after, err := parseTOML([]byte(merged))
 	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(rest(after, s.Name), rest(before, s.Name)) {
 		return nil, fmt.Errorf("%s.%s in it is not written as a table of its own; remove it, or edit the file by hand", tomlServers, s.Name)
@@ -65,7 +65,7 @@ func serverOf(v map[string]any, name string) any {
 	return servers[name]
 }
 
-// rest returns all that is in a file but the server.
+// rest returns the content of a file without the server.
 func rest(v map[string]any, name string) map[string]any {
 	out := map[string]any{}
 	for k, m := range v {
@@ -85,7 +85,7 @@ func rest(v map[string]any, name string) map[string]any {
 	return out
 }
 
-// without leaves out the tables of that name and below it.
+// without removes the table of that name and its subtables.
 func without(text, table string) string {
 	var b strings.Builder
 	inside := false

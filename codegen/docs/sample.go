@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sampleMatch returns a short text that a regular expression matches, or "" when none is
-// found easily.
+// sampleMatch returns a short text that a regular expression matches, or "" if it cannot find one
+// easily.
 func sampleMatch(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -22,7 +22,8 @@ func sampleMatch(pattern string) string {
 	return s
 }
 
-// sampleOf writes the shortest text of each part, of an empty one a repetition.
+// sampleOf writes the shortest text that each part matches, except that it writes one repetition of
+// a part that may match the empty text.
 func sampleOf(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:

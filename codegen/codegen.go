@@ -32,7 +32,7 @@ type Graph struct {
 	Strict bool
 }
 
-// Output is what is generated for a graph.
+// Output is the result of [Generate].
 type Output struct {
 	Package   Files  // the Go files and the contract
 	Reference []byte // the Markdown page of the tools

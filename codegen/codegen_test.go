@@ -238,7 +238,7 @@ func TestEveryEditTouchesItsOwn(t *testing.T) {
 				continue
 			}
 			changed++
-			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // Catalog may change: it has the digest of the sources
+			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // Catalog has the digest of the sources
 				t.Errorf("the edit of %s changed %s", query, name)
 			}
 		}

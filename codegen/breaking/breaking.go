@@ -119,7 +119,7 @@ type Change struct {
 	Kind     Kind   `json:"kind"`
 	Breaking bool   `json:"breaking"`
 	Query    string `json:"query"`          // empty if the change affects all queries
-	File     string `json:"file"`           // source file of the query; if it was removed, the file that had it
+	File     string `json:"file"`           // source file of the query, even if the query was removed
 	Line     int    `json:"line,omitempty"` // line in File; 0 if unknown, such as for a removed query
 	Message  string `json:"message"`
 }

@@ -13,7 +13,7 @@ import (
 func CompareMode(before, after *codegen.Contract, was, is int, file string) []Change {
 	old, now := exposed(before), exposed(after)
 	if old == 0 || now == 0 || (old >= was) == (now >= is) {
-		return nil // without queries there is no caller, and a removed tool is reported as a change of its own
+		return nil // no queries, no callers; a removed tool is reported as its own change
 	}
 	kind, message := ToolsPaired, "the number of exposed queries is %d, and from %d on stored_query_run runs them: they are tools no more"
 	if now < is {

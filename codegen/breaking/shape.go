@@ -49,8 +49,8 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.bounds(p.Name, a, b)
 			c.pattern(p.Name, a, b)
 		case wider(p.Type, next.Type):
-			// If the type changed, its own bounds and pattern changed with it and are not reported
-			// again.
+			// The wider type drops the bounds of the narrower one and may bring a pattern of its
+			// own. Both follow from the change of type, so only tightened bounds are reported.
 			inner := &comparer{query: c.query}
 			inner.bounds(p.Name, a, b)
 			for _, change := range inner.changes {

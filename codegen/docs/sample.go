@@ -22,8 +22,8 @@ func sampleMatch(pattern string) string {
 	return s
 }
 
-// sampleOf writes the shortest text that each part matches, except that it writes one repetition of
-// a part that may match the empty text.
+// sampleOf writes a short text that re matches: one repetition for +, the minimum number for {n,m},
+// and nothing for * and ?.
 func sampleOf(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -37,9 +37,8 @@ import (
 // a function. A type must not contain itself.
 func Input(t reflect.Type) json.RawMessage { return reflectObject(t, input) }
 
-// Output returns the schema of t, a struct or a pointer to one, as the structured
-// result of a tool. It panics when t holds a function or a channel. Types must not
-// contain themselves.
+// Output returns the schema of t, a struct or a pointer to one, for the structured result of a tool.
+// It panics if t contains a function or a channel. A type must not contain itself.
 func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
 
 // BigIntPattern and BigUintPattern match 64-bit integers written as strings.

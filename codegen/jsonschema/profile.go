@@ -95,7 +95,7 @@ func (w *walker) schema(path string, s map[string]any) {
 	for _, t := range types {
 		switch t {
 		case "object":
-			if len(types) == 1 || len(types) == 2 && types[1] == "null" { // in a schema with more types, keywords do not constrain the members
+			if len(types) == 1 || len(types) == 2 && types[1] == "null" { // a schema with more types does not describe members
 				w.object(path, s)
 			}
 		case "array":

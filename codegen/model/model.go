@@ -79,7 +79,7 @@ type Query struct {
 	GoName      string // name of the function and stem of the type names
 	GoLower     string // stem of the unexported names
 	File        string // path of the source file, relative to the module
-	Line        int    // line of the query in File; only docs use it, because it changes when earlier queries change
+	Line        int    // line in File, for docs only: it changes when earlier queries change
 	Description string // text of @description only
 	Instruction string
 	Exposed     bool

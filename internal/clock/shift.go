@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// maxShiftDays limits the shift so that differences to shifted dates fit in a time.Duration.
+// maxShiftDays limits the shift to about 274 years, because a time.Duration holds at most 292.
 const maxShiftDays = 100_000
 
 // parseShift parses an offset: a Go duration, or a number of days such as 3653d. The empty text

@@ -26,7 +26,7 @@ type reader struct {
 	abstract []*types.TypeName       // interfaces with methods
 	calls    map[Link]int
 	imports  map[Link]bool
-	packages map[string]*packages.Package // the packages of the main modules and all packages that they import
+	packages map[string]*packages.Package // of the main modules, and those they import
 	modules  map[string]*packages.Module  // main modules by path
 }
 

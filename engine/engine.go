@@ -147,7 +147,7 @@ type Commit struct {
 	Branch  string    // the branch it was made on
 	Parents []string  // none for the first commit; two for a merge, with the branch's own parent first
 	Actor   string    // the actor who made it; empty if the caller gave none
-	Time    time.Time // truncated to microseconds
+	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
 }
 

@@ -218,8 +218,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// look reads the head of a branch twice: the sums over all counters, and the entries of one
-// counter.
+// look reads the head of a branch twice. It compares the sum over all counters with the sum over
+// all mirrors, and one counter with its mirror and its entries. It returns the sum over all
+// counters.
 func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error) {
 	branch := r.branches[line]
 	sums, commit, err := row(ctx, r.graph, r.plans.sums, nil, engine.Target{Branch: branch})

@@ -33,7 +33,7 @@ var explained = map[string][]int{
 	"bad query":            {400},
 	"unknown query":        {404},
 	"denied":               {403},
-	"denied over MCP":      {400, 404}, // a denied tool does not exist for the actor; the protocol version decides
+	"denied over MCP":      {400, 404}, // a denied tool does not exist for the actor; the protocol version determines the status
 	"branch load":          {200},
 	"branch update":        {200},
 	"branch read":          {200},

@@ -80,7 +80,7 @@ type Graph interface {
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
 	// source is stored as the text of the schema and never parsed; a difference in source alone is
 	// also a change. The error is an *UnsupportedMigration, a *DataLoss, or a *ConstraintViolations
-	// if stored data breaks a rule of the schema. A dry run reports all steps, and of these errors
+	// if stored data breaks a rule of the schema. A dry run reports all steps, and of the errors
 	// returns only *ConstraintViolations.
 	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
@@ -145,7 +145,7 @@ type Commit struct {
 	ID      string    // a ULID
 	Seq     uint64    // contiguous per branch, from 1; Seq alone orders commits
 	Branch  string    // the branch it was made on
-	Parents []string  // none for the first commit; two for a merge, with the branch's own parent first
+	Parents []string  // none for the first commit; two for a merge, the branch's own first
 	Actor   string    // the actor who made it; empty if the caller gave none
 	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it

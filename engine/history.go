@@ -89,6 +89,6 @@ type CleanupOptions struct {
 type CleanupResult struct {
 	Commits  int64 // commits that became unreadable
 	Kept     int64 // commits that stay readable
-	Segments int64 // files removed minus files written; in a dry run, the files that it would remove
-	Bytes    int64 // size of these files
+	Segments int64 // files removed minus files written; in a dry run, files it would remove
+	Bytes    int64 // size of the files in Segments
 }

@@ -45,7 +45,7 @@ type Column struct {
 	Valid   Bitmap // nil if no row is null
 	Ints    []int64
 	Floats  []float64
-	Strings []string // may point into memory of the engine: clone a string that must outlive the batch
+	Strings []string // may point into the engine's memory: clone what must outlive the batch
 	Vectors [][]float32
 	Lists   []value.Value // each null or a list
 	Fields  []Column

@@ -21,6 +21,6 @@ type Stats struct {
 	LogBytes int64
 
 	Checkpoints        int64 // since the graph was opened, without rewrites
-	Rewrites           int64 // since the graph was opened: checkpoints that also rewrote rows in a new layout
+	Rewrites           int64 // since the graph was opened: checkpoints that rewrote rows
 	CheckpointFailures int64 // since the graph was opened: failures of checkpoints and rewrites
 }

@@ -43,7 +43,7 @@ type Report struct {
 	Elapsed time.Duration
 
 	Raises  int64           // number of acknowledged raises
-	Refused int64           // raises that failed because of another raise in between, and were retried
+	Refused int64           // raises that another raise prevented, and that were retried
 	Writes  []time.Duration // time of each acknowledged write, without the read before it
 	Reads   []time.Duration // time of each pair of reads that is compared
 
@@ -155,7 +155,7 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 		entry := fmt.Sprintf("%s-%d", counterName(n), next)
 		if r.IfCommit {
 			opts.IfCommit = commit
-			entry = fmt.Sprintf("%s-by-%d", entry, writer) // unique, so that only IfCommit detects a conflict
+			entry = fmt.Sprintf("%s-by-%d", entry, writer) // unique: IfCommit finds the conflict
 		}
 		start := clock.Now()
 		_, err = r.graph.Mutate(ctx, r.plans.raise, engine.Args{name, value.OfI64(next), value.OfString(entry), value.OfI64(int64(writer))}, opts)

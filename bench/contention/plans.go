@@ -81,7 +81,7 @@ func row(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, a
 			switch c := &batch.Columns[i]; {
 			case c.Ints != nil:
 				numbers = append(numbers, c.Ints[0])
-			default: // a sum, which is exact below 2⁵³
+			default: // a sum; it is exact below 2⁵³
 				numbers = append(numbers, int64(c.Floats[0]))
 			}
 		}

@@ -102,7 +102,7 @@ func (b *bench) reads(ctx context.Context, sessions []session) error {
 // time measures every statement in blocks, in random order.
 func (b *bench) time(ctx context.Context, statements []statement, args [][]any) ([]*series, error) {
 	figures, blocks := make([]*series, len(statements)), make([]int, len(statements))
-	var order []int // a database for each block
+	var order []int // index of the database for each block
 	for i, run := range statements {
 		if run == nil {
 			continue

@@ -223,7 +223,7 @@ func fromValue(v value.Value) any {
 	case v.IsNull():
 		return nil
 	case v.Kind() == value.String:
-		return string([]byte(v.Str())) // a copy, because the string may point into the engine's memory
+		return string([]byte(v.Str())) // a copy: v may point into the engine's memory
 	case v.Kind().IsFloat():
 		return v.Float()
 	}

@@ -91,7 +91,7 @@ func seconds(s *series, q float64) float64 {
 func ratio(figures []float64, goal float64) string {
 	best := math.Inf(1)
 	for _, f := range figures[1:] {
-		if f < best { // false for NaN
+		if f < best { // a comparison with NaN is false
 			best = f
 		}
 	}

@@ -119,8 +119,8 @@ type Change struct {
 	Kind     Kind   `json:"kind"`
 	Breaking bool   `json:"breaking"`
 	Query    string `json:"query"`          // empty if the change affects all queries
-	File     string `json:"file"`           // source file of the query, even if the query was removed
-	Line     int    `json:"line,omitempty"` // line in File; 0 if unknown, such as for a removed query
+	File     string `json:"file"`           // source file of the query, even if it was removed
+	Line     int    `json:"line,omitempty"` // line in File; 0 if unknown, as for a removed query
 	Message  string `json:"message"`
 }
 

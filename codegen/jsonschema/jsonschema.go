@@ -37,8 +37,8 @@ import (
 // a function. A type must not contain itself.
 func Input(t reflect.Type) json.RawMessage { return reflectObject(t, input) }
 
-// Output returns the schema of t, a struct or a pointer to one, for the structured result of a tool.
-// It panics if t contains a function or a channel. A type must not contain itself.
+// Output returns the schema of t, a struct or a pointer to one, for the structured result of a
+// tool. It panics if t contains a function or a channel. A type must not contain itself.
 func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
 
 // BigIntPattern and BigUintPattern match 64-bit integers written as strings.
@@ -171,7 +171,7 @@ func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
 			dir.normalise(s.Items, t.Elem())
 		}
 	case reflect.Array:
-		// The floats of a vector are always finite, so vectors do not need this.
+		// An array is a vector. Its components are finite, so they are always numbers.
 	case reflect.Float32, reflect.Float64:
 		if dir == output && s.Type == "number" {
 			s.Type = ""

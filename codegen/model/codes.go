@@ -12,7 +12,7 @@ const (
 	LongParamName diag.Code = "G6" // clients reject the parameter name, because it is too long
 	FileCollides  diag.Code = "G7" // two source files would have the same Go file
 	NoSuchQuery   diag.Code = "G8" // the configuration lists a query that no source has
-	LongToolName  diag.Code = "G9" // a tool name that gets long once a client puts the server's name before it
+	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
 )
 
 // CodeDoc documents a code with an example: a query that yields the code against the schema

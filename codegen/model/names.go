@@ -20,8 +20,8 @@ var initialisms = map[string]bool{
 //  1. The name is cut into words at every character that is not a letter or a digit, and these
 //     characters are dropped; between a lower-case letter or digit and an upper-case letter; and
 //     before the last letter of a run of upper-case letters if a lower-case letter follows the run.
-//  2. A word that is an initialism, such as id or url, is written in capitals. In any other word the
-//     first letter becomes upper-case and the rest stays as it is.
+//  2. A word that is an initialism, such as id or url, is written in capitals. In any other word
+//     the first letter becomes upper-case and the rest stays as it is.
 //  3. The words are joined. If the result is empty or begins with a digit, an X is put in front.
 //
 // For example, find_symbol becomes FindSymbol, p.userId becomes PUserID, and 2fa becomes X2fa.

@@ -28,7 +28,7 @@ type Config struct {
 }
 
 const (
-	// DefaultTimeout is the limit of one request if Config.Timeout is 0.
+	// DefaultTimeout is the time limit of one request if Config.Timeout is 0: 30 seconds.
 	DefaultTimeout = 30 * time.Second
 	// DefaultOpenAI is the address of OpenAI.
 	DefaultOpenAI = "https://api.openai.com/v1"

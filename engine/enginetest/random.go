@@ -86,7 +86,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 }
 
 // seedData draws lines that load without a violation. It loads each line into a scratch model and
-// drops those that the model rejects.
+// drops lines that the model rejects.
 func (d *drawer) seedData() string {
 	scratch := naive.New(sourceText, d.schema, naive.Sound)
 	p := &pair{ctx: context.Background(), schema: d.schema, model: scratch}

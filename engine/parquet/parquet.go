@@ -157,7 +157,7 @@ func newTable(e plan.Entity, name string, q *plan.Query, props []*catalog.Proper
 	for i := range fields {
 		fields[i].Nullable = nullable[fields[i].Name]
 		if list, ok := fields[i].Type.(*arrow.FixedSizeListType); ok && fields[i].Nullable {
-			fields[i].Type = arrow.ListOf(list.Elem()) // the library cannot write nulls of a fixed-size list
+			fields[i].Type = arrow.ListOf(list.Elem()) // a fixed-size list cannot be null here
 		}
 	}
 	return table{entity: e, name: name, query: q, schema: arrow.NewSchema(fields, nil)}

@@ -167,8 +167,8 @@ func failureOf(g engine.Graph) error {
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that
-// writes get. If the inner graph failed and only another Open can repair it, run opens it again
-// even if no write arrives.
+// writes get. If only another Open can repair the inner graph, Failure requests it, so that a graph
+// without writes is opened again too.
 func (r *Graph) Failure() error {
 	in := r.current.Load()
 	if in.graph == nil {

@@ -49,7 +49,7 @@ func newReader(pkgs []*packages.Package) *reader {
 	return r
 }
 
-// foreign reports whether a package belongs to no main module.
+// foreign reports whether a package is outside the main modules.
 func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Main }
 
 // readPackage reads a package with its files, imports and symbols.

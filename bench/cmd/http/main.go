@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 const (
 	graphID = "code"
-	actor   = "act-dev" // the policy of the repository allows it every query
+	actor   = "act-dev" // the repository's policy allows this actor every query
 	token   = "bench-token"
 )
 

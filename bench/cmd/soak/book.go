@@ -33,7 +33,7 @@ var explained = map[string][]int{
 	"bad query":            {400},
 	"unknown query":        {404},
 	"denied":               {403},
-	"denied over MCP":      {400, 404}, // a denied tool does not exist for the actor; the protocol version determines the status
+	"denied over MCP":      {400, 404}, // a denied tool is unknown to the actor; the status depends on the protocol version
 	"branch load":          {200},
 	"branch update":        {200},
 	"branch read":          {200},
@@ -77,7 +77,7 @@ func (b *book) stop() { b.stopping.Store(true) }
 // outcome is the result of one call.
 type outcome struct {
 	operation, request string
-	status             int // HTTP status; for a tool over MCP, the status that its fault would have over HTTP
+	status             int // HTTP status; for a tool, the one that its fault would have
 	body               []byte
 	err                error
 	took               time.Duration

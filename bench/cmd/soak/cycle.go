@@ -87,7 +87,7 @@ func (c *client) mergeBranch(ctx context.Context) {
 }
 
 // mergeShared changes a shared note on a branch, and sometimes also on main. The server must refuse
-// the merge if the text on main has changed to another one.
+// the merge if main has another text.
 func (c *client) mergeShared(ctx context.Context) {
 	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
 	branch, ok := c.cycle(ctx, func(branch string) bool {

@@ -25,7 +25,7 @@ const (
 	rssPerCommit    = 0.25        // KiB
 	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
 	goroutineMargin = 0.10
-	goroutineSlack  = 16 // a client's connection has two
+	goroutineSlack  = 16 // the server uses two for each client connection
 	threadSlack     = 8
 )
 

@@ -25,7 +25,7 @@ type ledger struct {
 
 	mu       sync.Mutex
 	own      map[string]*history // notes that only one client writes to, by slug
-	shared   map[string][]write  // notes that all clients write to, by slug; only the commits give an order
+	shared   map[string][]write  // notes that all clients write to, by slug; unordered
 	branches map[string]*history // all branches except main, by name
 }
 
@@ -42,7 +42,7 @@ type write struct {
 // history is the sequence of one client's writes to a note or branch.
 type history struct {
 	text   string   // text after the last acknowledged write
-	unsure []string // texts of writes with unknown outcome: the server may apply one even after a later write
+	unsure []string // texts of writes of unknown outcome; one may be applied after later writes
 }
 
 func newLedger() *ledger {

@@ -92,7 +92,7 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	return w
 }
 
-// then returns the way that combines w and then next.
+// then returns the way that results from w followed by next.
 func (w way) then(next way) way {
 	out := way{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {

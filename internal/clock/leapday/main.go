@@ -16,7 +16,7 @@ func main() { fmt.Println(clock.Until(next(clock.Now())).Round(time.Second)) }
 func next(t time.Time) time.Time {
 	for year := t.UTC().Year(); ; year++ {
 		noon := time.Date(year, time.February, 29, 12, 0, 0, 0, time.UTC)
-		if noon.Day() == 29 && noon.After(t) { // in a year without 29 February, time.Date returns 1 March
+		if noon.Day() == 29 && noon.After(t) { // in other years, time.Date returns 1 March
 			return noon
 		}
 	}

@@ -15,7 +15,8 @@ const (
 	beforeRow    = `"rows":{"items":`
 )
 
-// newFrames extracts the frames from the schemas of queries without parameters and columns.
+// newFrames extracts the frames from the schemas of minimal queries: without columns, and with no
+// parameter or one required parameter.
 func newFrames(strict bool) Frames {
 	var f Frames
 	tail := func(params reflect.Type, mutation bool) (tail string) {

@@ -20,7 +20,7 @@ type readDraw struct {
 	args    engine.Args
 	product int // product of the number of entities over all variables
 	outer   []plan.VarID
-	ranked  bool // the read needs a limit, because it has a ranking
+	ranked  bool // the language requires a limit for this read
 }
 
 // drawRead draws a read with its arguments.
@@ -418,7 +418,7 @@ func (r *readDraw) aggregate() plan.Expr {
 		if p.Type.Kind.IsNumeric() {
 			funcs = append(funcs, plan.Sum, plan.Avg)
 			if wild {
-				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // only for values whose sum needs no rounding
+				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
 			}
 		}
 		return agg(pick(r.drawer, funcs), prop)

@@ -69,7 +69,7 @@ type ChangeCounts struct{ Inserted, Updated, Deleted int64 }
 // graph, they are the differences from the empty graph.
 type Changes struct {
 	Commit       Commit
-	Nodes, Edges ChangeCounts // counts of all changes, independent of the range
+	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
 	List         []EntityChange
 	More         bool // there are changes after the last of the list
 }

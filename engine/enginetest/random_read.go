@@ -20,7 +20,7 @@ type readDraw struct {
 	args    engine.Args
 	product int // product of the number of entities over all variables
 	outer   []plan.VarID
-	ranked  bool // the language requires a limit for this read
+	ranked  bool // the read gets a limit; nearest and rrf require one
 }
 
 // drawRead draws a read with its arguments.

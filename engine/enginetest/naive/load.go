@@ -113,7 +113,7 @@ func (l *load) read(text []byte) {
 	}
 }
 
-// entities builds the entities of the lines, and checks each one independent of the others.
+// entities builds the entities of the lines, and checks each one on its own.
 func (l *load) entities() []*entity {
 	var all []*entity
 	for _, it := range l.items {

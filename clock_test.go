@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// systemClock names the files that may read the system's clock, and why. A pattern that
-// ends in /** stands for all files below a folder. All other files read package
-// internal/clock or a clock in their options, so that the suite can run at another date.
+// systemClock lists the files that may read the system's clock, each with the reason. A pattern
+// that ends in /** matches all files below a folder. All other files must use package
+// internal/clock or a clock in their options, so that the tests can run at another date.
 //
-// Arguments of SetDeadline, SetReadDeadline and SetWriteDeadline need no row: the runtime
-// compares deadlines of connections with the system's clock.
+// Arguments of SetDeadline, SetReadDeadline and SetWriteDeadline need no row: the runtime compares
+// deadlines of connections with the system's clock.
 var systemClock = []struct{ file, reason string }{
 	{"internal/clock/**", "it is where the others get the time"},
 	{"engine/embedded/trace.go", "spans of operators lie within a span whose end the tracer reads from the system's clock"},
@@ -28,14 +28,14 @@ var systemClock = []struct{ file, reason string }{
 	{"bench/sqlc/**", "a module of its own that measures durations"},
 }
 
-// clocks are the functions that read the system's clock, by import path.
+// clocks lists the functions that read the system's clock, by import path.
 var clocks = map[string][]string{
 	"time":                     {"Now", "Since", "Until"},
 	"github.com/oklog/ulid/v2": {"Now", "Make"},
 }
 
-// TestSystemClock reads every Go file that is not generated, tests and other modules of
-// the repository included.
+// TestSystemClock checks every Go file that is not generated, including tests and the other modules
+// of the repository.
 func TestSystemClock(t *testing.T) {
 	used, files := make([]bool, len(systemClock)), 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -83,8 +83,8 @@ func TestSystemClock(t *testing.T) {
 	}
 }
 
-// clockReads lists where a file reads the system's clock, other than for the deadline of a
-// connection. It resolves the names of imports, and skips generated files.
+// clockReads lists the positions where a file reads the system's clock, except in deadlines of
+// connections. It resolves the names of imports and skips generated files.
 func clockReads(name string, src []byte) ([]string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.ParseComments)
@@ -95,7 +95,7 @@ func clockReads(name string, src []byte) ([]string, error) {
 		return nil, nil
 	}
 	var found []string
-	imported := map[string][]string{} // functions by the name of the import in this file
+	imported := map[string][]string{} // function names by the local name of the import
 	for _, spec := range file.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
@@ -126,7 +126,8 @@ func clockReads(name string, src []byte) ([]string, error) {
 				return false
 			}
 		case *ast.SelectorExpr:
-			// An import has no object of the file; a variable of the same name has.
+			// The parser sets Obj for a variable declared in this file, but not for an import. So
+			// an identifier without Obj is the import, not a variable of the same name.
 			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && slices.Contains(imported[x.Name], n.Sel.Name) {
 				found = append(found, fmt.Sprintf("%s: %s.%s reads the system's clock", fset.Position(n.Pos()), x.Name, n.Sel.Name))
 			}

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// imports says which packages of this module a package may import. A pattern that
-// ends in /** stands for a package and all below it; the first row that matches a
-// package is its rule. Tests may import more; what ships may not.
+// imports lists the packages of this module that each package may import. A pattern that ends in
+// /** matches a package and all packages below it. The first row that matches a package is its
+// rule. The rules apply to the shipped code only; tests may import more.
 var imports = []struct {
 	pkg     string
 	allowed []string
 }{
-	// The language is pure.
+	// The language packages depend on nothing outside the language.
 	{"gq/value", nil},
 	{"gq/diag", nil},
 	{"gq/plan", []string{"gq/value"}},
@@ -26,14 +26,14 @@ var imports = []struct {
 	{"gq/syntax", []string{"gq/diag", "gq/value", "gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
-	// Code generation knows the language only.
+	// Code generation depends on the language only.
 	{"codegen/golang", []string{"codegen/model", "gq/**"}},
 	{"codegen/**", []string{"codegen/**", "gq/**"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
 
-	// Engines know plans, not texts.
+	// Engines take plans and do not depend on the parser.
 	{"engine/embedded/fs", nil},
 	{"engine/embedded/format", nil},
 	{"engine/embedded/store", []string{"engine", "engine/embedded/format", "engine/embedded/fs"}},
@@ -43,33 +43,34 @@ var imports = []struct {
 
 	{"source/**", nil},
 
-	// The server: tools and operations know no transport; a transport knows no other.
+	// The server: tools and operations do not depend on a transport; a transport does not depend on
+	// another transport.
 	{"server/request", nil},
 	{"server/sample", nil},
 	{"server/place", []string{"gq/plan", "gq/value"}},
 	{"server/page", []string{"server/place"}},
 	{"server/rank", nil},
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/place"}},
-	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests alone
+	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/place", "server/rank", "server/request", "server/tool"}},
 	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
-	{"server/rest/resttest", []string{"server/rest"}}, // for tests alone
+	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
 	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/admit", []string{"server/envelope", "server/service"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/request", "server/sample", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/guard", []string{"server/envelope", "server/service"}},
-	{"server/auth/authtest", []string{"internal/clock"}}, // for tests alone
+	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"server/auth", []string{"internal/clock", "server/envelope", "server/guard", "server/sample", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
-	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, for any module
+	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
-	// Commands wire everything; nobody imports them.
+	// Commands combine the packages; no package imports a command.
 	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
 	{"bench/social", nil},
 	{"bench/serverproc", []string{"internal/clock"}},
@@ -133,9 +134,9 @@ func TestImportMap(t *testing.T) {
 	}
 }
 
-// unlinked are the packages that a program with generated code does not link for its sake:
-// the parsers, the ciphers, the transports, and JSON Schema reflection. So the plans of
-// stored queries are the decoded ones, and no query text is read when they run.
+// unlinked lists the packages that generated code must not pull into a program: the parsers, the
+// ciphers, the transports, and JSON Schema reflection. Their absence shows that stored queries run
+// from decoded plans and that no query text is parsed at run time.
 var unlinked = []string{
 	module + "/gq", module + "/gq/syntax", module + "/gq/resolve", module + "/gq/check", module + "/codegen/**",
 	module + "/server/page", module + "/server/service", module + "/server/mcp", module + "/server/rest",
@@ -143,7 +144,7 @@ var unlinked = []string{
 }
 
 func TestGeneratedLinksNoParser(t *testing.T) {
-	// The engine that answers is linked too, so that opening a graph is covered as well.
+	// The engine that runs the queries is included too, so that the check covers opening a graph.
 	for _, pkg := range []string{"./generated/code", "./generated/internal/corpus", "./engine/embedded"} {
 		out, err := exec.Command("go", "list", "-deps", pkg).Output()
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 
 var makeStep = regexp.MustCompile(`\bmake ([a-z][a-z-]*(?: [A-Z_]+=\S+)*)(?:;| #|$)`)
 
-// TestWorkflow compares the steps of the CI workflow with those of .ci/run, and wants each to be
-// a target of the Makefile.
+// TestWorkflow checks that the CI workflow has the same steps as .ci/run and that each step is a
+// target of the Makefile.
 func TestWorkflow(t *testing.T) {
 	var steps []string
 	for line := range strings.Lines(read(t, ".github/workflows/ci.yml")) {

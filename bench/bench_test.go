@@ -33,7 +33,7 @@ import (
 
 const seed = 42
 
-// medium is the NDJSON of the graph that the reads are measured on, made once.
+// medium returns the NDJSON of the graph that the reads are measured on. It is generated once.
 var medium = sync.OnceValue(func() []byte { return Medium.NDJSON(seed) })
 
 // create makes an empty code graph in a folder of the real file system.
@@ -61,7 +61,7 @@ func load(b *testing.B, g engine.Graph, ndjson []byte) {
 	}
 }
 
-// read runs a stored read until every value of every row was looked at.
+// read runs a stored read and uses every value of every row.
 func read(b *testing.B, g engine.Graph, q tool.StoredQuery, args engine.Args) (rows int) {
 	res, err := g.Query(b.Context(), q.Plan(), args, engine.Target{})
 	if err != nil {
@@ -86,7 +86,7 @@ func read(b *testing.B, g engine.Graph, q tool.StoredQuery, args engine.Args) (r
 	}
 }
 
-// sink keeps the compiler from dropping what is only read.
+// sink prevents the compiler from removing reads whose values are not used.
 var sink int
 
 func stored(b *testing.B, name string) tool.StoredQuery {
@@ -99,7 +99,7 @@ func stored(b *testing.B, name string) tool.StoredQuery {
 	return nil
 }
 
-// queries are what is measured: stored queries with one parameter, the key of a node.
+// queries lists the measured stored queries. Each has one parameter, the key of a node.
 var queries = []struct {
 	label, name string
 	key         func(rng *rand.Rand) string
@@ -127,9 +127,9 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// BenchmarkMCP calls the same queries through the whole server over loopback HTTP:
-// guard, authentication, policy, MCP, engine, JSON. Allocations are those of the server
-// and the client, which share the process.
+// BenchmarkMCP calls the same queries through the whole server over loopback HTTP: host check,
+// authentication, policy, MCP, engine, JSON. The allocations are those of both the server and the
+// client, which share the process.
 func BenchmarkMCP(b *testing.B) {
 	addr, token := serve(b)
 	for _, c := range queries {
@@ -150,7 +150,7 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// inParallel runs b.N operations on n workers that each make their own.
+// inParallel runs b.N operations on n workers. newOp makes the operation of each worker.
 func inParallel(b *testing.B, n int, newOp func(worker int) func()) {
 	ops := make([]func(), n)
 	for i := range ops {
@@ -171,7 +171,7 @@ func inParallel(b *testing.B, n int, newOp func(worker int) func()) {
 	b.StopTimer()
 }
 
-// store makes a data folder that holds the medium graph.
+// store makes a data folder that contains the medium graph.
 func store(b *testing.B) (dir string) {
 	dir = b.TempDir()
 	g := create(b, filepath.Join(dir, "code"))
@@ -224,7 +224,7 @@ func serveStore(b *testing.B, storage string, surface func(*service.Graph) mcp.O
 	return ln.Addr().String(), token, s.Handler()
 }
 
-// call posts one tools/call and returns the rows that came back.
+// call posts one tools/call and returns the number of rows in the answer.
 func call(b *testing.B, client *http.Client, addr, token, name, path string) int64 {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"params":{"path":%q}}}}`, name, path)
 	req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/graphs/code/mcp", strings.NewReader(body))
@@ -261,7 +261,7 @@ func call(b *testing.B, client *http.Client, addr, token, name, path string) int
 	return *reply.Result.StructuredContent.RowCount
 }
 
-// BenchmarkCommit makes a durable commit of one node and one edge.
+// BenchmarkCommit measures a durable commit of one node and one edge.
 func BenchmarkCommit(b *testing.B) {
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
@@ -287,7 +287,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad loads the medium graph from memory into an empty one on disk.
+// BenchmarkLoad measures loading the medium graph from memory into an empty graph on disk.
 func BenchmarkLoad(b *testing.B) {
 	ndjson := medium()
 	b.ReportAllocs()
@@ -306,7 +306,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(float64(Medium.Lines()*b.N)/b.Elapsed().Seconds(), "lines/s")
 }
 
-// BenchmarkOpen opens the loaded graph and answers one lookup.
+// BenchmarkOpen measures opening the loaded graph and answering one lookup.
 func BenchmarkOpen(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "code")
 	g := create(b, dir)

@@ -1,4 +1,4 @@
-// Package bench measures the engine and the server on graphs that it makes itself.
+// Package bench measures the engine and the server on generated graphs.
 package bench
 
 import (
@@ -8,21 +8,22 @@ import (
 	"math/rand/v2"
 )
 
-// Size says how large a made-up code graph is.
+// Size is the size of a generated code graph.
 type Size struct {
 	Packages, Symbols, Calls int
 }
 
-// Medium is a graph of about 356,000 entities: a large module with its dependencies.
+// Medium is the size of a graph of about 356,000 entities, like a large module with its
+// dependencies.
 var Medium = Size{Packages: 1_000, Symbols: 50_000, Calls: 200_000}
 
-// filesPerPackage is the number of files of each made-up package.
+// filesPerPackage is the number of files in each generated package.
 const filesPerPackage = 5
 
 // PackagePath returns the key of package i, counting from 0.
 func PackagePath(i int) string { return fmt.Sprintf("example.com/made/p%04d", i) }
 
-// SymbolPath returns the key of symbol i of a graph of the size.
+// SymbolPath returns the key of symbol i in a graph of this size.
 func (s Size) SymbolPath(i int) string {
 	return fmt.Sprintf("%s.Symbol%06d", PackagePath(i%s.Packages), i)
 }
@@ -34,8 +35,8 @@ func (s Size) filePath(symbol int) string {
 // Lines returns the number of lines that NDJSON writes.
 func (s Size) Lines() int { return s.Packages*(1+filesPerPackage) + 3*s.Symbols + s.Calls }
 
-// NDJSON returns a made-up code graph with the schema of queries/code: the same bytes
-// for the same size and seed. Callees follow a power law, as real ones do.
+// NDJSON returns a generated code graph with the schema of queries/code. The same size and seed
+// give the same bytes. The number of calls per callee follows a power law, as in real code.
 func (s Size) NDJSON(seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var out bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestPlans prints how the queries of the social graph are run.
+// TestPlans prints the plans of the queries of the social graph.
 func TestPlans(t *testing.T) {
 	rows, err := social.New(0.01, seed)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPlans(t *testing.T) {
 	golden.Check(t, "testdata/plans.txt", []byte(text.String()))
 }
 
-// TestAnalyze counts the rows of a read's operators, which are known from the graph.
+// TestAnalyze checks the row counts of a read's operators, which the graph determines.
 func TestAnalyze(t *testing.T) {
 	rows, err := social.New(0.01, seed)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestAnalyze(t *testing.T) {
 	g, plans := openSocial(t, rows)
 	defer g.Close()
 	args := engine.Args{value.OfString(social.PersonSlug(3))}
-	for range 2 { // the second run has the memory of the first
+	for range 2 { // the second run finds the caches of the first
 		var text strings.Builder
 		for _, name := range socialReads {
 			e, err := g.Explain(t.Context(), plans[name], args, engine.Target{}, true)

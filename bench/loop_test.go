@@ -13,10 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// rpcLoop is what somebody would write by hand to serve the same calls: it decodes the
-// message, looks the query up, calls the engine and writes the rows twice, as structure
-// and as text. It has no guard, no authentication, no policy, no limits, no protocol
-// versions and no other method, and it knows strings and small integers only.
+// rpcLoop is a minimal handwritten server for the same calls. It decodes the message, looks up the
+// query, calls the engine, and writes the rows twice, as structured content and as text. It has no
+// host check, authentication, policy, limits, protocol versions or other methods, and it supports
+// only strings and small integers.
 type rpcLoop struct {
 	graph   engine.Graph
 	queries map[string]tool.StoredQuery
@@ -98,7 +98,7 @@ func (l *rpcLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out = append(append(append(out, `}],"structuredContent":`...), structured...), "}}"...)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-	_, _ = w.Write(out) // a failure is the client's going away
+	_, _ = w.Write(out) // a failure means that the client has disconnected
 }
 
 func cell(dst []byte, c *engine.Column, i int) []byte {

@@ -20,13 +20,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// socialReads are the reads of the social graph that take a person's key.
+// socialReads are the reads of the social graph whose parameter is a person's key.
 var socialReads = []string{"w1", "w2", "w3", "w4", "w5"}
 
-// BenchmarkSocial runs the reads of the social graph at full size over the same 500
-// keys, as the comparison with other databases does. Beside the mean, it reports the
-// median and the 99th percentile of single runs, in blocks of a hundred, before each of
-// which the processor's caches were filled with other memory and one run was not timed.
+// BenchmarkSocial runs the reads of the social graph at full size with the same 500 keys, as the
+// comparison with other databases does. In addition to the mean, it reports the median and the 99th
+// percentile of single runs. These runs are in blocks of a hundred. Before each block, the
+// benchmark fills the processor's caches with other memory and makes one run that it does not time.
 func BenchmarkSocial(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it loads 1,620,000 rows")
@@ -59,7 +59,8 @@ func BenchmarkSocial(b *testing.B) {
 	}
 }
 
-// displaced times single runs among others that use the processor's caches too.
+// displaced measures single runs. Before each block of runs, it displaces the contents of the
+// processor's caches.
 func displaced(b *testing.B, g engine.Graph, q *plan.Query, args []engine.Args) (p50, p99 time.Duration) {
 	other := make([]uint64, 8<<20)
 	var times []time.Duration
@@ -78,7 +79,7 @@ func displaced(b *testing.B, g engine.Graph, q *plan.Query, args []engine.Args) 
 	return times[len(times)/2], times[len(times)*99/100]
 }
 
-// readAll runs a read until every value of every row was looked at.
+// readAll runs a read and uses every value of every row.
 func readAll(b *testing.B, g engine.Graph, q *plan.Query, args engine.Args) {
 	ctx := context.Background()
 	res, err := g.Query(ctx, q, args, engine.Target{})

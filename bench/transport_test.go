@@ -32,7 +32,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// transported are the calls that the server is measured by beside the loop.
+// transported lists the calls for which the server is compared with the loop.
 var transported = []struct {
 	label, name string
 	key         func(rng *rand.Rand) string
@@ -41,12 +41,12 @@ var transported = []struct {
 	{"two-hops", "callers", randomSymbol},
 }
 
-// round is how long one of the two is measured before it is the other's turn. What
-// else the machine does then slows both.
+// round is the time for which one of the two is measured before the other one's turn. Turns are
+// short, so that other work on the machine slows both equally.
 const round = 100 * time.Millisecond
 
-// BenchmarkShare measures tools/call through the whole server and through rpcLoop by
-// turns, over loopback HTTP with the same client. One operation is a round of each.
+// BenchmarkShare measures tools/call through the whole server and through rpcLoop in turns, over
+// loopback HTTP with the same client. One operation is one round of each.
 func BenchmarkShare(b *testing.B) {
 	dir := store(b)
 	second := b.TempDir()
@@ -89,8 +89,8 @@ func BenchmarkShare(b *testing.B) {
 	}
 }
 
-// BenchmarkCallAllocs is a call within the process, with neither network nor client:
-// guard, authentication, policy, MCP, engine and JSON.
+// BenchmarkCallAllocs measures a call within the process, without network and client: host check,
+// authentication, policy, MCP, engine and JSON.
 func BenchmarkCallAllocs(b *testing.B) {
 	_, token, handler := serveStore(b, store(b), nil)
 	for _, c := range transported {
@@ -111,7 +111,7 @@ func BenchmarkCallAllocs(b *testing.B) {
 	}
 }
 
-// BenchmarkToolsList lists 40 tools over one connection and over 16.
+// BenchmarkToolsList lists 40 tools, first over one connection and then over 16.
 func BenchmarkToolsList(b *testing.B) {
 	const tools = 40
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -167,7 +167,7 @@ func countTools(b *testing.B, handler http.Handler, token, body string) int {
 	return len(list.Result.Tools)
 }
 
-// fillers are tools with a schema of the common size.
+// fillers returns n tools whose schemas have a typical size.
 func fillers(n int) mcp.Options {
 	var o mcp.Options
 	schema := code.Catalog().Queries[0].Descriptor()
@@ -189,7 +189,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// hammer calls for a round over all connections and returns the calls per second.
+// hammer makes calls over all connections for one round and returns the calls per second.
 func hammer(b *testing.B, wires []*wire, name string, key func(*rand.Rand) string) float64 {
 	var n atomic.Int64
 	var wg sync.WaitGroup
@@ -210,7 +210,7 @@ func hammer(b *testing.B, wires []*wire, name string, key func(*rand.Rand) strin
 	return float64(n.Load()) / clock.Since(start).Seconds()
 }
 
-// wire is a connection whose client takes as little of the machine as it can.
+// wire is a connection whose client uses as little processor time as possible.
 type wire struct {
 	conn   net.Conn
 	r      *bufio.Reader
@@ -233,7 +233,7 @@ func dial(b *testing.B, addr, token string, n int) []*wire {
 	return wires
 }
 
-// call posts a message and reads an answer that holds want.
+// call posts a message and reads the answer. The answer must contain want.
 func (w *wire) call(body, want string) error {
 	if _, err := io.WriteString(w.conn, w.head+strconv.Itoa(len(body))+"\r\n\r\n"+body); err != nil {
 		return err
@@ -271,7 +271,7 @@ func (w *wire) call(body, want string) error {
 	return nil
 }
 
-// reused is a request that is sent again and again with other bodies.
+// reused is a request that is sent repeatedly with different bodies.
 type reused struct {
 	*http.Request
 	reader strings.Reader
@@ -292,7 +292,7 @@ func (r *reused) body(s string) {
 	r.Body, r.ContentLength = io.NopCloser(&r.reader), int64(len(s))
 }
 
-// discard is a response writer that keeps the status alone.
+// discard is a response writer that keeps only the status.
 type discard struct {
 	header http.Header
 	status int

@@ -1,5 +1,5 @@
-// Package codegen turns the schema and the stored queries of a graph into a Go
-// package and a language-neutral contract of its tools.
+// Package codegen turns the schema and the stored queries of a graph into a Go package and a
+// language-neutral contract of its tools.
 package codegen
 
 import (
@@ -16,42 +16,41 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
-// Graph is what is generated from. Source names are relative to the module, with
-// slashes: they go into what is generated.
+// Graph is the input of [Generate]. The names of sources are relative to the module and use
+// slashes, because they appear in the output.
 type Graph struct {
 	Name    string
 	Schema  gq.Source
 	Queries []gq.Source // in the order of the catalog
 
-	// Selected, if not nil, maps the names of the stored queries to their files; other
-	// queries in the sources are checked and left out.
+	// Selected, if not nil, maps the names of the stored queries to their files. Other queries in
+	// the sources are checked but not generated.
 	Selected map[string]string
 
-	// Strict requires every key of the arguments, as clients want that know no optional
-	// ones: what may be left out may be null instead. Decoding is the same.
+	// Strict makes every key of the arguments required, for clients that do not support optional
+	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
 	Strict bool
 }
 
-// Output is what is generated for a graph.
+// Output is the result of [Generate].
 type Output struct {
 	Package   Files  // the Go files and the contract
 	Reference []byte // the Markdown page of the tools
 	Schema    *catalog.Schema
 
-	// Lines are where the queries stand in their files, by name. They are no part of what
-	// is generated, which does not change when a query moves.
+	// Lines maps query names to line numbers in their files. It is separate from the generated
+	// files, which must not change when a query moves.
 	Lines map[string]int
 }
 
-// Files are generated files by base name.
+// Files maps base names to the contents of generated files.
 type Files map[string][]byte
 
-// ReferenceDir is where the page of the tools belongs, relative to the module.
+// ReferenceDir is the folder of the page of the tools, relative to the module.
 const ReferenceDir = "docs/reference/tools"
 
-// Generate compiles the sources and returns what is generated. Faults in the
-// sources are in the diagnostics, all of them at once, and there is then no output; an
-// error is a fault of the generator.
+// Generate compiles the sources and returns the generated files. If the sources have faults, the
+// diagnostics list all of them and there is no output. An error is a fault of the generator.
 func Generate(g Graph) (*Output, diag.List, error) {
 	schema, diags := gq.CompileSchema(g.Schema)
 	if diags.HasErrors() {
@@ -72,7 +71,7 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	var files Files
 	var promise, reference []byte
 	var goErr, err error
-	var work sync.WaitGroup // each only reads the model
+	var work sync.WaitGroup // safe to run concurrently: each goroutine only reads the model
 	work.Go(func() { files, goErr = golang.Files(pkg) })
 	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
 	work.Go(func() { promise, err = contract(pkg) })
@@ -88,8 +87,7 @@ func Generate(g Graph) (*Output, diag.List, error) {
 	return &Output{Package: files, Reference: reference, Schema: schema, Lines: lines}, diags, nil
 }
 
-// selected keeps the queries that were chosen by name, and reports those that do not
-// exist.
+// selected returns the queries that were chosen by name. It reports chosen names without a query.
 func selected(queries []*gq.Query, chosen map[string]string) ([]*gq.Query, diag.List) {
 	if chosen == nil {
 		return queries, nil

@@ -23,7 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// corpusDir is where the package of the corpus is committed, and tested as a package.
+// corpusDir is the folder where the package generated from the corpus is committed and tested.
 const corpusDir = "../generated/internal/corpus"
 
 func corpus(t *testing.T) codegen.Graph {
@@ -73,8 +73,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusIsWhole looks for every type of parameter and of column, nullable and not, and
-// for every kind of clause and statement, so that nothing is generated untested.
+// TestCorpusIsWhole checks that the corpus has every type of parameter and column, nullable and
+// not, and every kind of clause and statement, so that no generated form is untested.
 func TestCorpusIsWhole(t *testing.T) {
 	out := output(t, corpus(t))
 	var c codegen.Contract
@@ -143,7 +143,8 @@ func TestCorpusIsWhole(t *testing.T) {
 	}
 }
 
-// parts adds the names of the struct types in v, and with each of their fields its value.
+// parts adds the names of the struct types in v, and the name of each of their fields with its
+// value.
 func parts(v reflect.Value, found map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -175,8 +176,8 @@ func TestGenerateTwice(t *testing.T) {
 	}
 }
 
-// TestEditTouchesItsOwn moves a query down a few lines and changes another one: nothing
-// that the others declare may change.
+// TestEditTouchesItsOwn moves a query down by a few lines and changes another query. The
+// declarations of all other queries must stay the same.
 func TestEditTouchesItsOwn(t *testing.T) {
 	before := corpus(t)
 	after := corpus(t)
@@ -204,8 +205,8 @@ func TestEditTouchesItsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryEditTouchesItsOwn gives one query after another a parameter more, in place,
-// and compares all declarations of the package.
+// TestEveryEditTouchesItsOwn adds a parameter to each query in turn, without moving it, and
+// compares all declarations of the package. Only the declarations of that query may change.
 func TestEveryEditTouchesItsOwn(t *testing.T) {
 	before := output(t, corpus(t))
 	was := map[string]string{}
@@ -237,7 +238,7 @@ func TestEveryEditTouchesItsOwn(t *testing.T) {
 				continue
 			}
 			changed++
-			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // which has the digest of the sources
+			if !strings.Contains(strings.ToLower(name), stem) && name != "Catalog" { // Catalog has the digest of the sources
 				t.Errorf("the edit of %s changed %s", query, name)
 			}
 		}
@@ -247,8 +248,7 @@ func TestEveryEditTouchesItsOwn(t *testing.T) {
 	}
 }
 
-// declarations cuts a Go file at its top-level declarations, by their names: comments
-// belong to them.
+// declarations returns the top-level declarations of a Go file by name, each with its comments.
 func declarations(src []byte) map[string]string {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)

@@ -7,11 +7,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
-// ContractFile is the name of the contract beside the Go files.
+// ContractFile is the name of the contract file, which is written to the folder of the Go files.
 const ContractFile = "catalog.json"
 
-// Contract is the language-neutral form of what a graph's stored queries promise to
-// those who call them.
+// Contract describes the stored queries of a graph to their callers, independent of the programming
+// language.
 type Contract struct {
 	Graph        string          `json:"graph"`
 	SchemaDigest string          `json:"schema_digest"`
@@ -37,7 +37,7 @@ type ContractQuery struct {
 	OutputSchema json.RawMessage  `json:"output_schema"`
 }
 
-// ContractParam is a parameter; its type is spelled as in a query.
+// ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
@@ -45,12 +45,11 @@ type ContractParam struct {
 	Description string `json:"description,omitempty"`
 }
 
-// ContractColumn is a column, or a member of a whole node; its type is spelled as in a
-// schema.
+// ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
 	Name   string           `json:"name"`
 	Type   string           `json:"type,omitempty"`
-	Node   string           `json:"node,omitempty"` // the type of a whole node
+	Node   string           `json:"node,omitempty"` // the node type, if the column is a whole node
 	Fields []ContractColumn `json:"fields,omitempty"`
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
 )
 
-// Stale returns the names of the files in dir that differ from files, are missing, or
-// were generated once and are not any more, sorted.
+// Stale returns, sorted, the names of the files in dir that differ from files, that are missing
+// from dir, or that an earlier generation left behind.
 func (files Files) Stale(dir string) ([]string, error) {
 	leftover, err := files.leftover(dir)
 	if err != nil {
@@ -34,10 +34,10 @@ func (files Files) Stale(dir string) ([]string, error) {
 	return leftover, nil
 }
 
-// Write makes dir hold the files, and none that was generated once and is not any
-// more; files of other origin stay. Everything is written under temporary names
-// before the first name changes, so that a full disk leaves dir as it was. It returns
-// the names of the files that changed, sorted.
+// Write updates dir to hold the files, and deletes files that an earlier generation left behind. It
+// keeps files that were not generated. It writes all files under temporary names before it renames
+// the first, so that a full disk leaves dir unchanged. It returns the names of the files that
+// changed, sorted.
 func (files Files) Write(dir string) (changed []string, err error) {
 	changed, err = files.Stale(dir)
 	if err != nil || len(changed) == 0 {
@@ -75,7 +75,7 @@ func (files Files) Write(dir string) (changed []string, err error) {
 // Names returns the names of the files, sorted.
 func (files Files) Names() []string { return slices.Sorted(maps.Keys(files)) }
 
-// leftover returns the names of generated files in dir that files does not have.
+// leftover returns the names of generated files in dir that are not in files.
 func (files Files) leftover(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

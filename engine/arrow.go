@@ -35,9 +35,9 @@ func ArrowSchema(columns []plan.Column) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// Arrow reads a result to its end into record batches, which do not refer to memory of
-// the engine. The caller releases them, and closes the result. After an error there
-// are none.
+// Arrow reads a result to its end and copies it into record batches, which share no memory with the
+// engine. The caller releases the batches and closes the result. If Arrow returns an error, it
+// returns no batches.
 func Arrow(ctx context.Context, r Result, mem memory.Allocator) (batches []arrow.RecordBatch, err error) {
 	defer func() {
 		if err != nil {
@@ -64,8 +64,9 @@ func Arrow(ctx context.Context, r Result, mem memory.Allocator) (batches []arrow
 	}
 }
 
-// ArrowBatch copies a batch of a result into a record batch of a schema whose types are
-// those of [ArrowSchema]; a Vector may be a List(Float32) too. The caller releases it.
+// ArrowBatch copies one batch of a result into a record batch with the given schema. The types of
+// the schema must be those of [ArrowSchema], except that a Vector may also be a List(Float32). The
+// caller releases the record batch.
 func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.RecordBatch, error) {
 	rb := array.NewRecordBuilder(mem, schema)
 	defer rb.Release()

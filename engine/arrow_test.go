@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// canned is a result with given batches, and an error at its end.
+// canned is a result that returns the given batches and then the given error.
 type canned struct {
 	columns []plan.Column
 	batches []*engine.Batch
@@ -31,7 +31,8 @@ func (c *canned) Next(context.Context) (*engine.Batch, error) {
 	return b, nil
 }
 
-// everything is a result of two rows, the second null where it can be, of every type.
+// everything is a result with a column of every type and two rows. The second row is null in every
+// column whose type can be null.
 func everything() *canned {
 	valid := engine.Bitmap{1}
 	ints := func(k value.Kind, a, b int64) engine.Column {

@@ -1,6 +1,6 @@
-// Package engine is the contract between a graph and whoever uses it: what can be
-// asked of a graph, what comes back, and how it fails. An engine is an
-// implementation of [Graph]; package embedded is the default one.
+// Package engine is the contract between a graph and its callers: the operations of a graph, their
+// results and their errors. An engine is an implementation of [Graph]; package embedded is the
+// default one.
 package engine
 
 import (
@@ -16,117 +16,120 @@ import (
 // MainBranch is the branch that every graph has.
 const MainBranch = "main"
 
-// Graph is one graph. All methods may be called concurrently. Every method stops
-// with the context's error when the context ends.
+// Graph is one graph. All methods may be called concurrently. Every method stops and returns the
+// context's error when the context ends.
 type Graph interface {
 	// Schema returns the schema in force at the target.
 	Schema(ctx context.Context, at Target) (*Schema, error)
 
-	// Snapshot says which commit a target is and how many entities it has.
+	// Snapshot returns the commit that a target resolves to and the number of entities in it.
 	Snapshot(ctx context.Context, at Target) (*Snapshot, error)
 
 	// Branches lists the branches in name order.
 	Branches(ctx context.Context) ([]Branch, error)
 
-	// CreateBranch makes a branch whose head is the target's commit. It shares all that
-	// it holds with its origin. The error is a *BadArgument for the name (see
-	// [CheckBranchName]), a *Conflict when the branch exists, a *NotFound for the
-	// target, or for its merge base with another branch if a cleanup has reclaimed that.
+	// CreateBranch makes a branch whose head is the target's commit. The branch shares all of its
+	// data with its origin. The error is a *BadArgument if the name is not valid (see
+	// [CheckBranchName]), a *Conflict if the branch exists, and a *NotFound if the target does not
+	// exist or if a cleanup has reclaimed the merge base of the new branch and another branch.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
-	// DeleteBranch removes a branch, and nothing that others share. Of main the error
-	// is a *Conflict.
+	// DeleteBranch removes a branch. It keeps everything that other branches share with it. The
+	// error is a *Conflict if the branch is main.
 	DeleteBranch(ctx context.Context, name string) error
 
-	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch:
-	// when it is another commit by now the error is a *PreconditionFailed, so that nothing
-	// goes with the branch that was written to it meanwhile.
+	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch. If the head
+	// is another commit, the error is a *PreconditionFailed, so that the call does not delete
+	// writes that the caller has not seen.
 	DeleteBranchAt(ctx context.Context, name, head string) error
 
-	// Commits lists the commits of a branch, newest first: its head, the head's first
-	// parent, and so on. Their sequence numbers descend without a gap.
+	// Commits lists the commits of a branch, newest first: its head, the head's first parent, and
+	// so on. Their sequence numbers descend without a gap.
 	Commits(ctx context.Context, branch string, r CommitRange) ([]Commit, error)
 
-	// Commit returns the commit with an id, on whichever branch it was made.
+	// Commit returns the commit with the given id, on any branch.
 	Commit(ctx context.Context, id string) (Commit, error)
 
-	// Changes lists what a commit that is an ancestor of a live branch changed against its
-	// first parent, in an order that does not change. The error is a *NotFound when one of
-	// the two is not readable any more.
+	// Changes lists the differences between a commit and its first parent, in an order that is
+	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
+	// *NotFound if the commit or its parent cannot be read any more.
 	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
 
-	// Cleanup makes commits of the past unreadable and reclaims what only they need:
-	// never the head of a branch, nor the merge base of two. They are still listed; to
-	// read one is a *NotFound for its state. Results that are open stay readable.
+	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
+	// keeps the heads of branches and the merge base of every two branches. Commits and Commit
+	// still list a commit that was cleaned up, but reading its state is a *NotFound. Open results
+	// stay readable.
 	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
-	// Merge brings what the source branch changed since its lowest common ancestor with
-	// the target into the target, as one commit with two parents. Of several such
-	// ancestors, the one with the greatest id counts. Entities are matched by type and
-	// id and merged property by property. Of the two schemas, if they differ, one has to
-	// descend from the other, and is the outcome's: the other side and the ancestor are
-	// first brought along to it, and lose what it has dropped. An entity that the other
-	// side changed and whose type is dropped is a DeleteVsUpdate. The error is a
-	// *MergeConflicts with every conflict there is, a *SchemasDiverge, a *BadArgument when
-	// source and target are one. A merge that was made under its idempotency key is
-	// answered also when the source is there no more.
+	// Merge applies to the target the changes that the source branch made since the lowest common
+	// ancestor of the two, as one commit with two parents. If there are several lowest common
+	// ancestors, Merge uses the one with the greatest id. It matches entities by type and id and
+	// merges them property by property.
+	//
+	// If the schemas of the two branches differ, one must descend from the other and becomes the
+	// schema of the outcome. Merge first migrates the other side and the ancestor to that schema,
+	// and they lose what the schema has dropped. An entity whose type is dropped, and that the
+	// other side changed, is a DeleteVsUpdate conflict.
+	//
+	// The error is a *MergeConflicts that lists all conflicts, a *SchemasDiverge, or a *BadArgument
+	// if source and target are the same branch. If a merge with the same idempotency key has
+	// committed, Merge returns its outcome even if the source no longer exists.
 	Merge(ctx context.Context, source, target string, opts MergeOptions) (*MergeResult, error)
 
-	// ApplySchema makes a schema the one in force on a branch, as one commit, and brings
-	// the stored data along: what has the same name, or is renamed with @rename_from,
-	// keeps its values. source is kept as the schema's text and never parsed; when it is
-	// all that differs it is a change too. The error is an *UnsupportedMigration, a
-	// *DataLoss, or a *ConstraintViolations when stored data breaks a rule of the
-	// schema. A dry run reports all steps, and fails only for violations.
+	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
+	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
+	// source is stored as the text of the schema and never parsed; a difference in source alone is
+	// also a change. The error is an *UnsupportedMigration, a *DataLoss, or a *ConstraintViolations
+	// if stored data breaks a rule of the schema. A dry run reports all steps, and of the errors
+	// returns only *ConstraintViolations.
 	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
-	// Bind checks that a plan fits the schema at the target, without running it. The
-	// error is a *SchemaMismatch naming what does not fit.
+	// Bind checks that a plan fits the schema at the target, without running it. The error is a
+	// *SchemaMismatch that names the parts that do not fit.
 	Bind(ctx context.Context, q *plan.Query, at Target) error
 
-	// Query runs a read on one immutable snapshot of the target. The caller closes
-	// the result. An engine may keep what it derives from q for as long as q lives:
-	// q must not change after its first use.
+	// Query runs a read on one immutable snapshot of the target. The caller closes the result. An
+	// engine may keep data that it derives from q for as long as q lives, so q must not change
+	// after its first use.
 	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
 
-	// Explain says how a query would be run on the target: the operators that the engine
-	// has chosen, and how many rows it expects of each. With analyze it runs the read
-	// too, on one snapshot, and says how many rows there were and what they took; then
-	// the arguments are those of Query, else they are not looked at. A mutation is not
-	// analyzed, since it would have to write: the error is a *BadArgument.
+	// Explain describes how the engine would run a query on the target: the operators that it has
+	// chosen, and the number of rows that it expects from each. If analyze is true, Explain also
+	// runs the read on one snapshot and reports the actual row counts and times; it then needs the
+	// arguments of Query. If analyze is false, it ignores args. Analyzing a mutation would mean
+	// writing, so it is a *BadArgument.
 	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
 
-	// Mutate runs a mutation as one commit, or as none when it changes nothing.
+	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.
 	Mutate(ctx context.Context, q *plan.Query, args Args, opts WriteOptions) (Change, error)
 
-	// Load reads NDJSON and applies it as one commit. When any line is bad nothing
-	// is loaded and the error is a *LoadErrors.
+	// Load reads NDJSON and applies it as one commit. If any line is bad, Load applies nothing and
+	// the error is a *LoadErrors.
 	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
 
-	// Export writes the entities at the target as NDJSON that a load takes: nodes, then
-	// edges, by type in schema order and in id order, each with its id. Loaded into an
-	// empty graph of the same schema it makes an equal one. It returns the commit that
-	// was read.
+	// Export writes the entities at the target as NDJSON that Load accepts, each with its id:
+	// nodes, then edges, each ordered by type (in schema order) and then by id. Loading the output
+	// into an empty graph with the same schema makes an equal graph. Export returns the commit that
+	// it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
 
-	// Close waits for the calls under way and releases the graph.
+	// Close waits for the calls in progress and releases the graph.
 	Close() error
 }
 
-// Args are the arguments of a query by position in its Params: null for an optional
-// parameter that is left out. Values must be of the declared kinds.
+// Args are the arguments of a query, by position in its Params. The value of an optional parameter
+// that the caller leaves out is null. Values must be of the declared kinds.
 type Args []value.Value
 
-// Target says which state of the graph a call is about. The zero Target is the
-// head of main.
+// Target selects the state of the graph that a call reads. The zero Target is the head of main.
 type Target struct {
 	Branch string // empty for main
-	Commit string // instead of a branch head, the id of a commit that is an ancestor of a live branch's
-	// AtLeast, if not empty, is a commit that the branch has to have reached, such as
-	// one's own last write: *NotFound if it is no commit of the branch.
+	Commit string // commit id, instead of a branch head; an ancestor of a live branch's head
+	// AtLeast, if not empty, is a commit that the branch must have reached, such as the caller's
+	// own last write. The error is a *NotFound if it is not a commit of the branch.
 	AtLeast string
-	// Now, if not zero, is the instant of now() in a read, instead of the clock's: a read
-	// of one commit at one instant always has the same rows in the same order.
+	// Now, if not zero, is the instant that now() returns in a read; otherwise now() reads the
+	// clock. A read of one commit at one instant always returns the same rows in the same order.
 	Now time.Time
 }
 
@@ -134,21 +137,21 @@ type Target struct {
 type Schema struct {
 	Source  string // the .pg text
 	Catalog *catalog.Schema
-	Digest  string // sha256:…, insensitive to layout and comments
+	Digest  string // "sha256:" and hex digits; does not depend on layout or comments
 }
 
 // Commit is one published change of a graph.
 type Commit struct {
 	ID      string    // a ULID
-	Seq     uint64    // dense per branch, from 1; the order of commits is by Seq alone
+	Seq     uint64    // contiguous per branch, from 1; Seq alone orders commits
 	Branch  string    // the branch it was made on
-	Parents []string  // none for the first, two for a merge: the branch's own first
-	Actor   string    // who made it; empty when nobody was named
-	Time    time.Time // in microseconds
+	Parents []string  // none for the first commit; two for a merge, the branch's own first
+	Actor   string    // the actor who made it; empty if the caller gave none
+	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
 }
 
-// Branch is a named line of commits.
+// Branch is a named pointer to a commit, its head.
 type Branch struct {
 	Name string
 	Head Commit
@@ -167,17 +170,17 @@ type TypeCount struct {
 	Count int64
 }
 
-// WriteOptions say where and as whom to write.
+// WriteOptions say where to write, as which actor, and under which conditions.
 type WriteOptions struct {
 	Branch string // empty for main
 	Actor  string // recorded in the commit
 
-	// IfCommit, if not empty, is the commit that the branch head has to be; the error
-	// is a *PreconditionFailed when it is another.
+	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
+	// error is a *PreconditionFailed.
 	IfCommit string
-	// IdempotencyKey, if not empty, makes a call with the same key, branch and actor
-	// within 24 hours return the outcome of the first that committed, and change
-	// nothing. With another statement, arguments or input it is a *Conflict.
+	// IdempotencyKey, if not empty, makes a repeated call safe: a call with the same key, branch
+	// and actor within 24 hours of the first that committed returns the outcome of that one and
+	// changes nothing. If the statement, arguments or input differ, the error is a *Conflict.
 	IdempotencyKey string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool
@@ -185,18 +188,17 @@ type WriteOptions struct {
 
 // Change is the outcome of a mutation.
 type Change struct {
-	Commit *Commit // nil when nothing changed, and of a dry run
-	Head   Commit  // the branch head afterwards
+	Commit *Commit // nil if nothing changed and in a dry run
+	Head   Commit  // the branch head after the call
 	Nodes  int64   // nodes inserted, updated or deleted
 	Edges  int64   // edges inserted or deleted, cascades included
 }
 
-// LoadMode says what a load does with entities that exist.
+// LoadMode selects what a load does with entities that exist already.
 type LoadMode uint8
 
-// The load modes. Merge replaces whole rows, Append fails on an existing id with a
-// *KeyConflict, Overwrite first removes every entity of the types that occur in the
-// input.
+// The load modes. Merge replaces whole rows. Append fails with a *KeyConflict if an id exists.
+// Overwrite first removes every entity of each type that occurs in the input.
 const (
 	Merge LoadMode = iota
 	Append
@@ -206,7 +208,7 @@ const (
 // String returns merge, append or overwrite.
 func (m LoadMode) String() string { return [...]string{"merge", "append", "overwrite"}[m] }
 
-// ParseLoadMode returns the mode called name.
+// ParseLoadMode returns the mode with the given name, and whether there is one.
 func ParseLoadMode(name string) (LoadMode, bool) {
 	for m := Merge; m <= Overwrite; m++ {
 		if m.String() == name {
@@ -220,14 +222,14 @@ func ParseLoadMode(name string) (LoadMode, bool) {
 type LoadOptions struct {
 	WriteOptions
 	Mode LoadMode
-	// Progress, if set, is called now and then with the lines read so far, by one goroutine
-	// at a time.
+	// Progress, if set, is called from time to time with the number of lines read so far. Only one
+	// goroutine calls it at a time.
 	Progress func(lines int64)
 }
 
-// LoadResult is the outcome of a load. Counts are of the entities in the input.
+// LoadResult is the outcome of a load. The counts are of entities in the input.
 type LoadResult struct {
-	Commit *Commit // nil when nothing changed
+	Commit *Commit // nil if nothing changed
 	Head   Commit
 	Nodes  []TypeCount // types that occur in the input, in schema order
 	Edges  []TypeCount

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Error is implemented by every error that is an engine's own.
+// Error is implemented by every error type of this package.
 type Error interface {
 	error
 	// Retryable reports whether the same call may succeed later, unchanged.
@@ -19,10 +19,10 @@ type NotFound struct {
 	Name string
 }
 
-// Conflict says that something exists already or is in use.
+// Conflict says that something already exists or is in use.
 type Conflict struct{ Reason string }
 
-// KeyConflict says that a strict insert met an existing id.
+// KeyConflict says that an insert that must be new found an entity with its id.
 type KeyConflict struct {
 	Entity string // "node" or "edge"
 	Type   string
@@ -33,10 +33,10 @@ type KeyConflict struct {
 type ConstraintViolation struct {
 	Entity   string // "node" or "edge"
 	Type     string
-	ID       string // of the offending entity, if it has one
-	Property string // empty when the rule is about the entity
+	ID       string // id of the offending entity, if it has one
+	Property string // empty if the rule is about the whole entity
 	Rule     string // "required", "type", "endpoint", "unique", "range", "check", "enum", "cardinality", "key"
-	Detail   string // what was found and what was wanted
+	Detail   string // the value found and the value required
 }
 
 // BadArgument says that an argument of a query does not fit its parameter.
@@ -51,42 +51,42 @@ type SchemaMismatch struct{ Detail string }
 // Unsupported says that this engine cannot run a construct of the language.
 type Unsupported struct{ Construct string }
 
-// TooLarge says that a limit was passed.
+// TooLarge says that a call exceeded a limit.
 type TooLarge struct {
 	Resource      string
 	Limit, Actual int64
-	Hint          string // what the caller may do about it; may be empty
+	Hint          string // what the caller can do about it; may be empty
 }
 
 // Unavailable says that the graph cannot be used now.
 type Unavailable struct{ Reason string }
 
-// Busy says that what calls share is used up by those under way.
+// Busy says that the calls in progress have used up a shared resource.
 type Busy struct {
 	Resource string
 	Limit    int64
 }
 
-// Indeterminate says that the outcome of a commit is unknown: it may or may not have
-// become durable.
+// Indeterminate says that the outcome of a commit is unknown: the commit may or may not have become
+// durable.
 type Indeterminate struct{ Err error }
 
-// Corrupt says that stored data is not what was written.
+// Corrupt says that stored data differs from the data that was written.
 type Corrupt struct {
 	Object string // file or record
 	Detail string
 }
 
-// LoadErrors are the bad lines of a load, at most a hundred.
+// LoadErrors lists the bad lines of a load, at most a hundred.
 type LoadErrors struct {
 	Lines []LineError
-	More  bool // there are more than the hundred
+	More  bool // there are bad lines that Lines leaves out
 }
 
 // LineError is one bad line of a load.
 type LineError struct {
 	Line  int64  // from 1
-	Field string // the member at fault, such as data.age; empty for the whole line
+	Field string // the member at fault, such as data.age; empty if the whole line is
 	Err   error
 }
 
@@ -194,7 +194,7 @@ func (*LoadErrors) Retryable() bool          { return false }
 func (*MergeConflicts) Retryable() bool      { return false }
 func (*PreconditionFailed) Retryable() bool  { return false }
 
-// IsRetryable reports whether err is an engine's error that says so.
+// IsRetryable reports whether err wraps an [Error] that is retryable.
 func IsRetryable(err error) bool {
 	var e Error
 	return errors.As(err, &e) && e.Retryable()

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Explanation is how an engine runs a query. Names of operators and the wording of
-// their details are the engine's own and may differ from one version to the next.
+// Explanation describes how an engine runs a query. The names of operators and the wording of their
+// details belong to the engine and may change between versions.
 type Explanation struct {
-	Commit   string      `json:"commit"` // that the estimates, or the rows, are of
+	Commit   string      `json:"commit"` // the commit that the estimates and row counts are of
 	Analyzed bool        `json:"analyzed"`
-	Plan     []*Operator `json:"plan"` // one of a read, one a statement of a mutation
+	Plan     []*Operator `json:"plan"` // one operator for a read; one per statement for a mutation
 }
 
-// Operator is a step of a plan. It takes the rows of its children and yields its own.
+// Operator is a step of a plan. It consumes the rows of its children and yields its own.
 type Operator struct {
 	Name string `json:"name"`
-	// Detail is what it touches, in the graph's own names: type, index, direction,
-	// condition.
+	// Detail names the types, index, direction and condition that the operator uses, with the
+	// graph's own names.
 	Detail string `json:"detail,omitempty"`
-	// Estimate is how many rows the engine expects it to yield.
+	// Estimate is the number of rows that the engine expects the operator to yield.
 	Estimate float64 `json:"estimate"`
-	// Rows is how many it yielded; nil unless analyzed.
+	// Rows is the number of rows that it yielded; nil unless analyzed.
 	Rows *int64 `json:"rows,omitempty"`
-	// Time is what it took in nanoseconds, its children left out; 0 unless analyzed.
+	// Time is the time that it took, in nanoseconds, without its children; 0 unless analyzed.
 	Time     time.Duration `json:"time_ns,omitempty"`
 	Children []*Operator   `json:"children,omitempty"`
 }
 
-// String renders the plan as an indented tree, an operator a line: the root, which
-// yields the result, first.
+// String renders the plan as an indented tree, one operator per line. The root, which yields the
+// result, comes first.
 func (e *Explanation) String() string {
 	var b strings.Builder
 	for _, o := range e.Plan {
@@ -56,7 +56,7 @@ func (o *Operator) write(b *strings.Builder, depth int) {
 	}
 }
 
-// roughly leaves an estimate no more digits than it deserves.
+// roughly rounds an estimate to two significant digits; more would suggest false precision.
 func roughly(x float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
 	if err != nil {

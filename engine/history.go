@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ChangeKind says what became of an entity.
+// ChangeKind says how an entity changed.
 type ChangeKind uint8
 
 // The kinds of change.
@@ -19,24 +19,24 @@ const (
 // String returns inserted, updated or deleted.
 func (k ChangeKind) String() string { return [...]string{"inserted", "updated", "deleted"}[k] }
 
-// PropertyChange is a property with another value than before. Of an edge "from" and
-// "to" are among them, strings that are the ids of its ends.
+// PropertyChange is a property whose value changed. The ends of an edge are reported as properties
+// "from" and "to", whose values are strings that hold node ids.
 type PropertyChange struct {
 	Name     string
-	Old, New value.Value // null where there was, or is, none
+	Old, New value.Value // null if the property had, or has, no value
 }
 
-// EntityChange is what a commit did to an entity. A deleted entity and one inserted under
-// its id are one that is updated.
+// EntityChange is the change that a commit made to one entity. If a commit deletes an entity and
+// inserts another with the same type and id, the two count as one update.
 type EntityChange struct {
 	Kind     ChangeKind
 	Entity   string // "node" or "edge"
 	Type     string
 	ID       string
-	From, To string // ids of an edge's ends; those that it had, of a deleted one
-	// Properties are those with another value, in schema order, then those that only the
-	// schema before had; "from" and "to" of an updated edge come first. Of an inserted or
-	// a deleted entity they are those that are not null.
+	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
+	// Properties are the properties whose values changed, in schema order, followed by those that
+	// only the previous schema had. For an updated edge, "from" and "to" come first. For an
+	// inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
 }
 
@@ -45,50 +45,50 @@ func (c *EntityChange) Position() ChangePosition {
 	return ChangePosition{Entity: c.Entity, Type: c.Type, ID: c.ID}
 }
 
-// ChangePosition is a place in the order of the changes of a commit: nodes, then edges,
-// each by type in schema order and by id. Types that the commit dropped come last.
+// ChangePosition is a position in the list of changes of a commit. The list has nodes, then edges,
+// each ordered by type (in schema order) and then by id. Types that the commit dropped come last.
 type ChangePosition struct {
-	Entity string // "node" or "edge"; empty for the place before all
+	Entity string // "node" or "edge"; empty for the position before the first change
 	Type   string
 	ID     string
 }
 
 // ChangeRange selects changes of a commit.
 type ChangeRange struct {
-	// After leaves out the changes up to this one. A type that neither the commit nor
-	// its first parent has is a *BadArgument.
+	// After skips the changes up to and including this position. The error is a *BadArgument if
+	// neither the commit nor its first parent has the type.
 	After ChangePosition
-	// Limit is the most changes to return, 0 for all.
+	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
 }
 
-// ChangeCounts are numbers of entities of one kind.
+// ChangeCounts are the numbers of changed nodes, or of changed edges, by kind of change.
 type ChangeCounts struct{ Inserted, Updated, Deleted int64 }
 
-// Changes are what a commit changed against its first parent; the first commit of a
-// graph, against nothing.
+// Changes are the differences between a commit and its first parent. For the first commit of a
+// graph, they are the differences from the empty graph.
 type Changes struct {
 	Commit       Commit
-	Nodes, Edges ChangeCounts // of all changes, whatever the range
+	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
 	List         []EntityChange
-	More         bool // there are changes behind the last of the list
+	More         bool // there are changes after the last of the list
 }
 
-// CleanupOptions say which commits stay readable, beside the heads of branches and the
-// merge bases of every two: the zero options keep no other.
+// CleanupOptions select the commits that stay readable in addition to the heads of branches and the
+// merge base of every two branches. The zero options keep no others.
 type CleanupOptions struct {
-	// KeepCommits keeps as many commits of each branch's line, its head among them.
+	// KeepCommits is the number of newest commits to keep on each branch, including its head.
 	KeepCommits int
-	// Before, if not zero, keeps the commits that are not older.
+	// Before, if not zero, keeps every commit made at or after this time.
 	Before time.Time
-	// DryRun reports what a cleanup would do, and does nothing.
+	// DryRun reports what a cleanup would do and changes nothing.
 	DryRun bool
 }
 
-// CleanupResult says what a cleanup reclaimed.
+// CleanupResult reports what a cleanup reclaimed.
 type CleanupResult struct {
-	Commits  int64 // commits that can be read no more
-	Kept     int64 // commits that still are
-	Segments int64 // files removed, less those written; of a dry run those that would be removed
-	Bytes    int64 // of these files
+	Commits  int64 // commits that became unreadable
+	Kept     int64 // commits that stay readable
+	Segments int64 // files removed minus files written; in a dry run, files it would remove
+	Bytes    int64 // size of the files in Segments
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Result is the answer of a read: columns in batches. It is used by one goroutine.
+// Result is the answer of a read, as batches of columns. Only one goroutine may use it at a time.
 type Result interface {
-	// Columns are the plan's columns.
+	// Columns returns the columns of the plan.
 	Columns() []plan.Column
 
-	// Commit is the id of the commit that was read.
+	// Commit returns the id of the commit that was read.
 	Commit() string
 
-	// Next returns the next batch, or nil at the end. The batch and all that it
-	// refers to are valid until the next call of Next or Close.
+	// Next returns the next batch, or nil at the end. The batch, and all memory that it refers to,
+	// is valid until the next call of Next or Close.
 	Next(ctx context.Context) (*Batch, error)
 
-	// Close releases the result. Closing twice is allowed.
+	// Close releases the result. Closing it twice is allowed.
 	Close() error
 }
 
-// Batch is a run of rows as columns.
+// Batch is a sequence of rows, stored by column.
 type Batch struct {
-	Len     int // rows
+	Len     int // number of rows
 	Columns []Column
 }
 
-// Column is one column of a batch. By its type one of the slices is set, with an
-// entry for each row, null rows included:
+// Column is one column of a batch. Its type determines which of the slices is set. The slice has an
+// entry for each row, including null rows:
 //
 //	Bool, I32, I64, U32, Date, DateTime   Ints (Bool as 0 and 1)
 //	U64                                   Ints, as two's complement
@@ -39,22 +39,22 @@ type Batch struct {
 //	Blob                                  Strings, raw bytes
 //	Vector(n)                             Vectors
 //	[T]                                   Lists
-//	a whole node                          Fields, a column a field
+//	a whole node                          Fields, one column per field
 type Column struct {
 	Type    value.Type
-	Valid   Bitmap // nil when no row is null
+	Valid   Bitmap // nil if no row is null
 	Ints    []int64
 	Floats  []float64
-	Strings []string // may point into memory of the engine: clone what outlives the batch
+	Strings []string // may point into the engine's memory: clone what must outlive the batch
 	Vectors [][]float32
-	Lists   []value.Value // null, or a list
+	Lists   []value.Value // each null or a list
 	Fields  []Column
 }
 
 // IsNull reports whether row i is null.
 func (c *Column) IsNull(i int) bool { return c.Valid != nil && !c.Valid.Get(i) }
 
-// Value returns row i of a column without Fields. Strings still point into the
+// Value returns the value of row i. The column must not have Fields. Strings still point into the
 // engine's memory.
 func (c *Column) Value(i int) value.Value {
 	switch {
@@ -92,7 +92,8 @@ func (c *Column) Value(i int) value.Value {
 	panic("engine: column of type " + c.Type.String())
 }
 
-// Bitmap is a set of row numbers, least significant bit first.
+// Bitmap is a set of row numbers. Row i is bit i%64 of word i/64, where bit 0 is the least
+// significant.
 type Bitmap []uint64
 
 // NewBitmap returns an empty bitmap for n rows.

@@ -9,64 +9,65 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// SchemaOptions say how to apply a schema. The branch's head has to be IfCommit, if that
-// is set: whoever shows a dry run for approval names the head that it was made on.
+// SchemaOptions say how to apply a schema. A caller that shows a dry run for approval sets IfCommit
+// to the head that the dry run was made on, so that ApplySchema fails if the head has changed
+// since.
 type SchemaOptions struct {
 	WriteOptions
-	// AllowDataLoss permits steps that take values from the graph; see
+	// AllowDataLoss permits steps that remove values from the graph; see
 	// [catalog.Step.Destructive].
 	AllowDataLoss bool
-	// Hard makes drops of properties hard ones: from the next checkpoint on, what is
-	// stored of the head holds the values no longer. Without it they stay in the files
-	// until their rows are written anew. Older commits show them either way, for as long
-	// as these are kept.
+	// Hard makes drops of properties hard: from the next checkpoint on, the stored data of the head
+	// does not hold the values of dropped properties. Without Hard, the values stay in the files
+	// until their rows are rewritten. In both cases, older commits show the values for as long as
+	// those commits are kept.
 	Hard bool
 }
 
 // SchemaChange is the outcome of applying a schema.
 type SchemaChange struct {
-	// Steps lead from the schema of the head to the one that is applied. A step that the
-	// stored data permits has no reason against it, even where the two schemas alone
-	// would have one: a type without entities may change in every way, and a property
-	// may become required, or its enum narrower, when all of its values fit.
+	// Steps lead from the schema of the head to the schema that is applied. A step that the stored
+	// data permits has an empty Reason, even if the two schemas alone would forbid it: a type
+	// without entities may change in any way, and a property may become required, or its enum
+	// narrower, if all of its values fit.
 	Steps []catalog.Step
-	// Supported reports whether every step can be taken. Only of a dry run it may be
-	// false: otherwise the error is an *UnsupportedMigration.
+	// Supported reports whether every step can be taken. It can be false only in a dry run;
+	// otherwise the error is an *UnsupportedMigration.
 	Supported bool
-	// Destructive reports whether a step takes values from the graph.
+	// Destructive reports whether a step removes values from the graph.
 	Destructive bool
-	From, To    string  // the digests of the schemas
-	Commit      *Commit // nil when nothing changed, and of a dry run
-	Head        Commit  // the branch head afterwards
+	From, To    string  // digests of the schemas before and after
+	Commit      *Commit // nil if nothing changed and in a dry run
+	Head        Commit  // the branch head after the call
 }
 
-// Digest identifies what is to be done: sha256: and the hash of the two schemas and the
-// steps in hex. What was approved is what is applied when the digests agree.
+// Digest identifies the steps that a schema change takes: "sha256:" and, in hex, the hash of the
+// two schema digests and the steps. If the digest at approval equals the digest at application, the
+// approved steps are the applied ones.
 func (c *SchemaChange) Digest() string {
 	sum := sha256.Sum256([]byte(c.From + "\n" + c.To + stepLines(c.Steps)))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// UnsupportedMigration says that steps to a schema cannot be taken. Each step's Reason
-// says why, and what to do instead.
+// UnsupportedMigration says that some steps to a schema cannot be taken. The Reason of each step
+// explains why and what to do instead.
 type UnsupportedMigration struct{ Steps []catalog.Step }
 
-// DataLoss says that steps to a schema would take values from the graph, and that this
-// was not allowed.
+// DataLoss says that steps to a schema would remove values from the graph and that the caller did
+// not allow this.
 type DataLoss struct{ Steps []catalog.Step }
 
-// ConstraintViolations are the rules of a schema that stored data breaks, at most a
-// hundred.
+// ConstraintViolations lists the rules of a schema that stored data breaks, at most a hundred.
 type ConstraintViolations struct {
 	Violations []*ConstraintViolation
-	More       bool // there are more than the hundred
+	More       bool // there are violations that the list leaves out
 }
 
-// SchemasDiverge says that two branches cannot be merged: each has a schema that the
-// other's does not descend from.
+// SchemasDiverge says that two branches cannot be merged because neither schema descends from the
+// other.
 type SchemasDiverge struct {
 	Source, Target string // the branches
-	// The digests of the schemas of the two, and of their lowest common ancestor.
+	// The digests of the schemas of the two branches and of their lowest common ancestor.
 	SourceSchema, TargetSchema, BaseSchema string
 }
 

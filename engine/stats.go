@@ -1,25 +1,26 @@
 package engine
 
-// Failing is what an engine has whose storage can fail while it is open.
+// Failing is implemented by engines whose storage can fail while the graph is open.
 type Failing interface {
-	// Failure returns nil while the graph takes writes, else the *Unavailable that they
-	// get. It is cheap enough to be called every second.
+	// Failure returns nil while the graph accepts writes, and otherwise the *Unavailable that
+	// writes get. It is cheap enough to call every second.
 	Failure() error
 }
 
-// Stats are figures of an open graph for those who watch over it. An engine that has
-// them has a method Stats, which is cheap enough to be called every few seconds.
+// Stats are figures of an open graph for monitoring. An engine that provides them has a method
+// Stats, which is cheap enough to call every few seconds.
 type Stats struct {
 	Branches int
-	Commits  int64 // of all branches, those of the past that are only listed included
-	Calls    int64 // under way
+	Commits  int64 // of all branches, including commits that a cleanup made unreadable
+	Calls    int64 // in progress
 
 	Segments     int   // files of rows and indexes
-	SegmentBytes int64 // of those files on disk, which are mapped into memory as they are read
-	// LogBytes is what a start would replay: what was written since the last checkpoint.
+	SegmentBytes int64 // size on disk of those files, which are mapped into memory as they are read
+	// LogBytes is the size of the log that a start would replay: the writes since the last
+	// checkpoint.
 	LogBytes int64
 
-	Checkpoints        int64 // since the graph was opened, rewrites aside
-	Rewrites           int64 // since then: checkpoints that laid rows out anew
-	CheckpointFailures int64 // since then: of both
+	Checkpoints        int64 // since the graph was opened, without rewrites
+	Rewrites           int64 // since the graph was opened: checkpoints that rewrote rows
+	CheckpointFailures int64 // since the graph was opened: failures of checkpoints and rewrites
 }

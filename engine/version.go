@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBranchName is the longest name of a branch, in characters.
+// MaxBranchName is the maximum length of a branch name, in characters.
 const MaxBranchName = 200
 
-// CheckBranchName checks the name of a new branch: 1 to [MaxBranchName] ASCII letters,
-// digits and _ - . in segments separated by /. No segment is empty, "." or "..", because
-// clients and proxies remove those from the path of a URL. The error is a *BadArgument.
-// A graph may hold older branches with a segment ".".
+// CheckBranchName checks the name of a new branch: 1 to [MaxBranchName] ASCII letters, digits and _
+// - . in segments separated by /. A segment must not be empty, "." or "..", because clients and
+// proxies remove such segments from the path of a URL. The error is a *BadArgument. A graph may
+// hold older branches with a segment ".".
 func CheckBranchName(name string) error {
 	bad := func(format string, args ...any) error {
 		return &BadArgument{Param: "name", Detail: fmt.Sprintf(format, args...)}
@@ -42,31 +42,31 @@ func CheckBranchName(name string) error {
 
 // CommitRange selects commits of a branch.
 type CommitRange struct {
-	// Before, if not 0, leaves out the commits from this sequence number on.
+	// Before, if not 0, leaves out this sequence number and those after it.
 	Before uint64
-	// Limit is the most commits to return, 0 for all.
+	// Limit is the maximum number of commits to return; 0 means no limit.
 	Limit int
 }
 
-// ExportOptions say what to export.
+// ExportOptions select what to export.
 type ExportOptions struct {
-	Types []string // names of node and edge types; empty for all. Another is a *BadArgument
+	Types []string // names of node and edge types; empty for all. An unknown name is a *BadArgument
 }
 
-// MergeOptions say as whom to merge, and under which conditions; see [WriteOptions].
+// MergeOptions say as which actor to merge and under which conditions; see [WriteOptions].
 type MergeOptions struct {
 	Actor          string
-	IfCommit       string // of the target
+	IfCommit       string // required head of the target
 	IdempotencyKey string
 	DryRun         bool
 }
 
-// MergeOutcome says what a merge did.
+// MergeOutcome says how a merge ended.
 type MergeOutcome uint8
 
-// The outcomes. AlreadyUpToDate: no entity of the target would change, and nothing is
-// committed. FastForward: the target had no commit that the source lacks. Merged: both
-// had.
+// The outcomes of a merge. AlreadyUpToDate: no entity of the target would change, and nothing was
+// committed. FastForward: the target had no commits that the source lacked. Merged: both sides had
+// commits that the other lacked.
 const (
 	AlreadyUpToDate MergeOutcome = iota
 	FastForward
@@ -81,13 +81,13 @@ func (o MergeOutcome) String() string {
 // MergeResult is the outcome of a merge.
 type MergeResult struct {
 	Outcome MergeOutcome
-	Commit  *Commit // on the target; nil when nothing changed, and of a dry run
-	Head    Commit  // of the target afterwards
+	Commit  *Commit // on the target; nil if nothing changed and in a dry run
+	Head    Commit  // head of the target after the merge
 	Nodes   int64   // nodes of the target inserted, updated or deleted
 	Edges   int64
 }
 
-// ConflictKind says why a merge cannot decide.
+// ConflictKind says why a merge cannot combine two changes.
 type ConflictKind uint8
 
 // The kinds of conflict.
@@ -96,11 +96,11 @@ const (
 	DivergentInsert ConflictKind = iota
 	// DivergentUpdate: both sides changed the property, to different values.
 	DivergentUpdate
-	// DeleteVsUpdate: one side deleted what the other changed.
+	// DeleteVsUpdate: one side deleted an entity that the other changed.
 	DeleteVsUpdate
-	// OrphanEdge: an edge of one side needs a node that the other deleted.
+	// OrphanEdge: an edge of one side needs a node that the other side deleted.
 	OrphanEdge
-	// UniqueViolation: entities of the two sides share values that have to be unique.
+	// UniqueViolation: entities of the two sides share values that must be unique.
 	UniqueViolation
 	// CardinalityViolation: a node would have too few or too many edges.
 	CardinalityViolation
@@ -111,26 +111,26 @@ const (
 var conflictKinds = [...]string{"divergent_insert", "divergent_update", "delete_vs_update", "orphan_edge", "unique_violation",
 	"cardinality_violation", "value_constraint_violation"}
 
-// String returns the kind's name on the wire, such as divergent_insert.
+// String returns the wire name of the kind, such as divergent_insert.
 func (k ConflictKind) String() string { return conflictKinds[k] }
 
-// MergeConflict is one reason why a merge cannot be made.
+// MergeConflict is one reason why a merge is impossible.
 type MergeConflict struct {
 	Kind   ConflictKind
 	Entity string // "node" or "edge"
 	Type   string
-	// ID is of the entity; of a CardinalityViolation, of the node that the edges of
-	// Type lead from.
+	// ID is the id of the entity. For a CardinalityViolation, it is the id of the node that the
+	// edges of Type lead from.
 	ID string
-	// Property is at fault: "from" or "to" for the ends of an edge, the members of a
-	// unique rule separated by ", ", empty when the whole entity is.
+	// Property is the property at fault: "from" or "to" for the ends of an edge, or the members of
+	// a unique rule joined by ", ". It is empty if the whole entity is at fault.
 	Property string
 	Message  string
 }
 
-// MergeConflicts are all the conflicts of a merge, of which nothing was published.
+// MergeConflicts lists all conflicts of a merge. The merge published nothing.
 type MergeConflicts struct{ Conflicts []MergeConflict }
 
-// PreconditionFailed says that a branch is at another commit than a write asked for.
-// Actual is empty in an error for an actor that may not read the branch.
+// PreconditionFailed says that the head of a branch is not the commit that a write required. Actual
+// is empty if the actor may not read the branch.
 type PreconditionFailed struct{ Expected, Actual string }

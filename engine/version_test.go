@@ -10,7 +10,7 @@ import (
 
 func TestCheckBranchName(t *testing.T) {
 	const wanted = "wanted letters a to z and A to Z, digits, _ - . and /"
-	for _, tt := range []struct{ name, want string }{ // "" for a name that a branch may have
+	for _, tt := range []struct{ name, want string }{ // "" means that the name is valid
 		{"main", ""},
 		{"A-1_2.3/b..c/.d", ""},
 		{"...", ""},

@@ -1,9 +1,9 @@
-// Package contention has many writers raise counters of one graph while many readers
-// look on, and holds the engine to what it told them.
+// Package contention has many writers raise counters of one graph while many readers read it, and
+// checks the answers of the engine for lost updates and torn reads.
 //
-// A raise is a read, and a write of what was read plus one: two that overlap must not
-// both be acknowledged. The counter, its mirror and its entries change in one commit:
-// no reader may see one without the others.
+// A raise reads a counter and writes the value plus one. If two raises overlap, the engine must not
+// acknowledge both. A counter, its mirror and its entries change in one commit, so a reader must
+// never see one of them without the others.
 package contention
 
 import (
@@ -21,46 +21,45 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Options say who does what for how long. The run ends with the first of Duration and
-// Most.
+// Options configure a run. It ends after Duration or after Most raises, whichever comes first.
 type Options struct {
 	Writers, Readers, Counters int
 
-	// Branches is the number of branches that are made; the writers share them evenly.
-	// 0 for main alone.
+	// Branches is the number of branches to create. The writers are divided evenly among them. If
+	// it is 0, all writers use main.
 	Branches int
-	// IfCommit has each write ask for the head that the read saw. Without it, the id of
-	// the entry is what two raises to one value collide on.
+	// IfCommit makes each write require the head that its read saw. Without it, two raises to one
+	// value conflict because they insert entries with the same id.
 	IfCommit bool
 
 	Duration time.Duration
-	Most     int64 // acknowledged raises, about
+	Most     int64 // approximate number of acknowledged raises
 	Seed     uint64
 }
 
-// Report is what a run did.
+// Report holds the figures of a run.
 type Report struct {
 	Options
 	Elapsed time.Duration
 
-	Raises  int64           // acknowledged
-	Refused int64           // for another raise that came in between, and tried again
-	Writes  []time.Duration // of each acknowledged write, without the read before it
-	Reads   []time.Duration // of each pair of reads that is compared
+	Raises  int64           // number of acknowledged raises
+	Refused int64           // raises that another raise prevented, and that were retried
+	Writes  []time.Duration // time of each acknowledged write, without the read before it
+	Reads   []time.Duration // time of each pair of reads that is compared
 
 	run *run
 }
 
-// Compare compares a graph, such as the same one opened again, with what was
-// acknowledged.
+// Compare compares a graph, such as the same graph after it was reopened, with the acknowledged
+// raises.
 func (r *Report) Compare(ctx context.Context, g engine.Graph) error {
 	again := *r.run
 	again.graph = g
 	return again.compare(ctx)
 }
 
-// Run fills an empty graph of [Schema], lets writers and readers at it, and compares. The
-// error says what was lost or seen half, or which call failed.
+// Run fills an empty graph of [Schema], runs the writers and readers, and compares the result with
+// the acknowledged raises. The error describes a lost update, a torn read or a failed call.
 func Run(ctx context.Context, g engine.Graph, o Options) (*Report, error) {
 	if err := fill(ctx, g, o.Counters); err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ type run struct {
 	graph    engine.Graph
 	plans    *plans
 	branches []string
-	acked    [][]atomic.Int64 // raises by branch and counter
+	acked    [][]atomic.Int64 // number of acknowledged raises by branch and counter
 	total    *atomic.Int64
 	refused  *atomic.Int64
 }
@@ -101,7 +100,7 @@ func (r *run) run(ctx context.Context) (*Report, error) {
 	var writers, readers sync.WaitGroup
 	fail := func(err error) {
 		if err != nil {
-			cancel(err) // the first counts
+			cancel(err) // the first error is kept
 		}
 	}
 	for w := range r.Writers {
@@ -140,7 +139,7 @@ func (r *run) run(ctx context.Context) (*Report, error) {
 func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []time.Duration, err error) {
 	rng := rand.New(rand.NewPCG(r.Seed, uint64(writer)))
 	line := writer % len(r.branches)
-	last := make([]int64, r.Counters) // what this writer was told
+	last := make([]int64, r.Counters) // values of this writer's last acknowledged raises
 	for clock.Since(begin) < r.Duration && r.total.Load() < r.Most {
 		n := rng.IntN(r.Counters)
 		name := value.OfString(counterName(n))
@@ -156,7 +155,7 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 		entry := fmt.Sprintf("%s-%d", counterName(n), next)
 		if r.IfCommit {
 			opts.IfCommit = commit
-			entry = fmt.Sprintf("%s-by-%d", entry, writer) // collides with nobody's
+			entry = fmt.Sprintf("%s-by-%d", entry, writer) // unique: IfCommit finds the conflict
 		}
 		start := clock.Now()
 		_, err = r.graph.Mutate(ctx, r.plans.raise, engine.Args{name, value.OfI64(next), value.OfString(entry), value.OfI64(int64(writer))}, opts)
@@ -170,7 +169,7 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 			last[n] = next
 		case errors.As(err, &stale) && r.IfCommit, errors.As(err, &taken) && !r.IfCommit:
 			r.refused.Add(1)
-			// The other raise is seen once it is durable: until then all goes the same way.
+			// The other raise becomes visible once it is durable; until then every retry fails.
 			if !wait(ctx, time.Duration(rng.Int64N(int64(time.Millisecond)))) {
 				return nil, ctx.Err()
 			}
@@ -181,7 +180,8 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 	return times, nil
 }
 
-// read compares what commits leave together until the run is over.
+// read repeatedly reads values that commits change together, and compares them, until the run is
+// over.
 func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times []time.Duration, err error) {
 	rng := rand.New(rand.NewPCG(r.Seed, 1<<32+uint64(reader)))
 	last := make([]int64, len(r.branches))
@@ -202,13 +202,13 @@ func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times
 			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, and did to %d before", reader, r.branches[line], sum, last[line])
 		}
 		last[line] = sum
-		// A reader behind a connection waits for its next call. One that never does
-		// would keep its processor for the 10 ms that the scheduler gives it.
+		// A reader behind a connection waits for its next call. A reader that never waits would
+		// keep its processor for the 10 ms that the scheduler gives it.
 		runtime.Gosched()
 	}
 }
 
-// wait reports whether a time passed before the run was over.
+// wait waits for d, and returns false if the run ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -218,7 +218,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// look reads the head of a branch twice: all counters, and all about one.
+// look reads the head of a branch twice. It compares the sum over all counters with the sum over
+// all mirrors, and one counter with its mirror and its entries. It returns the sum over all
+// counters.
 func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error) {
 	branch := r.branches[line]
 	sums, commit, err := row(ctx, r.graph, r.plans.sums, nil, engine.Target{Branch: branch})
@@ -238,7 +240,7 @@ func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error
 	return sums[0], nil
 }
 
-// compare compares each counter with the raises of it that were acknowledged.
+// compare compares each counter with the number of its acknowledged raises.
 func (r *run) compare(ctx context.Context) error {
 	for line, branch := range r.branches {
 		var all int64

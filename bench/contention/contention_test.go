@@ -27,10 +27,10 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// careless is a graph that drops what writes ask of its state.
+// careless is a faulty graph: it ignores IfCommit.
 type careless struct {
 	engine.Graph
-	half bool // the write of the mirror is left out, instead
+	half bool // also omit the write to the mirror
 }
 
 func (c careless) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {

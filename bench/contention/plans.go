@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Source is the text of the schema that a graph has to have.
+// Source is the text of the schema that the graph of a run must have.
 //
 //go:embed schema.pg
 var Source string
@@ -24,13 +24,13 @@ var queries string
 // Schema is the compiled [Source].
 func Schema() *catalog.Schema { return compiled().schema }
 
-// plans are the compiled texts.
+// plans holds the compiled schema and queries.
 type plans struct {
 	schema                        *catalog.Schema
 	counter, raise, sums, entries *plan.Query
 }
 
-// compiled compiles the texts, which are part of the program: a fault in them panics.
+// compiled compiles the embedded texts. It panics if one has a fault, because they are constants.
 var compiled = sync.OnceValue(func() *plans {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: Source})
 	if err := faults.Err(); err != nil {
@@ -49,7 +49,7 @@ var compiled = sync.OnceValue(func() *plans {
 
 func counterName(i int) string { return fmt.Sprintf("c%03d", i) }
 
-// fill makes counters at zero with their mirrors.
+// fill inserts the counters, with value zero, and their mirrors.
 func fill(ctx context.Context, g engine.Graph, counters int) error {
 	var lines strings.Builder
 	for i := range counters {
@@ -62,7 +62,7 @@ func fill(ctx context.Context, g engine.Graph, counters int) error {
 	return err
 }
 
-// row reads the numbers of a result of one row; none of a result without.
+// row returns the numbers in a result of one row, or nil if the result has no rows.
 func row(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) (numbers []int64, commit string, err error) {
 	res, err := g.Query(ctx, q, args, at)
 	if err != nil {
@@ -81,7 +81,7 @@ func row(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, a
 			switch c := &batch.Columns[i]; {
 			case c.Ints != nil:
 				numbers = append(numbers, c.Ints[0])
-			default: // a sum, which is exact below 2⁵³
+			default: // a sum; it is exact below 2⁵³
 				numbers = append(numbers, int64(c.Floats[0]))
 			}
 		}

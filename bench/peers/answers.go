@@ -9,12 +9,12 @@ import (
 
 func asAbsent(err error, to **absentError) bool { return errors.As(err, to) }
 
-// agree fails when two databases answer differently, or one wrongly.
+// agree returns an error if two databases answer differently, or if one answers incorrectly.
 func (b *bench) agree(ctx context.Context, w *work, statements []statement, args [][]any) error {
 	var judge func(args []any, rows [][]any) error
 	n := comparing
 	if !w.exact {
-		n = 5 // the ranking is worked out from all rows
+		n = 5 // computing the expected ranking scans all rows
 	}
 	found := 0
 	for _, a := range args[:n] {

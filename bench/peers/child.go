@@ -15,24 +15,24 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// Loading and opening are measured in processes of their own, so that neither memory nor
-// caches of one database count for another.
+// Loading and opening are measured in child processes, so that the memory and the caches of one
+// database do not affect the figures of another.
 
-// childArg is the first argument of such a process.
+// childArg is the first argument of a child process.
 const childArg = "child"
 
-// outcome is what such a process prints, as JSON.
+// outcome is the result that a child process prints, as JSON.
 type outcome struct {
 	Seconds float64
 	Memory  memory
 }
 
-// child says what such a process does.
+// child describes the task of a child process.
 type child struct {
 	task    string // load or open; index or load-code
 	peer    string
 	dir     string
-	profile string // file for a CPU profile, or empty
+	profile string // file for a CPU profile; may be empty
 }
 
 func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
@@ -121,9 +121,9 @@ func peerNamed(name string) (peer, error) {
 	return nil, fmt.Errorf("no database %q", name)
 }
 
-// openAndAnswer times opening and one lookup.
+// openAndAnswer measures the time of opening a database and answering one lookup.
 func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, err error) {
-	if _, err := compiled(); err != nil { // the plans of a program are compiled into it
+	if _, err := compiled(); err != nil { // a program contains compiled plans: do not time this
 		return 0, err
 	}
 	start := time.Now()

@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	// wholeCode is the size from which on the dependencies and the standard library
-	// are read too: a short run has no time for them.
+	// wholeCode is the size from which on the dependencies and the standard library are read too. A
+	// short run has no time for them.
 	wholeCode = 0.5
 	codeRuns  = 1_000
 )
 
-// realGraph indexes the code of this repository, loads it, runs the stored queries of
-// queries/code, and prints what each takes. There are no peers: it is beside the made-up
-// graph because its degrees, texts and names are real ones.
+// realGraph indexes the code of this repository, loads it, runs the stored queries of queries/code,
+// and prints their times. It has no peers. It complements the generated graph because its degrees,
+// texts and names are real.
 func (b *bench) realGraph(ctx context.Context) (err error) {
 	if b.root == "" {
 		fmt.Print("The code of this repository is left out: -root does not say where it is.\n\n")
@@ -79,12 +79,12 @@ func (b *bench) realGraph(ctx context.Context) (err error) {
 	return b.storedQueries(ctx, g, names)
 }
 
-// deps reports whether dependencies are read.
+// deps reports whether to read the dependencies.
 func (b *bench) deps() bool { return b.size >= wholeCode }
 
 func codeFile(dir string) string { return filepath.Join(dir, "code.ndjson") }
 
-// indexCode is the task of a child: it writes the code below root as NDJSON.
+// indexCode is the task of a child process that writes the code below root as NDJSON.
 func indexCode(ctx context.Context, root, dir string, deps bool) error {
 	g, err := gocode.Read(ctx, gocode.Options{Dir: root, Deps: deps})
 	if err != nil {
@@ -98,7 +98,7 @@ func indexCode(ctx context.Context, root, dir string, deps bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// loadCode is the task of a child: it loads what indexCode wrote.
+// loadCode is the task of a child process that loads the output of indexCode.
 func loadCode(ctx context.Context, root, dir string) error {
 	text, err := os.ReadFile(filepath.Join(root, "queries", "code", "schema.pg"))
 	if err != nil {
@@ -121,15 +121,15 @@ func loadCode(ctx context.Context, root, dir string) error {
 	return errors.Join(err, g.Close())
 }
 
-// codeNames are the values that arguments are drawn from, by the parameter's name.
+// codeNames holds the values to draw arguments from, by the name of the parameter.
 type codeNames struct {
 	of    map[string][]string
-	lines map[string]int // by type
+	lines map[string]int // number of lines by type
 	all   int
 }
 
-// readNames reads the keys of what was indexed. What nothing calls has no callers to
-// list: callees are drawn from the ends of calls, interfaces from those of types.
+// readNames reads the keys of the indexed code. A symbol without callers has an empty answer, so
+// callees are drawn from the ends of calls, and interfaces from those that types satisfy.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -174,13 +174,13 @@ func readNames(file string) (*codeNames, error) {
 	}
 }
 
-// pathsOf says what the parameter path of a query is the key of.
+// pathsOf maps a query to the kind of key that its parameter path takes.
 var pathsOf = map[string]string{
 	"callers": "callee", "callees": "caller", "affected_by": "callee", "reaches": "caller",
 	"get_symbol": "symbol", "get_package": "package",
 }
 
-// args draws the arguments of a query.
+// args draws arguments for a query.
 func (n *codeNames) args(q *plan.Query, rng *rand.Rand) (engine.Args, error) {
 	var args engine.Args
 	for _, p := range q.Params {
@@ -197,7 +197,7 @@ func (n *codeNames) args(q *plan.Query, rng *rand.Rand) (engine.Args, error) {
 	return args, nil
 }
 
-// storedQueries times the stored reads and prints a row for each.
+// storedQueries measures the stored reads and prints a row for each.
 func (b *bench) storedQueries(ctx context.Context, g engine.Graph, names *codeNames) error {
 	t := &table{head: []string{"stored query", "p50", "p99", "worst", "rows, median", "rows, most", "runs"}}
 	var empty []string
@@ -224,8 +224,7 @@ func (b *bench) storedQueries(ctx context.Context, g engine.Graph, names *codeNa
 	return nil
 }
 
-// timeStored runs one query with drawn arguments until every value of every row was
-// read.
+// timeStored runs one query repeatedly with drawn arguments and reads every value of every row.
 func (b *bench) timeStored(ctx context.Context, g engine.Graph, p *plan.Query, names *codeNames) (*series, []int, error) {
 	rng := rand.New(rand.NewPCG(b.seed, 7))
 	times, rows := &series{}, []int(nil)
@@ -239,7 +238,7 @@ func (b *bench) timeStored(ctx context.Context, g engine.Graph, p *plan.Query, n
 		if err != nil {
 			return nil, nil, err
 		}
-		if n >= 0 { // those before warm up
+		if n >= 0 { // the runs with negative n are a warm-up
 			times.add(time.Since(start))
 			rows = append(rows, got)
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 )
 
-// TestStoredQueriesHaveRows loads a small module and runs every stored read on it with
-// arguments that are drawn: each finds something, but that there are neither notes nor
-// functions that nothing calls.
+// TestStoredQueriesHaveRows loads a small module and runs every stored read on it with drawn
+// arguments. Each must return rows, except those for notes and for functions without callers,
+// because the module has neither.
 func TestStoredQueriesHaveRows(t *testing.T) {
 	dir := t.TempDir()
 	for k, v := range map[string]string{"GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off"} {
-		t.Setenv(k, v) // as the tests of the indexer read the same module
+		t.Setenv(k, v) // as in the tests of the indexer, which read the same module
 	}
 	if err := indexCode(t.Context(), "../../source/gocode/testdata/shop", dir, false); err != nil {
 		t.Fatal(err)

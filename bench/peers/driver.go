@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// The SQL databases that run in this process are called through their drivers, without
-// database/sql between, whose pool and conversions would be measured too.
+// The benchmark calls the in-process SQL databases directly through their drivers. With
+// database/sql in between, it would also measure the connection pool and the conversions of that
+// package.
 
-// execAll runs statements that end in a semicolon at the end of a line.
+// execAll runs the statements of a script. Each ends in a semicolon at the end of a line.
 func execAll(ctx context.Context, conn driver.Conn, script string) error {
 	for _, stmt := range strings.SplitAfter(script, ";\n") {
 		if strings.TrimSpace(stmt) == "" {
@@ -25,7 +26,7 @@ func execAll(ctx context.Context, conn driver.Conn, script string) error {
 	return nil
 }
 
-// prepared is a prepared statement with the arguments of a call.
+// prepared is a prepared statement with the buffer for its arguments.
 type prepared struct {
 	stmt driver.Stmt
 	args []driver.NamedValue
@@ -52,8 +53,8 @@ func (p *prepared) exec(ctx context.Context, values ...any) error {
 	return err
 }
 
-// statement returns the read with so many columns; argument changes an argument to
-// what the database takes, and may be nil.
+// statement returns the read, which has the given number of columns. argument converts an argument
+// to the form that the database accepts; it may be nil.
 func (p *prepared) statement(columns int, argument func(any) any) statement {
 	row := make([]driver.Value, columns)
 	return func(ctx context.Context, args []any, keep *[][]any) (n int, err error) {
@@ -106,7 +107,7 @@ func readValue(v any) {
 	}
 }
 
-// plain returns a value as a statement keeps it.
+// plain converts a value to the form that a statement keeps.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []byte:

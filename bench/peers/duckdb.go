@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// duckDB is DuckDB as a shared library in this process, with its defaults: as many
-// threads as there are processors.
+// duckDB is DuckDB as a shared library in this process, with its defaults: as many threads as there
+// are processors.
 type duckDB struct{}
 
 func newDuckDB() (peer, error) { return duckDB{}, nil }
@@ -32,8 +32,8 @@ CREATE TABLE post (id INTEGER NOT NULL, slug VARCHAR NOT NULL, text VARCHAR NOT 
 CREATE TABLE authored (post INTEGER NOT NULL, person INTEGER NOT NULL);
 `
 
-// Indexes serve lookups with a constant; joins are hash joins whatever there is. Knows
-// comes sorted by src, so that its row groups can be skipped too.
+// The indexes serve lookups by a constant; joins are hash joins in any case. The table knows is
+// sorted by src, so that DuckDB can also skip its row groups.
 const duckIndexes = `
 CREATE UNIQUE INDEX person_slug ON person (slug);
 CREATE UNIQUE INDEX person_id ON person (id);
@@ -195,7 +195,7 @@ func (s *duckSession) prepare(ctx context.Context, w *work) (statement, error) {
 	return p.statement(w.columns, nil), nil
 }
 
-// writers have a connection each.
+// writers returns commit functions that each have their own connection.
 func (s *duckSession) writers(ctx context.Context, n int) ([]commitFunc, error) {
 	var out []commitFunc
 	for range n {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// firstAdded is the number of the first person that is added; no graph has it.
+	// firstAdded is the number of the first added person. No graph contains that number.
 	firstAdded   = 5_000_000
 	commitRounds = 5
 	manyWriters  = 16
 )
 
-// commits times durable commits with one writer and with many, and prints W10. The
-// databases take turns, in random order.
+// commits measures durable commits with one writer and with many, and prints W10. The databases
+// take turns in random order.
 func (b *bench) commits(ctx context.Context, sessions []session) error {
 	var err error
 	sync := &series{}
@@ -92,7 +92,7 @@ func (b *bench) commits(ctx context.Context, sessions []session) error {
 	return stop()
 }
 
-// commitFor commits for a time with all writers, and returns how long it took.
+// commitFor commits with all writers for the time d, and returns the actual time.
 func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commitFunc, next *atomic.Int64, into *series) (time.Duration, error) {
 	var wg sync.WaitGroup
 	times, errs := make([]series, len(writers)), make([]error, len(writers))
@@ -122,7 +122,7 @@ func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commit
 	return took, nil
 }
 
-// timeSync times what every durable commit has to wait for.
+// timeSync measures a file sync, for which every durable commit must wait.
 func (b *bench) timeSync(into *series) error {
 	f, err := os.Create(filepath.Join(b.dir, "sync"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command peers measures the engine beside SQLite, DuckDB and PostgreSQL, in one run, on
-// the same graph and the same machine, and prints the figures as Markdown.
+// Command peers compares the engine with SQLite, DuckDB and PostgreSQL in one run, on the same
+// graph and the same machine, and prints the figures as Markdown.
 package main
 
 import (
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The user who runs the PostgreSQL server must get to its folder.
+	// The user that runs the PostgreSQL server needs access to its folder.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
@@ -82,10 +82,10 @@ type bench struct {
 	options
 	graph *social.Graph
 	dir   string
-	file  string // the graph as NDJSON
+	file  string // the graph as an NDJSON file
 	rng   *rand.Rand
 
-	peers  []peer // the engine first
+	peers  []peer // the engine comes first
 	server *pgServer
 }
 
@@ -149,7 +149,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// join adds a peer, or says why it is left out.
+// join adds a peer. If err is an *absentError, it prints why the peer is left out.
 func (b *bench) join(p peer, err error, name string) error {
 	var why *absentError
 	switch {

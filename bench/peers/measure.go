@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// series is the times of one thing that was done again and again.
+// series holds the times of one repeated operation.
 type series struct {
 	times  []time.Duration
 	sorted bool
@@ -16,7 +16,7 @@ type series struct {
 
 func (s *series) add(d time.Duration) { s.times, s.sorted = append(s.times, d), false }
 
-// quantile returns the least time that the fraction q of all do not exceed.
+// quantile returns the smallest time that is not exceeded by the fraction q of all times.
 func (s *series) quantile(q float64) time.Duration {
 	if !s.sorted {
 		slices.Sort(s.times)
@@ -37,15 +37,15 @@ const (
 	argumentSets = 500
 	mostRuns     = 2_000
 	leastRuns    = 20
-	// Runs of one database follow each other for blockTime: briefly enough that all
-	// see the same load of the machine, long enough that most find the processor's
-	// caches as they left them.
+	// Each database runs for blockTime before the next one's turn. The time is short enough that
+	// all see the same load of the machine, and long enough that most runs find the processor's
+	// caches as the same database left them.
 	blockTime             = 2 * time.Millisecond
 	leastBlock, mostBlock = 10, 100
-	comparing             = 25 // argument sets on which the answers are compared
+	comparing             = 25 // number of argument sets for which the answers are compared
 )
 
-// reads checks that all databases answer alike, times them, and prints W1 to W9.
+// reads checks that all databases return the same answers, measures them, and prints W1 to W9.
 func (b *bench) reads(ctx context.Context, sessions []session) error {
 	head := []string{"work"}
 	for _, p := range b.peers {
@@ -99,10 +99,10 @@ func (b *bench) reads(ctx context.Context, sessions []session) error {
 	return nil
 }
 
-// time runs every statement in blocks, in random order.
+// time measures every statement in blocks, in random order.
 func (b *bench) time(ctx context.Context, statements []statement, args [][]any) ([]*series, error) {
 	figures, blocks := make([]*series, len(statements)), make([]int, len(statements))
-	var order []int // a database for each block
+	var order []int // index of the database for each block
 	for i, run := range statements {
 		if run == nil {
 			continue
@@ -118,8 +118,8 @@ func (b *bench) time(ctx context.Context, statements []statement, args [][]any) 
 	}
 	b.rng.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
 	for n, i := range order {
-		// The database before this one has used the processor's caches: a first run,
-		// not timed, warms them.
+		// The previous database has filled the processor's caches. One run without measurement
+		// warms them.
 		if _, err := statements[i](ctx, args[n%len(args)], nil); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.peers[i].name(), err)
 		}
@@ -136,7 +136,7 @@ func (b *bench) time(ctx context.Context, statements []statement, args [][]any) 
 	return figures, nil
 }
 
-// warmUp runs a statement for a while and returns what one run takes, at least 1 ns.
+// warmUp runs a statement for a while and returns the mean time of a run, at least 1 ns.
 func (b *bench) warmUp(ctx context.Context, run statement, args [][]any) (time.Duration, error) {
 	start, n := time.Now(), 0
 	for n < leastRuns || time.Since(start) < b.budget/10 && n < mostRuns {
@@ -148,7 +148,7 @@ func (b *bench) warmUp(ctx context.Context, run statement, args [][]any) (time.D
 	return max(time.Since(start)/time.Duration(n), 1), nil
 }
 
-// profileWork runs the engine alone under the profiler.
+// profileWork runs only the engine, under the profiler.
 func (b *bench) profileWork(ctx context.Context, w *work, run statement, args [][]any) error {
 	stop, err := startProfile(filepath.Join(b.profile, w.id+".pprof"))
 	if err != nil {

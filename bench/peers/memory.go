@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// memory is the most that a process had in memory, in bytes.
+// memory is the peak memory of a process, in bytes.
 type memory struct {
-	RSS  int64 // all of it
-	Anon int64 // without the pages of mapped files, sampled
+	RSS  int64 // resident memory, including mapped files
+	Anon int64 // resident memory without pages of mapped files; sampled
 }
 
-// watchMemory samples until the returned function is called, which returns the most.
+// watchMemory samples memory periodically until stop is called. stop returns the maximum.
 func watchMemory(sample func() (memory, error)) (stop func() memory) {
 	var most memory
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
-			// A process that ends while it is looked at has no figure, and the one
-			// that is watched is looked at again.
+			// If a process ends during the sample, the sample fails and is skipped. A process that
+			// still runs is sampled again.
 			if m, err := sample(); err == nil {
 				most.RSS, most.Anon = max(most.RSS, m.RSS), max(most.Anon, m.Anon)
 			}
@@ -44,13 +44,13 @@ func watchMemory(sample func() (memory, error)) (stop func() memory) {
 	}
 }
 
-// ownMemory returns what this process has: the kernel's own high-water mark of all.
+// ownMemory returns the memory of this process. RSS is the kernel's own peak value, so it is exact.
 func ownMemory() (memory, error) {
 	return readMemory("/proc/self/status", "VmHWM", "RssAnon")
 }
 
-// treeMemory returns what a process and its children have; shared pages count once,
-// shared out among those that have them.
+// treeMemory returns the memory of a process and its children. The kernel divides a shared page
+// among the processes that map it, so it counts once.
 func treeMemory(pid int) (memory, error) {
 	sum, err := readMemory(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss", "Pss_Anon")
 	if err != nil {
@@ -66,7 +66,7 @@ func treeMemory(pid int) (memory, error) {
 			return memory{}, err
 		}
 		for _, child := range strings.Fields(string(list)) {
-			// A backend may have ended since it was listed.
+			// A backend process may have ended since it was listed.
 			if m, err := readMemory("/proc/"+child+"/smaps_rollup", "Pss", "Pss_Anon"); err == nil {
 				sum.RSS += m.RSS
 				sum.Anon += m.Anon

@@ -68,8 +68,8 @@ func (omnigraph) load(ctx context.Context, dir string, from source) error {
 	return errors.Join(err, g.Close())
 }
 
-// indexTexts searches once: the text index is built on its first use and kept in
-// memory, and what it costs is part of the load, as it is of the peers'.
+// indexTexts runs one search. The engine builds the text index on its first use and keeps it in
+// memory. The time counts as part of the load, as it does for the peers.
 func (s *graphSession) indexTexts(ctx context.Context) error {
 	i := slices.IndexFunc(works, func(w *work) bool { return w.id == "w8" })
 	search, err := s.prepare(ctx, works[i])
@@ -80,9 +80,8 @@ func (s *graphSession) indexTexts(ctx context.Context) error {
 	return err
 }
 
-// open opens the graph alone. Generated packages carry plans as Go values, so a
-// program does not compile queries when it opens a graph; here they are compiled when
-// they are prepared.
+// open opens only the graph, without compiling queries. In a real program, generated packages carry
+// compiled plans, so opening a graph compiles nothing. Here, prepare uses the compiled queries.
 func (omnigraph) open(ctx context.Context, dir string) (session, error) {
 	g, err := embedded.Open(ctx, fs.OS(), graphDir(dir), embedded.Options{})
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *graphSession) version(context.Context) (string, error) { return "this t
 
 func (s *graphSession) close() error { return s.graph.Close() }
 
-// compiled are the stored queries of the benchmark by name.
+// compiled returns the stored queries of the benchmark by name.
 var compiled = sync.OnceValues(compileQueries)
 
 func compileQueries() (map[string]*gq.Query, error) {
@@ -166,10 +165,10 @@ func (s *graphSession) prepare(ctx context.Context, w *work) (statement, error) 
 	}, nil
 }
 
-// sink keeps the compiler from dropping what is only read.
+// sink prevents the compiler from removing reads whose values are not used.
 var sink int64
 
-// readColumn reads every value, as an encoder would: by the column's kind.
+// readColumn reads every value by the column's kind, as an encoder would.
 func readColumn(c *engine.Column, n int) {
 	for i := range n {
 		if c.IsNull(i) {
@@ -186,7 +185,7 @@ func readColumn(c *engine.Column, n int) {
 	}
 }
 
-// touch reads the ends of a text, so that it has to be there.
+// touch reads the first and the last byte of a text, so that its memory must be loaded.
 func touch(s string) int64 {
 	if s == "" {
 		return 0
@@ -224,7 +223,7 @@ func fromValue(v value.Value) any {
 	case v.IsNull():
 		return nil
 	case v.Kind() == value.String:
-		return string([]byte(v.Str())) // it may point into the engine's memory
+		return string([]byte(v.Str())) // a copy: v may point into the engine's memory
 	case v.Kind().IsFloat():
 		return v.Float()
 	}

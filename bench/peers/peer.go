@@ -7,45 +7,45 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// peer is a database that is measured: this engine is one of them.
+// peer is a database to measure. This engine is one of them.
 type peer interface {
 	name() string
-	// searches reports whether what load leaves behind can rank posts by words or,
-	// where the ranking is not BM25, has a text index all the same.
+	// searches reports whether a loaded database has a text index for posts. The ranking need not
+	// be BM25.
 	searches(ctx context.Context, dir string) (bool, error)
-	// load fills the empty directory from the source. It ends when all is durable,
-	// indexed and analyzed.
+	// load fills the empty directory from the source. It returns when all data is durable, indexed
+	// and analyzed.
 	load(ctx context.Context, dir string, from source) error
-	// open opens what load left in the directory.
+	// open opens the database that load left in the directory.
 	open(ctx context.Context, dir string) (session, error)
 }
 
-// source is where the rows of the graph come from. The engine reads the file, as its
-// users do; the peers are given the rows, which saves them from parsing JSON.
+// source provides the rows of the graph. The engine reads the file, as its users do. The peers get
+// the rows directly, which saves them the parsing of JSON.
 type source struct {
 	graph *social.Graph
 	file  string // the same rows as NDJSON
 }
 
-// session is an open database, used by one goroutine.
+// session is an open database. Only one goroutine may use it at a time.
 type session interface {
 	version(ctx context.Context) (string, error)
-	// prepare makes a statement. The error is an *absentError when the database
-	// has nothing to do the work with.
+	// prepare makes a statement. The error is an *absentError if the database lacks the feature
+	// that the work needs.
 	prepare(ctx context.Context, w *work) (statement, error)
-	// writers returns functions for n concurrent writers.
+	// writers returns n commit functions, which may run concurrently.
 	writers(ctx context.Context, n int) ([]commitFunc, error)
 	close() error
 }
 
-// statement runs a prepared read until every value of every row was read. Rows are
-// kept when keep is not nil: the integers as int64, the floats as float64.
+// statement runs a prepared read and reads every value of every row. If keep is not nil, statement
+// appends the rows to it, with integers as int64 and floats as float64.
 type statement func(ctx context.Context, args []any, keep *[][]any) (rows int, err error)
 
-// commitFunc commits, durably, one person and whom that person knows.
+// commitFunc durably commits one person, and the fact that this person knows friend.
 type commitFunc func(ctx context.Context, person, friend, day int) error
 
-// absentError says why a database takes no part in a work, or at all.
+// absentError says why a database does not take part in a work, or in the whole run.
 type absentError struct{ reason string }
 
 func (e *absentError) Error() string { return e.reason }

@@ -15,7 +15,7 @@ func TestQuantile(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		q    float64
-		want int // the rank, from 1
+		want int // expected rank, from 1
 	}{
 		{1, 0.5, 1}, {1, 0.99, 1}, {2, 0.5, 1}, {3, 0.5, 2}, {100, 0.5, 50}, {100, 0.99, 99}, {100, 1, 100},
 		{200, 0.99, 198}, {1000, 0.99, 990},
@@ -50,7 +50,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// answer returns a statement that always answers the same.
+// answer returns a statement that always returns the same rows.
 func answer(rows ...[]any) statement {
 	return func(_ context.Context, _ []any, keep *[][]any) (int, error) {
 		if keep != nil {
@@ -76,7 +76,7 @@ func TestOtherAnswersFail(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		two  []statement
-		want string // in the error; empty for none
+		want string // part of the error; empty for no error
 	}{
 		{"the same", []statement{answer(row), answer(row)}, ""},
 		{"one absent", []statement{answer(row), nil}, ""},
@@ -113,8 +113,8 @@ func TestTopOf(t *testing.T) {
 	}
 }
 
-// TestDatabasesAgree loads a small graph into the databases that are compiled in and
-// compares the answers to every work that they know.
+// TestDatabasesAgree loads a small graph into the databases that are compiled in, and compares the
+// answers to every work that they support.
 func TestDatabasesAgree(t *testing.T) {
 	b, ctx := testBench(t), t.Context()
 	b.dir = t.TempDir()

@@ -14,7 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// postgres is PostgreSQL over a Unix socket, a server of our own; see server.go.
+// postgres is PostgreSQL over a Unix socket, with a server that the benchmark starts; see
+// server.go.
 type postgres struct{}
 
 func (postgres) name() string { return "PostgreSQL" }
@@ -30,8 +31,8 @@ CREATE TABLE post (id integer NOT NULL, slug text COLLATE "C" NOT NULL, text tex
 CREATE TABLE authored (post integer NOT NULL, person integer NOT NULL);
 `
 
-// Indexes come after the rows. A hop reads an index alone. The text index serves
-// PostgreSQL's own search, which has no BM25; the other databases build one too.
+// The indexes are made after the rows are loaded. A hop reads only an index. The text index is for
+// PostgreSQL's own search, which has no BM25. It exists because the other databases build one too.
 const pgIndexes = `
 ALTER TABLE person ADD PRIMARY KEY (id), ADD UNIQUE (slug);
 ALTER TABLE company ADD PRIMARY KEY (id), ADD UNIQUE (slug);
@@ -82,7 +83,7 @@ func pgExec(ctx context.Context, conn *pgx.Conn, script string) error {
 	return nil
 }
 
-// dayTime returns a day as the SQL drivers take it.
+// dayTime returns a day as the time that SQL drivers expect.
 func dayTime(days int) time.Time { return time.Unix(int64(days)*86_400, 0).UTC() }
 
 func (postgres) load(ctx context.Context, dir string, from source) (err error) {
@@ -117,7 +118,7 @@ func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	} {
 		next, stop := iter.Pull(t.rows)
 		_, err := conn.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
-			row, _ := next() // nil at the end, which ends the copy
+			row, _ := next() // nil at the end of the rows, which ends the copy
 			return row, nil
 		}))
 		stop()
@@ -184,8 +185,7 @@ func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 		defer rows.Close()
 		for rows.Next() {
 			n++
-			// The bytes of the values, in the binary format: the least that a
-			// client can do.
+			// The bytes of the values in the binary format: the least work that a client can do.
 			for _, raw := range rows.RawValues() {
 				sink += int64(len(raw))
 			}
@@ -204,7 +204,8 @@ func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 	}, nil
 }
 
-// writers have a connection each, and commit with one statement: one round trip.
+// writers returns commit functions that each have their own connection and commit with one
+// statement, in one round trip.
 func (s *pgSession) writers(ctx context.Context, n int) ([]commitFunc, error) {
 	const text = `WITH added AS (INSERT INTO person VALUES ($1, $2, 'Added Person', 30, 'added', 'added while measuring') RETURNING id)
 		INSERT INTO knows SELECT added.id, f.id, $3 FROM added, person f WHERE f.slug = $4`

@@ -10,15 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// depth is how many rows a ranking gives.
+// depth is the number of rows in a ranking.
 const depth = 10
 
-// judge returns what checks the answer to a ranking against scores worked out from all
-// posts. Databases weigh words differently, and round differently: an answer is right
-// if no post that it leaves out scores better than the last that it has by any of the
-// formulas that are in use.
+// judge returns a function that checks the answer to a ranking against scores computed from all
+// posts. Databases weight words differently and round differently. An answer is correct if, by at
+// least one of the known formulas, no omitted post scores better than the last post of the answer.
 func (b *bench) judge(w *work, args []any) func([]any, [][]any) error {
-	var scorings []map[string]float64 // the higher the better
+	var scorings []map[string]float64 // higher is better
 	switch w.id {
 	case "w8":
 		scorings = b.textScores(strings.Fields(args[0].(string)))
@@ -36,7 +35,7 @@ func (b *bench) judge(w *work, args []any) func([]any, [][]any) error {
 	}
 }
 
-// topOf checks that the rows are the best ones, best first.
+// topOf checks that the rows are those with the best scores, in descending order.
 func topOf(scores map[string]float64, rows [][]any) error {
 	best := slices.Sorted(maps.Values(scores))
 	slices.Reverse(best)
@@ -60,8 +59,8 @@ func topOf(scores map[string]float64, rows [][]any) error {
 	return nil
 }
 
-// textScores returns BM25 (k1 1.2, b 0.75) of the posts with any of the words, with the
-// idf of this engine, ln(1+(N−n+½)/(n+½)), and with that of FTS5, ln((N−n+½)/(n+½)) or
+// textScores returns the BM25 scores (k1 1.2, b 0.75) of the posts with any of the words: once with
+// the idf of this engine, ln(1+(N−n+½)/(n+½)), and once with that of FTS5, ln((N−n+½)/(n+½)) or
 // 1e-6 if that is less (ext/fts5/fts5_aux.c).
 func (b *bench) textScores(words []string) []map[string]float64 {
 	type match struct {
@@ -108,7 +107,7 @@ func (b *bench) textScores(words []string) []map[string]float64 {
 	}
 }
 
-// nearness returns the cosine similarity of the posts that have a vector.
+// nearness returns the cosine similarity between to and the posts that have a vector.
 func (b *bench) nearness(to []float32) map[string]float64 {
 	out := make(map[string]float64)
 	for p := range b.graph.AllPosts() {

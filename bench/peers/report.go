@@ -33,7 +33,7 @@ func (t *table) print() {
 	fmt.Println()
 }
 
-// head says when, where and on what.
+// head prints the date, the Go version, the machine and the size of the graph.
 func (b *bench) head(context.Context) error {
 	cpu := "an unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -56,8 +56,8 @@ func (b *bench) head(context.Context) error {
 	return nil
 }
 
-// loadAverages says how busy the machine is; figures taken while it does other work are
-// worth less, the p99 above all.
+// loadAverages returns the load of the machine. If the machine does other work, the figures are
+// less reliable, in particular the p99.
 func loadAverages() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *bench) versions(ctx context.Context, sessions []session) error {
 	return nil
 }
 
-// seconds returns a quantile, NaN of what was not measured.
+// seconds returns a quantile in seconds, or NaN if nothing was measured.
 func seconds(s *series, q float64) float64 {
 	if s == nil || len(s.times) == 0 {
 		return math.NaN()
@@ -87,11 +87,11 @@ func seconds(s *series, q float64) float64 {
 	return s.quantile(q).Seconds()
 }
 
-// ratio compares the first figure with the least of the others.
+// ratio compares the first figure with the smallest of the others.
 func ratio(figures []float64, goal float64) string {
 	best := math.Inf(1)
 	for _, f := range figures[1:] {
-		if f < best { // false for NaN
+		if f < best { // a comparison with NaN is false
 			best = f
 		}
 	}

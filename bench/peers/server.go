@@ -20,15 +20,15 @@ const (
 	socketDir = "socket"
 )
 
-// pgServer is a PostgreSQL server in a folder, reachable over a Unix socket alone.
+// pgServer is a PostgreSQL server in a folder. It accepts connections only over a Unix socket.
 type pgServer struct {
 	cmd *exec.Cmd
 	log bytes.Buffer
 }
 
-// startPostgres makes a cluster in dir and starts a server on it. It refuses to run as
-// root, as PostgreSQL does: then the user that Debian's package makes runs it. The
-// error is an *absentError where there is no PostgreSQL.
+// startPostgres makes a database cluster in dir and starts a server on it. PostgreSQL refuses to
+// run as root; in that case the user of Debian's package runs the server. The error is an
+// *absentError if PostgreSQL is not installed.
 func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
 	bin, err := pgBin()
 	if err != nil {
@@ -58,8 +58,8 @@ func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
 	if out, err := run("initdb", "-D", data, "-U", pgUser, "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	// Durability is as it comes. The rest is what a guide to tuning says first for data
-	// that fit in memory; just-in-time compilation would only cost these queries.
+	// Durability has the default settings. The rest is the first advice of tuning guides for data
+	// that fits in memory. Just-in-time compilation would only slow these queries.
 	s := &pgServer{cmd: run("postgres", "-D", data, "-k", socket, "-h", "", "-c", "shared_buffers=512MB", "-c", "work_mem=64MB",
 		"-c", "maintenance_work_mem=256MB", "-c", "effective_cache_size=4GB", "-c", "random_page_cost=1.1", "-c", "jit=off",
 		"-c", "max_wal_size=4GB")}
@@ -77,10 +77,10 @@ func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
 	return nil, errors.Join(errors.New("the PostgreSQL server does not answer"), s.stop())
 }
 
-// pid is that of the server's first process; the others are its children.
+// pid returns the process id of the server's main process, the parent of its other processes.
 func (s *pgServer) pid() int { return s.cmd.Process.Pid }
 
-// stop ends the server and waits for it.
+// stop stops the server and waits for its end.
 func (s *pgServer) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -91,7 +91,7 @@ func (s *pgServer) stop() error {
 	return nil
 }
 
-// pgBin finds the folder of the server's programs: Debian puts them outside PATH.
+// pgBin returns the folder of the server's programs, which Debian does not put in PATH.
 func pgBin() (string, error) {
 	if found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); err == nil && len(found) > 0 {
 		return filepath.Dir(found[len(found)-1]), nil
@@ -104,7 +104,7 @@ func pgBin() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// serverUser returns whom to run as; nil for as whoever runs this.
+// serverUser returns the user that must run the server, or nil for the current user.
 func serverUser() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func serverUser() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// diskBytes returns what the files below a folder take on the disk.
+// diskBytes returns the disk space that the files below a folder use.
 func diskBytes(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -22,12 +22,12 @@ func (sqlite) name() string { return "SQLite" }
 
 func (sqlite) searches(context.Context, string) (bool, error) { return true, nil }
 
-// loadVec adds sqlite-vec to every connection.
+// loadVec adds the extension sqlite-vec to every connection.
 var loadVec = sync.OnceFunc(vec.Auto)
 
-// Persons have an integer that orders as their key does, so that edges are two integers
-// and ties are broken without texts. Knows is clustered by its two ends, which makes a
-// hop one range scan of one tree; who knows somebody is never asked without who.
+// Persons have an integer with the same order as their key. So an edge is two integers, and
+// tie-breaks compare no texts. The table knows is clustered by (src, dst), so that a hop is one
+// range scan of one tree; no query looks for acquaintances without a given src.
 const sqliteTables = `
 PRAGMA page_size = 8192;
 PRAGMA journal_mode = WAL;
@@ -41,8 +41,8 @@ CREATE VIRTUAL TABLE post_text USING fts5 (text, content = 'post', content_rowid
 CREATE VIRTUAL TABLE post_vector USING vec0 (post INTEGER PRIMARY KEY, embedding float[64] distance_metric=cosine);
 `
 
-// Indexes are made after the rows, which is quicker; an engine that follows edges both
-// ways has the backward ones too.
+// The indexes are made after the rows are loaded, which is faster. There are backward indexes too,
+// because the engine follows edges in both directions.
 const sqliteIndexes = `
 CREATE INDEX knows_dst ON knows (dst, src);
 CREATE INDEX works_company ON works_at (company, person);
@@ -57,11 +57,11 @@ var sqliteReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = ?`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
 		WHERE p.slug = ? ORDER BY f.name, f.id LIMIT 50`,
-	// The friends once, then the friends of each, without the friends themselves.
+	// The friends once, then the friends of each friend, without the friends themselves.
 	"w3": `WITH f (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = ?)
 		SELECT count(DISTINCT k.dst) FROM f CROSS JOIN knows k ON k.src = f.id WHERE k.dst NOT IN (SELECT id FROM f)`,
-	// Level by level; a recursive query would keep a node once for each level and cannot
-	// stop at those that it has seen.
+	// One step per level. A recursive query would keep a node once per level, and it cannot stop at
+	// nodes that it has already visited.
 	"w4": `WITH a (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = ?),
 		b (id) AS MATERIALIZED (SELECT DISTINCT k.dst FROM a CROSS JOIN knows k ON k.src = a.id)
 		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b CROSS JOIN knows k ON k.src = b.id)`,
@@ -79,7 +79,7 @@ var sqliteReads = map[string]string{
 		JOIN post p ON p.id = v.post ORDER BY v.distance`,
 }
 
-// A checkpoint of SQLite's log fsyncs with FULL as each commit does.
+// With FULL, SQLite syncs its log at each commit and at each checkpoint.
 const sqliteSettings = `
 PRAGMA synchronous = FULL;
 PRAGMA cache_size = -262144;
@@ -105,7 +105,7 @@ func (sqlite) load(ctx context.Context, dir string, from source) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	// One transaction for the rows: the log is written once and synced at its end.
+	// One transaction for all rows, so that the log is written once and synced at its end.
 	if err := execAll(ctx, conn, sqliteTables+"BEGIN;\n"); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *sqliteSession) prepare(ctx context.Context, w *work) (statement, error)
 	return p.statement(w.columns, argument), nil
 }
 
-// sqliteArg writes a vector as the bytes that sqlite-vec takes.
+// sqliteArg converts a vector to the byte format of sqlite-vec.
 func sqliteArg(a any) any {
 	v, ok := a.([]float32)
 	if !ok {
@@ -220,8 +220,8 @@ func sqliteArg(a any) any {
 	return bytes
 }
 
-// writers share one connection under a lock: SQLite has one writer at a time, and
-// connections that wait for each other by polling are slower.
+// writers returns commit functions that share one connection under a lock. SQLite allows only one
+// writer at a time, and connections that wait for each other by polling are slower.
 func (s *sqliteSession) writers(ctx context.Context, n int) ([]commitFunc, error) {
 	var stmts [4]*prepared
 	for i, text := range []string{

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loads fills every database, in a process of its own, and prints W11.
+// loads fills every database in a separate process, and prints W11.
 func (b *bench) loads(ctx context.Context) error {
 	start := time.Now()
 	rows := 0
@@ -39,7 +39,7 @@ func (b *bench) loads(ctx context.Context) error {
 		return fmt.Errorf("the graph lists %d rows, and says it has %d", rows, b.graph.Rows())
 	}
 	t := &table{head: []string{"W11, load", "time", "disk", "peak memory", "of it without mapped files"}}
-	// The goals are about loading with the text index: peers that have none come second.
+	// The goals compare loading with a text index, so peers without one are compared separately.
 	var all, indexed costs
 	for _, p := range b.peers {
 		dir := b.dirOf(p)
@@ -63,7 +63,7 @@ func (b *bench) loads(ctx context.Context) error {
 			return err
 		}
 		data := dir
-		if served { // its log is kept for reuse, and is no data
+		if served { // the server keeps its log for reuse; the log is not data
 			data = filepath.Join(dir, "data", "base")
 		}
 		size, err := diskBytes(data)
@@ -87,7 +87,7 @@ func (b *bench) loads(ctx context.Context) error {
 		switch {
 		case searches:
 			indexed.add(o.Seconds, float64(size), held)
-		case len(indexed.time) == 0: // this engine: nothing to compare
+		case len(indexed.time) == 0: // this engine comes first: nothing to compare
 			indexed.add(math.NaN(), math.NaN(), math.NaN())
 		}
 	}
@@ -99,8 +99,8 @@ func (b *bench) loads(ctx context.Context) error {
 	return nil
 }
 
-// costs are what loading took, this engine first: seconds, bytes on disk, and bytes of
-// memory at the most, of this engine without mapped files.
+// costs are the costs of loading, with this engine first: seconds, bytes on disk, and peak bytes of
+// memory. The memory of this engine excludes mapped files.
 type costs struct{ time, disk, memory []float64 }
 
 func (c *costs) add(seconds, disk, memory float64) {
@@ -118,7 +118,7 @@ const (
 	coldOpens = 7
 )
 
-// opens times opening to the first answer, in fresh processes, and prints W12.
+// opens measures the time from opening to the first answer, in new processes, and prints W12.
 func (b *bench) opens(ctx context.Context) error {
 	warm, cold := make(map[string]*series), make(map[string]*series)
 	for _, p := range b.peers {
@@ -129,7 +129,7 @@ func (b *bench) opens(ctx context.Context) error {
 			p, into := b.peers[i], warm
 			if n >= warmOpens {
 				if _, served := p.(postgres); served {
-					continue // the server has the files open and in its own cache
+					continue // the server keeps the files open and caches their contents
 				}
 				into = cold
 				if err := dropCached(b.dirOf(p)); err != nil {
@@ -161,7 +161,7 @@ func (b *bench) opens(ctx context.Context) error {
 	return err
 }
 
-// dropCached takes the files below a folder out of the page cache.
+// dropCached removes the files below a folder from the page cache.
 func dropCached(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -172,7 +172,7 @@ func dropCached(dir string) error {
 			return err
 		}
 		defer f.Close()
-		if err := f.Sync(); err != nil { // pages that are to be written stay
+		if err := f.Sync(); err != nil { // the page cache keeps pages that are not written yet
 			return err
 		}
 		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)

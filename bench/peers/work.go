@@ -7,19 +7,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/social"
 )
 
-// work is one read that is measured.
+// work is one read that the benchmark measures.
 type work struct {
 	id, label string
 	columns   int
 	// compared is the number of leading columns in which all databases must agree.
 	compared int
-	// args draws arguments. Texts are texts, numbers int64, vectors []float32.
+	// args draws arguments. Texts are strings, numbers int64 and vectors []float32.
 	args func(g *social.Graph, rng *rand.Rand) []any
-	// exact is set when the answer is the same rows in the same order everywhere.
-	// Rankings are not: tokens' weights and rounding differ; see rankings.go.
+	// exact is true if all databases must return the same rows in the same order. It is false for
+	// rankings, because the weights of tokens and the rounding differ; see rankings.go.
 	exact bool
-	goal  float64 // of our p50 to the best peer's
-	// goal99 is that of the p99; 0 for the same as goal.
+	goal  float64 // maximum ratio of this engine's p50 to that of the best peer
+	// goal99 is the maximum ratio of the p99; 0 means the same as goal.
 	goal99 float64
 }
 
@@ -42,7 +42,7 @@ var works = []*work{
 		}, goal: 0.1},
 	{id: "w8", label: "BM25 top 10 of the posts", columns: 2, compared: 1,
 		args: func(_ *social.Graph, rng *rand.Rand) []any {
-			// Two words that are neither in every other post nor in next to none.
+			// Two words that are neither in every second post nor in almost none.
 			first := 20 + rng.IntN(480)
 			second := 20 + rng.IntN(480)
 			if second == first {
@@ -62,7 +62,7 @@ func workNamed(id string) *work {
 	return works[slices.IndexFunc(works, func(w *work) bool { return w.id == id })]
 }
 
-// workArgs draws n arguments of a work, the same ones for every database.
+// workArgs draws n sets of arguments for a work. All databases get the same ones.
 func workArgs(w *work, g *social.Graph, n int) [][]any {
 	rng := rand.New(rand.NewPCG(g.Seed, uint64(1000+len(w.label))))
 	out := make([][]any, n)

@@ -1,4 +1,4 @@
-// Package serverproc runs a server as a process of its own, as its users do.
+// Package serverproc runs a server as a separate process, as users do.
 package serverproc
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// startLimit is how long a server may take until it listens.
+// startLimit is the maximum time that a server may take until it listens.
 const startLimit = 30 * time.Second
 
 // Server is a running server process.
@@ -27,7 +27,7 @@ type Server struct {
 	Addr string // host:port on which it listens
 
 	cmd   *exec.Cmd
-	ended chan error // receives once, when the process has ended
+	ended chan error // receives one value after the process has ended
 	log   tail
 }
 
@@ -67,8 +67,8 @@ func Start(ctx context.Context, cmd *exec.Cmd, log io.Writer) (*Server, error) {
 	return nil, fmt.Errorf("%w\n%s", err, s.Log())
 }
 
-// Environ returns the environment of this process without the variables that begin with
-// OMNIGRAPH_, and with a token for each actor.
+// Environ returns the environment of this process without the variables that begin with OMNIGRAPH_,
+// plus a token for each actor.
 func Environ(tokens map[string]string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -85,11 +85,11 @@ func Environ(tokens map[string]string) []string {
 // Log returns the last 4 KiB that the server wrote to its standard error.
 func (s *Server) Log() string { return s.log.last(4096) }
 
-// Exited returns a channel that receives once, when the process ends by itself.
+// Exited returns a channel that receives one value if the process ends by itself.
 func (s *Server) Exited() <-chan error { return s.ended }
 
-// Terminate sends SIGTERM and waits until the process has ended, or kills it after the limit.
-// It returns the time that this took, and an error unless the process ended with status 0
+// Terminate sends SIGTERM and waits until the process has ended. It kills the process after the
+// limit. It returns the time that this took, and an error unless the process ended with status 0
 // within the limit.
 func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
 	start := clock.Now()
@@ -109,9 +109,9 @@ func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
 	}
 }
 
-// Kill ends the process if it is still there, and waits for its end.
+// Kill ends the process if it still runs, and waits for its end.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // fails when it has ended
+	_ = s.cmd.Process.Kill() // fails if the process has ended
 	s.ended <- <-s.ended
 }
 
@@ -155,7 +155,7 @@ func (s *Server) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// tail keeps the end of what is written to it, and passes everything on.
+// tail keeps the last bytes written to it and forwards everything to all.
 type tail struct {
 	all io.Writer // may be nil
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WriteNDJSON writes the graph as omnigraph loads it, one line a row, nodes first. No
-// text of it needs an escape, which makes it quick.
+// WriteNDJSON writes the graph as NDJSON that omnigraph loads: one line per row, nodes first. None
+// of its texts needs an escape, so it can write them quickly.
 func (g *Graph) WriteNDJSON(to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	w := &lines{out: out, days: make(map[int]string)}
@@ -53,8 +53,7 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 	return out.Flush()
 }
 
-// lines writes one line after another. Errors stay in the buffered writer until its
-// Flush.
+// lines writes NDJSON lines. The buffered writer keeps errors until its Flush.
 type lines struct {
 	out     *bufio.Writer
 	line    []byte
@@ -109,7 +108,7 @@ func (w *lines) flush() {
 	w.line = w.line[:0]
 }
 
-// day spells a day; there are a few thousand of them.
+// day formats a day. It caches the results, because there are only a few thousand days.
 func (w *lines) day(days int) string {
 	s, ok := w.days[days]
 	if !ok {

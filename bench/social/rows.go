@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Person is a row of Person. Its number, like those of the other types, counts from 0
-// and stands for its slug.
+// Person is a row of Person. Number counts from 0 and determines the slug, as in the other row
+// types.
 type Person struct {
 	Number    int
 	Name      string
@@ -21,14 +21,14 @@ type Company struct {
 	Name   string
 }
 
-// Post is a row of Post. Vector is nil for most, and valid until the next row.
+// Post is a row of Post. Vector is nil for most posts. It is valid until the next row.
 type Post struct {
 	Number int
 	Text   string
 	Vector []float32
 }
 
-// Edge is an edge between two rows by their numbers.
+// Edge is an edge between two rows, which it gives by number.
 type Edge struct{ From, To int }
 
 // Acquaintance is a row of Knows. Since is in days from 1970-01-01.
@@ -37,8 +37,7 @@ type Acquaintance struct {
 	Since int
 }
 
-// Each list of rows has a random stream of its own, so that one can be made without
-// the others.
+// Each list of rows has its own random stream, so that each can be made without the others.
 const (
 	personStream = 1 + iota
 	companyStream
@@ -56,8 +55,8 @@ func (g *Graph) stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(g.Seed
 const (
 	minAge, maxAge     = 18, 90
 	firstDay, lastDay  = 12_784, 20_088 // 2005-01-01 to 2024-12-31
-	minWords, maxWords = 8, 40          // of a post
-	minBio, maxBio     = 6, 14          // words of a bio
+	minWords, maxWords = 8, 40          // words per post
+	minBio, maxBio     = 6, 14          // words per bio
 	cities             = 100
 	firstNames         = 200
 	lastNames          = 1_000
@@ -66,7 +65,7 @@ const (
 // City returns the name of city i, from 0 to 99.
 func City(i int) string { return "city " + Word(vocabulary-1-i%cities) }
 
-// AllPersons lists the persons by number.
+// AllPersons yields the persons by number.
 func (g *Graph) AllPersons() iter.Seq[Person] {
 	return func(yield func(Person) bool) {
 		rng, words := g.stream(personStream), newSampler(zipf(vocabulary, 1, 1))
@@ -88,7 +87,7 @@ func (g *Graph) AllPersons() iter.Seq[Person] {
 	}
 }
 
-// AllCompanies lists the companies by number.
+// AllCompanies yields the companies by number.
 func (g *Graph) AllCompanies() iter.Seq[Company] {
 	return func(yield func(Company) bool) {
 		rng := g.stream(companyStream)
@@ -101,9 +100,9 @@ func (g *Graph) AllCompanies() iter.Seq[Company] {
 	}
 }
 
-// AllKnows lists who knows whom, in order of the first. Both the people whom a person
-// knows and those who know one follow a power law, independently: at the full
-// size the median is 6, the mean 10, the greatest over 1,200.
+// AllKnows yields the acquaintances, ordered by From. The number of persons that a person knows,
+// and the number of persons who know a person, follow independent power laws. At full size the
+// median is 6, the mean 10, and the maximum over 1,200.
 func (g *Graph) AllKnows() iter.Seq[Acquaintance] {
 	return func(yield func(Acquaintance) bool) {
 		degrees := g.outDegrees()
@@ -128,7 +127,8 @@ func (g *Graph) AllKnows() iter.Seq[Acquaintance] {
 	}
 }
 
-// outDegrees deals the pairs out to the persons.
+// outDegrees distributes the pairs among the persons: it returns the number of persons that each
+// knows.
 func (g *Graph) outDegrees() []int {
 	rng := g.stream(degreeStream)
 	sources := newSampler(zipf(g.Persons, 0.7, 20))
@@ -136,7 +136,8 @@ func (g *Graph) outDegrees() []int {
 	degrees := make([]int, g.Persons)
 	for n := 0; n < g.Knows; {
 		from := ranks[sources.draw(rng)]
-		// Past half of all others, drawing ones that are not drawn yet takes long.
+		// If a person knew more than half of all others, drawing a person who is not drawn yet
+		// would take long.
 		if degrees[from] < g.Persons/2 {
 			degrees[from]++
 			n++
@@ -145,7 +146,7 @@ func (g *Graph) outDegrees() []int {
 	return degrees
 }
 
-// AllWorksAt lists who works where: everybody at one company, companies of sizes that
+// AllWorksAt yields the employments: each person works at one company. The sizes of the companies
 // follow a power law.
 func (g *Graph) AllWorksAt() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
@@ -160,7 +161,7 @@ func (g *Graph) AllWorksAt() iter.Seq[Edge] {
 	}
 }
 
-// AllPosts lists the posts by number. The frequency of words follows Zipf's law.
+// AllPosts yields the posts by number. The frequency of words follows Zipf's law.
 func (g *Graph) AllPosts() iter.Seq[Post] {
 	return func(yield func(Post) bool) {
 		rng, vectors := g.stream(postStream), g.stream(vectorStream)
@@ -183,7 +184,7 @@ func (g *Graph) AllPosts() iter.Seq[Post] {
 	}
 }
 
-// AllAuthored lists who wrote which post.
+// AllAuthored yields the author of each post.
 func (g *Graph) AllAuthored() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		rng := g.stream(authorStream)
@@ -197,7 +198,7 @@ func (g *Graph) AllAuthored() iter.Seq[Edge] {
 	}
 }
 
-// FillVector draws the components of a vector, normally distributed.
+// FillVector fills v with normally distributed components.
 func FillVector(v []float32, rng *rand.Rand) {
 	for i := range v {
 		v[i] = float32(rng.NormFloat64())

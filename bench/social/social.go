@@ -1,5 +1,5 @@
-// Package social makes the benchmark graph: people who know each other, work somewhere
-// and write, the same rows for the same size and seed.
+// Package social makes the benchmark graph: people who know each other, work at companies and write
+// posts. The same size and seed give the same rows.
 package social
 
 import (
@@ -36,21 +36,21 @@ func Queries() (map[string]string, error) {
 // Dim is the number of components of a post's vector.
 const Dim = 64
 
-// Graph says how large a graph is and from which seed it is made. Every method that
-// lists rows makes them as it goes and lists the same ones each time.
+// Graph gives the size and the seed of a graph. The methods that list rows generate them on the fly
+// and yield the same rows each time.
 type Graph struct {
 	Seed      uint64
 	Persons   int
 	Companies int
-	Knows     int // pairs, none twice and none of a person with themselves
+	Knows     int // distinct pairs of different persons
 	WorksAt   int
 	Posts     int
-	Authored  int // one a post, from the first
-	Vectors   int // posts that have one, spread evenly
+	Authored  int // one per post, from the first post on
+	Vectors   int // posts with a vector, spread evenly
 }
 
-// New returns the graph of a size, a factor of the full one: 1,620,000 rows at 1. No
-// type is smaller than a few rows.
+// New returns a graph whose size is factor times the full size; a factor of 1 gives 1,620,000 rows.
+// Each type has at least a few rows.
 func New(factor float64, seed uint64) (*Graph, error) {
 	if math.IsNaN(factor) || factor <= 0 || factor > 10 {
 		return nil, fmt.Errorf("size factor: %v, want more than 0 and at most 10", factor)
@@ -60,17 +60,17 @@ func New(factor float64, seed uint64) (*Graph, error) {
 		Seed: seed, Persons: n(100_000), Companies: n(20_000), WorksAt: n(100_000),
 		Posts: n(200_000), Authored: n(200_000), Vectors: n(20_000),
 	}
-	// A graph of few people has room for few pairs.
+	// A graph of few people has room for only few pairs.
 	g.Knows = min(n(1_000_000), g.Persons*(g.Persons-1)/4)
 	return g, nil
 }
 
-// Rows returns the number of nodes and edges.
+// Rows returns the total number of nodes and edges.
 func (g *Graph) Rows() int {
 	return g.Persons + g.Companies + g.Knows + g.WorksAt + g.Posts + g.Authored
 }
 
-// PersonSlug returns the key of person i. Keys sort as their numbers do.
+// PersonSlug returns the key of person i. Keys have the same order as the numbers.
 func PersonSlug(i int) string { return slug('p', i) }
 
 // CompanySlug returns the key of company i.
@@ -79,7 +79,7 @@ func CompanySlug(i int) string { return slug('c', i) }
 // PostSlug returns the key of post i.
 func PostSlug(i int) string { return slug('t', i) }
 
-// slugDigits is enough for the rows of any type at the greatest size.
+// slugDigits is the number of digits in a slug, enough for each type at the maximum size.
 const slugDigits = 7
 
 func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }

@@ -81,8 +81,7 @@ func TestKnows(t *testing.T) {
 	}
 }
 
-// TestWords checks that text indexes that stem and text indexes that do not see the
-// same words.
+// TestWords checks that text indexes with and without stemming see the same words.
 func TestWords(t *testing.T) {
 	seen := make(map[string]bool)
 	for rank := range 5_000 {
@@ -97,7 +96,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLoads loads the graph and binds every query to it.
+// TestLoads loads the graph and checks that every query binds to it.
 func TestLoads(t *testing.T) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
 	if err := faults.Err(); err != nil {

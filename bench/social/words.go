@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// vocabulary is the number of words that texts are made of.
+// vocabulary is the number of distinct words in the texts.
 const vocabulary = 5_000
 
-// words are made-up ones that every tokenizer leaves as they are: lower case, five
-// letters, no stop word, with no ending that a stemmer of English takes off.
+// words are made-up words that every tokenizer leaves unchanged: five lower-case letters, not a
+// stop word, and without an ending that an English stemmer removes.
 var words = makeWords()
 
-// Word returns the word of a rank: 0 is the most frequent, 4,999 the rarest.
+// Word returns the word with the given rank: 0 is the most frequent, 4,999 the rarest.
 func Word(rank int) string { return words[rank] }
 
 func makeWords() []string {
 	const consonants, vowels, finals = "bdfgklmnprtv", "aeiou", "kmbp"
 	out := make([]string, 0, vocabulary)
-	// 1,013 has no factor in common with the number of words there could be: stepping
-	// by it, frequent words are not all alike and none comes twice.
+	// 1,013 has no factor in common with the number of possible words. Stepping by it makes
+	// frequent words dissimilar and never repeats a word.
 	total := len(consonants) * len(vowels) * len(consonants) * len(vowels) * len(finals)
 	for i := range vocabulary {
 		n := i * 1_013 % total
@@ -45,8 +45,8 @@ func zipf(n int, exponent, shift float64) []float64 {
 	return w
 }
 
-// sampler draws numbers with given weights in constant time: Vose's alias method
-// (IEEE Transactions on Software Engineering 17(9), 1991).
+// sampler draws numbers with given weights in constant time, by Vose's alias method (IEEE
+// Transactions on Software Engineering 17(9), 1991).
 type sampler struct {
 	keep  []float64
 	alias []int32
@@ -78,7 +78,7 @@ func newSampler(weights []float64) *sampler {
 			small = append(small, hi)
 		}
 	}
-	// What is left over is 1 but for rounding.
+	// The remaining weights are 1 except for rounding errors.
 	for _, i := range append(small, large...) {
 		s.keep[i] = 1
 	}

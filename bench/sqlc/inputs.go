@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tables is the number of tables, or of types; each has one query of every shape.
+// tables is the number of tables, and of types. Each has one query of every shape.
 const tables = 100
 
 const typeText = `node T%d {
@@ -32,7 +32,7 @@ const tableText = `CREATE TABLE t%d (
 );
 `
 
-// shapes are the queries of every table in both languages; N stands for its number.
+// shapes lists the queries of every table in both languages. N stands for the number of the table.
 var shapes = []struct{ gq, sql string }{
 	{`query get_tN($slug: String) @description("Get one by its slug.") { match { $t: TN { slug: $slug } } return { $t.slug, $t.name, $t.kind, $t.size, $t.serial, $t.note, $t.at } }`,
 		"-- name: GetTN :one\n-- Get one by its slug.\nSELECT slug, name, kind, size, serial, note, at FROM tN WHERE slug = $1;"},
@@ -64,7 +64,7 @@ sql:
   gen: {go: {package: db, out: db}}
 `
 
-// writeInputs writes the sources of both into dir: a file of queries for each table.
+// writeInputs writes the sources for both tools into dir, with one file of queries for each table.
 func writeInputs(dir string) error {
 	var types, tableTexts strings.Builder
 	files := map[string]string{"sqlc.yaml": sqlcConfig}

@@ -1,8 +1,8 @@
-// Command sqlc measures gq generate beside sqlc generate: the same thousand queries
-// over a hundred tables or types, as processes that take turns.
+// Command sqlc compares gq generate with sqlc generate on the same thousand queries over a hundred
+// types or tables. The two run as processes, in turns.
 //
-// It reports the median wall time and peak resident memory of each, builds what gq
-// wrote, and fails when gq takes more than twice sqlc's time, or more memory.
+// It reports the median wall time and peak resident memory of each, and builds the package that gq
+// wrote. It fails if gq takes more than twice the time of sqlc, or more memory.
 package main
 
 import (
@@ -90,10 +90,10 @@ func run(turns int, build bool) (err error) {
 	return nil
 }
 
-// sample is what one process took.
+// sample holds the time and memory of one process.
 type sample struct {
 	wall, cpu time.Duration
-	peak      float64 // resident, in MB of a million bytes
+	peak      float64 // peak resident memory, in MB of a million bytes
 }
 
 func measure(dir, program string, args ...string) (sample, error) {
@@ -109,14 +109,14 @@ func measure(dir, program string, args ...string) (sample, error) {
 	if !ok {
 		return sample{}, errors.New("the peak memory of a process is not to be had on " + runtime.GOOS)
 	}
-	unit := 1024.0 // Linux counts kilobytes
+	unit := 1024.0 // Linux reports kilobytes
 	if runtime.GOOS == "darwin" {
 		unit = 1
 	}
 	return sample{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), float64(usage.Maxrss) * unit / 1e6}, nil
 }
 
-// report prints and returns the medians.
+// report prints the medians and returns those of the wall time and the peak memory.
 func report(name string, samples []sample) (wall time.Duration, peak float64) {
 	wall = median(samples, func(s sample) time.Duration { return s.wall })
 	cpu := median(samples, func(s sample) time.Duration { return s.cpu })
@@ -134,8 +134,8 @@ func median[T cmp.Ordered](samples []sample, of func(sample) T) T {
 	return values[len(values)/2]
 }
 
-// buildGenerated compiles the package that gq wrote in a module of its own, with the
-// versions that the repository has.
+// buildGenerated compiles the package that gq wrote, in its own module with the dependency versions
+// of the repository.
 func buildGenerated(root, dir string) error {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -160,7 +160,7 @@ func buildGenerated(root, dir string) error {
 	return nil
 }
 
-// output runs a program and returns what it prints.
+// output runs a program and returns its standard output.
 func output(dir, program string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd := exec.Command(program, args...)

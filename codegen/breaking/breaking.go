@@ -1,5 +1,5 @@
-// Package breaking sorts the differences between two contracts of a graph into those
-// that break who calls its tools, and those that do not.
+// Package breaking classifies the differences between two contracts of a graph as breaking or not
+// breaking for the callers of its tools.
 package breaking
 
 import (
@@ -13,7 +13,7 @@ import (
 // Kind is a kind of change.
 type Kind string
 
-// The kinds of changes. Kinds lists them with what they mean.
+// The kinds of changes. Kinds explains them.
 const (
 	QueryAdded        Kind = "query-added"
 	QueryRemoved      Kind = "query-removed"
@@ -54,14 +54,14 @@ const (
 	ResultAdded       Kind = "result-added"
 )
 
-// KindDoc says what a kind of change means to callers.
+// KindDoc explains what a kind of change means for callers.
 type KindDoc struct {
 	Kind     Kind
 	Breaking bool
 	Why      string
 }
 
-// Kinds are all kinds, in the order of the constants.
+// Kinds lists all kinds, in the order of the constants.
 var Kinds = []KindDoc{
 	{QueryAdded, false, "nobody calls it yet"},
 	{QueryRemoved, true, "calls answer that the tool is unknown"},
@@ -108,28 +108,28 @@ var docs = func() map[Kind]KindDoc {
 	return m
 }()
 
-// Breaking reports whether changes of the kind break callers.
+// Breaking reports whether changes of this kind break callers.
 func (k Kind) Breaking() bool { return docs[k].Breaking }
 
-// Why says what changes of the kind mean to callers.
+// Why explains what changes of this kind mean for callers.
 func (k Kind) Why() string { return docs[k].Why }
 
-// Change is one difference.
+// Change is one difference between two contracts.
 type Change struct {
 	Kind     Kind   `json:"kind"`
 	Breaking bool   `json:"breaking"`
-	Query    string `json:"query"`          // empty when it is of all
-	File     string `json:"file"`           // where the query stands, or stood when it is gone
-	Line     int    `json:"line,omitempty"` // in File; 0 when it is not known, as of what is gone
+	Query    string `json:"query"`          // empty if the change affects all queries
+	File     string `json:"file"`           // source file of the query, even if it was removed
+	Line     int    `json:"line,omitempty"` // line in File; 0 if unknown, as for a removed query
 	Message  string `json:"message"`
 }
 
-// Compare returns what changed from one contract of a graph to the next, breaking
-// changes first, then by query in the order of the contracts.
+// Compare returns the changes from one contract of a graph to the next: breaking changes first,
+// then by query in the order of the contracts.
 func Compare(before, after *codegen.Contract) []Change {
 	c := &comparer{}
 	was := byName(before.Queries)
-	tools := map[string]*codegen.ContractQuery{} // of the queries that are new
+	tools := map[string]*codegen.ContractQuery{} // new queries, by tool name
 	old := map[string]bool{}
 	for i := range before.Queries {
 		old[before.Queries[i].Name] = true
@@ -183,7 +183,7 @@ func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 }
 
 type comparer struct {
-	query   *codegen.ContractQuery // whose changes are noted
+	query   *codegen.ContractQuery // the query whose changes are recorded
 	changes []Change
 }
 
@@ -213,7 +213,7 @@ func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	switch {
 	case !was.Mutation && is.Mutation:
 		c.note(BecameMutation, "the read is a mutation now")
-		return // it has no column, and hints of its own
+		return // a mutation has no columns, and its hints differ from those of a read
 	case was.Mutation && !is.Mutation:
 		c.note(BecameRead, "the mutation is a read now")
 		return

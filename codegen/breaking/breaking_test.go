@@ -27,7 +27,7 @@ node Pet { slug: String @key  name: String  kind: enum(a, b)? }
 edge Owns: Person -> Pet
 `
 
-// contract compiles queries and returns what they promise.
+// contract compiles queries and returns their contract.
 func contract(t *testing.T, schema, queries string) *codegen.Contract {
 	t.Helper()
 	out, diags, err := codegen.Generate(codegen.Graph{
@@ -50,7 +50,7 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
-// replaced returns text with pairs of old and new replaced, each of which must be there.
+// replaced returns text with pairs of old and new strings replaced. Each old string must occur.
 func replaced(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -66,9 +66,9 @@ func TestCompare(t *testing.T) {
 	tests := []struct {
 		name          string
 		before, after string
-		toSchema      []string // what the later schema has instead
+		toSchema      []string // pairs of old and new text that make the later schema
 		want          []breaking.Kind
-		text          string // in the message of the first change
+		text          string // text that the message of the first change must contain
 	}{
 		{"nothing", read, read, nil, nil, ""},
 		{"added", read, read + write, nil, []breaking.Kind{breaking.QueryAdded}, "put"},
@@ -174,8 +174,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// modeKinds compares contracts on either side of the number from which on a pair of tools
-// serves the queries.
+// modeKinds compares contracts on both sides of the number of queries at which the meta tools
+// replace one tool per query.
 func modeKinds(t *testing.T) []breaking.Kind {
 	t.Helper()
 	one, two := contract(t, schema, read), contract(t, schema, read+write)
@@ -211,8 +211,8 @@ func modeKinds(t *testing.T) []breaking.Kind {
 	return kinds
 }
 
-// envelopeKinds compares contracts that differ beside parameters and columns, which no
-// source of a user can bring about.
+// envelopeKinds compares contracts that differ outside parameters and columns. Users cannot cause
+// such differences with their sources.
 func envelopeKinds(t *testing.T) []breaking.Kind {
 	t.Helper()
 	was, is := contract(t, schema, read), contract(t, schema, read)
@@ -236,7 +236,7 @@ func envelopeKinds(t *testing.T) []breaking.Kind {
 	return kinds
 }
 
-// FuzzCompare reads contracts that nobody generated: of any two there is a comparison.
+// FuzzCompare compares arbitrary contracts. Compare must not panic on any of them.
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"enum(a, b)"}],"columns":[{"name":"c","type":"[I32]?"}],"input_schema":{"properties":{}}}]}`),
 		[]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"["}],"columns":[{"name":"c","node":"N"}],"input_schema":{"properties":{"params":null}}}]}`))

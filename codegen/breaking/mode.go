@@ -6,13 +6,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen"
 )
 
-// CompareMode returns the change, if there is one, from a tool for each exposed query to
-// the pair of tools that finds and runs them, or back. was and is are the numbers of
-// exposed queries from which on the pair serves them, and file is the one that sets them.
+// CompareMode returns the change, if any, between serving one tool per exposed query and serving
+// the two meta tools, which find and run queries. was and is are the numbers of exposed queries
+// from which on the meta tools replace the others, before and after. file is the file that sets the
+// number.
 func CompareMode(before, after *codegen.Contract, was, is int, file string) []Change {
 	old, now := exposed(before), exposed(after)
 	if old == 0 || now == 0 || (old >= was) == (now >= is) {
-		return nil // nobody calls a tool of none, and a tool that is gone is a change of its own
+		return nil // no queries, no callers; a removed tool is reported as its own change
 	}
 	kind, message := ToolsPaired, "the number of exposed queries is %d, and from %d on stored_query_run runs them: they are tools no more"
 	if now < is {

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen"
 )
 
-// schema is what of a JSON Schema the contract does not say elsewhere.
+// schema holds the parts of a JSON Schema that the contract does not state elsewhere.
 type schema struct {
 	Properties map[string]*schema `json:"properties"`
 	Minimum    *json.Number       `json:"minimum"`
@@ -17,7 +17,7 @@ type schema struct {
 	Pattern    string             `json:"pattern"`
 }
 
-// parse reads a schema; one that does not parse has no properties.
+// parse decodes a schema. If it cannot be decoded, the result has no properties.
 func parse(raw json.RawMessage) *schema {
 	var s schema
 	if json.Unmarshal(raw, &s) != nil {
@@ -49,7 +49,8 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.bounds(p.Name, a, b)
 			c.pattern(p.Name, a, b)
 		case wider(p.Type, next.Type):
-			// The bounds of a type itself go with it, and its pattern comes with it.
+			// The wider type drops the bounds of the narrower one and may bring a pattern of its
+			// own. Both follow from the change of type, so only tightened bounds are reported.
 			inner := &comparer{query: c.query}
 			inner.bounds(p.Name, a, b)
 			for _, change := range inner.changes {
@@ -68,7 +69,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.note(ParamAddedRequired, "the parameter %s: %s must be given", p.Name, p.Type)
 		}
 	}
-	if was.Mutation == is.Mutation { // reads and mutations have knobs of their own
+	if was.Mutation == is.Mutation { // reads and mutations have different run options
 		c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
 	}
 }
@@ -95,7 +96,7 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 		}
 	case both && len(came) > 0:
 		c.note(ParamLoosened, "the parameter %s takes %s now", is.Name, strings.Join(came, ", "))
-	case both: // another order
+	case both: // the same values in another order
 	case wider(was.Type, is.Type):
 		c.note(ParamWidened, "the parameter %s is a %s now, and was a %s", is.Name, is.Type, was.Type)
 	default:
@@ -126,7 +127,7 @@ func (c *comparer) bounds(name string, was, is *schema) {
 	bound("maximum", was.Maximum, is.Maximum, -1)
 }
 
-// pattern compares the pattern that a parameter must match.
+// pattern compares the patterns that a parameter must match.
 func (c *comparer) pattern(name string, was, is *schema) {
 	switch {
 	case was.Pattern == is.Pattern:
@@ -137,7 +138,7 @@ func (c *comparer) pattern(name string, was, is *schema) {
 	}
 }
 
-// columns compares columns, or the members of a whole node, which under names.
+// columns compares columns, or the members of the whole node that under names.
 func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	for _, col := range was {
 		name := under + col.Name
@@ -199,7 +200,8 @@ func (c *comparer) results(was, is *codegen.ContractQuery) {
 	c.members(parse(was.OutputSchema), parse(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
 }
 
-// members compares the members of two schemas but for those that are compared closer.
+// members compares the members of two schemas, except those in but, which are compared in more
+// detail elsewhere.
 func (c *comparer) members(was, is *schema, but []string, removed, added Kind, noun string) {
 	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
 		if is.Properties[name] == nil && !slices.Contains(but, name) {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// widenings are the types that take every argument of another type.
+// widenings maps a type to the types that accept all of its arguments.
 var widenings = map[string][]string{
 	"I32": {"I64", "F64"},
 	"U32": {"I64", "U64", "F64"},
 	"F32": {"F64"},
 }
 
-// wider reports whether a parameter of type is takes every argument that one of type
-// was does. Types are spelled as in a contract.
+// wider reports whether a parameter of type is accepts every argument that a parameter of type was
+// accepts. Types are spelled as in a contract.
 func wider(was, is string) bool {
 	a, listA := element(was)
 	b, listB := element(is)
@@ -26,7 +26,7 @@ func wider(was, is string) bool {
 	return slices.Contains(widenings[a], b)
 }
 
-// element returns the type of a list's elements, or the type itself.
+// element returns the type of a list's elements and true, or the type itself and false.
 func element(t string) (elem string, list bool) {
 	if strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") {
 		return t[1 : len(t)-1], true
@@ -34,7 +34,7 @@ func element(t string) (elem string, list bool) {
 	return t, false
 }
 
-// values returns the values of an enum.
+// values returns the values of an enum, and whether t is an enum.
 func values(t string) ([]string, bool) {
 	inner, ok := strings.CutPrefix(t, "enum(")
 	if !ok {
@@ -43,8 +43,8 @@ func values(t string) ([]string, bool) {
 	return strings.Split(strings.TrimSuffix(inner, ")"), ", "), true
 }
 
-// enumChange returns the values that an enum lost and gained, and whether both types
-// are enums, or lists of them.
+// enumChange returns the values that an enum lost and gained, and whether both types are enums or
+// lists of enums.
 func enumChange(was, is string) (gone, came []string, both bool) {
 	a, listA := element(was)
 	b, listB := element(is)

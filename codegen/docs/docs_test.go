@@ -48,7 +48,7 @@ query maybe($slug: String?) @mcp(expose: false) { match { $p: Person { slug: $sl
 query put($slug: String, $code: String, $kind: String, $age: I32) @mcp(tool_name: "put-person") { insert Person { slug: $slug, code: $code, kind: $kind, age: $age } }
 `
 
-// pageOf returns the page of the queries, and the package that it is about.
+// pageOf returns the page for the test's queries, and the package that it documents.
 func pageOf(t *testing.T, strict bool) (string, *model.Package) {
 	t.Helper()
 	s, diags := gq.CompileSchema(gq.Source{Name: "q/schema.pg", Text: pageSchema})
@@ -69,7 +69,7 @@ func pageOf(t *testing.T, strict bool) (string, *model.Package) {
 
 var blocks = regexp.MustCompile("(?ms)^```(json|sh|mermaid)\n(.*?)^```$")
 
-// TestExamples validates every example call against the schema that is served.
+// TestExamples validates every example call against the input schema that the server serves.
 func TestExamples(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		page, pkg := pageOf(t, strict)
@@ -134,7 +134,7 @@ func validate(t *testing.T, schema, value json.RawMessage) {
 	}
 }
 
-// TestPage looks for what a page must say of a query.
+// TestPage checks that the page contains the required facts about each query.
 func TestPage(t *testing.T) {
 	page, _ := pageOf(t, false)
 	for _, want := range []string{
@@ -154,15 +154,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The lines of a class diagram, as the grammar of Mermaid has them: a class with
-// members in braces, or an arrow with a label.
+// The lines of a class diagram in the grammar of Mermaid: a class with members in braces, or an
+// arrow with a label.
 var (
 	mermaidClass  = regexp.MustCompile(`^  class ([A-Za-z_]\w*) \{$`)
 	mermaidMember = regexp.MustCompile(`^    [A-Za-z][\w~]*\?? \w+( key)?$`)
 	mermaidArrow  = regexp.MustCompile(`^  ([A-Za-z_]\w*) --> ([A-Za-z_]\w*) : \w+$`)
 )
 
-// checkMermaid reports what a class diagram has that Mermaid would not read.
+// checkMermaid returns an error if Mermaid could not parse a class diagram.
 func checkMermaid(text string) error {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if lines[0] != "classDiagram" {

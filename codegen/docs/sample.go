@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sampleMatch returns a short text that a regular expression matches, or "" when none is
-// found easily.
+// sampleMatch returns a short text that a regular expression matches, or "" if it cannot find one
+// easily.
 func sampleMatch(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -22,7 +22,8 @@ func sampleMatch(pattern string) string {
 	return s
 }
 
-// sampleOf writes the shortest text of each part, of an empty one a repetition.
+// sampleOf writes a short text that re matches: one repetition for +, the minimum number for {n,m},
+// and nothing for * and ?.
 func sampleOf(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:

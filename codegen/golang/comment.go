@@ -7,15 +7,16 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment adds text as line comments and keeps lines from being build constraints. jennifer
-// would write a text of several lines as a block comment, which a */ in the text would end.
+// comment adds text as line comments and prevents lines from being read as build constraints.
+// jennifer would write a text of several lines as a block comment, which a */ in the text would end
+// early.
 func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 	for line := range commentLines(text) {
 		to.Comment(line)
 	}
 }
 
-// commentLines yields the lines of a comment that says text.
+// commentLines yields the lines of a comment with the given text.
 func commentLines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(strings.TrimSpace(sayable(text))) {
@@ -35,7 +36,7 @@ func commentLines(text string) iter.Seq[string] {
 	}
 }
 
-// doc adds the comment of a declaration: a sentence, and under it a text of the sources.
+// doc adds the comment of a declaration: a sentence, followed by a paragraph from the sources.
 func doc(f *jen.File, sentence, more string) {
 	comment(f, sentence)
 	if more = strings.TrimSpace(more); more != "" {
@@ -44,10 +45,10 @@ func doc(f *jen.File, sentence, more string) {
 	}
 }
 
-// sayable keeps out of comments what Go source may not hold, and what gofmt drops.
+// sayable removes the characters that Go source must not contain, and those that gofmt drops.
 func sayable(text string) string {
 	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
-		if strings.Contains(text, s) { // seldom; the replacer would copy every text
+		if strings.Contains(text, s) { // rare; calling the replacer always would copy every text
 			return unsayable.Replace(text)
 		}
 	}

@@ -29,7 +29,7 @@ node Person {
 edge Knows: Person -> Person { how: enum(work, x)? }
 `
 
-// generated returns the Go files of queries on the schema.
+// generated returns the Go files for the given queries on the test's schema.
 func generated(t testing.TB, queries string) map[string][]byte {
 	t.Helper()
 	s, diags := gq.CompileSchema(gq.Source{Name: "s.pg", Text: textSchema})
@@ -52,8 +52,8 @@ func generated(t testing.TB, queries string) map[string][]byte {
 	return files
 }
 
-// checkFormat holds generated files against gofmt, and their imports against the packages
-// that they name.
+// checkFormat checks that gofmt would not change the generated files, and that they import exactly
+// the packages that they use.
 func checkFormat(t testing.TB, files map[string][]byte) {
 	t.Helper()
 	for name, text := range files {
@@ -68,8 +68,8 @@ func checkFormat(t testing.TB, files map[string][]byte) {
 	}
 }
 
-// checkImports compares the imports of a generated file, in which no variable has the name
-// of a package, with the packages that selectors name.
+// checkImports compares the imports of a generated file with the packages that its selectors name.
+// The file must have no variable with the name of a package.
 func checkImports(t testing.TB, name string, text []byte) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
@@ -93,7 +93,7 @@ func checkImports(t testing.TB, name string, text []byte) {
 	}
 }
 
-// descriptions are texts that gofmt has views on.
+// descriptions are texts that gofmt would reformat in a doc comment.
 var descriptions = []string{
 	"", "Plain.", "Two\nlines.", "Two.\n\nParagraphs.", "A list:\n- one\n- two\n", "Code:\n\tx := 1\nText.", "# Heading\n\nText.",
 	"1. one\n2. two", "Quote ``this'' and 'that'.", "[Link]: https://example.org", "Title\n\nText follows.", "  indented\n    more",

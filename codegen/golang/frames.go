@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 )
 
-// The names of the constants that hold what the schemas of a package have in common.
+// The names of the constants that hold the common parts of a package's schemas.
 const (
 	inputHead         = "inputHead"
 	readTail          = "readTail"
@@ -18,7 +18,7 @@ const (
 	changeSchema      = "changeSchema"
 )
 
-// frames adds the constants of the schemas of reads, of mutations, or both.
+// frames adds the constants for the schemas of reads, of mutations, or of both.
 func frames(f *jen.File, fr *model.Frames, reads, writes bool) {
 	if !reads && !writes {
 		return

@@ -1,5 +1,5 @@
-// Package golang writes a graph package as Go source: per query the structs of its
-// parameters and rows, a typed function, and its tool with the encoded plan.
+// Package golang writes a graph package as Go source. Each query becomes the structs of its
+// parameters and rows, a typed function, and a tool with the encoded plan.
 package golang
 
 import (
@@ -26,12 +26,12 @@ const (
 	jsonPath   = "encoding/json"
 )
 
-// packageNames are the names of the packages of this module that generated code imports.
+// packageNames maps the import paths that generated code uses to package names.
 var packageNames = map[string]string{enginePath: "engine", valuePath: "value", toolPath: "tool"}
 
-// Files returns the Go files of a package by base name. The same package yields the
-// same bytes, and what one query contributes depends on that query and the schema
-// alone. The files are built on all processors. An error is a fault of the generator.
+// Files returns the Go files of a package, by base name. Equal packages give equal bytes, and the
+// code for one query depends only on that query and the schema. Files uses all processors. An error
+// is a fault of the generator.
 func Files(p *model.Package) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var mu sync.Mutex // guards out
@@ -78,8 +78,8 @@ func newFile(p *model.Package) *jen.File {
 	return f
 }
 
-// render returns the text of a file, with the imports of the standard library apart from
-// the others, which jennifer sorts among them.
+// render returns the text of a file. It separates the imports of the standard library from the
+// others; jennifer sorts them all into one list.
 func render(f *jen.File) ([]byte, error) {
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {

@@ -20,8 +20,8 @@ func query(f *jen.File, q *model.Query) {
 	handler(f, q)
 }
 
-// named says which query a declaration comes from, without lines: they would change
-// with the queries before it.
+// named returns a phrase that identifies the query of a declaration. It omits the line number,
+// which would change when earlier queries change.
 func named(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
 // function adds the typed function that runs a query.
@@ -107,7 +107,7 @@ func descriptorMembers(q *model.Query) []jen.Code {
 	return members
 }
 
-// enums returns the values of each parameter that is an enum, up to the last.
+// enums returns the values of each parameter that is an enum, up to the last such parameter.
 func enums(params []model.Param) []jen.Code {
 	var all []jen.Code
 	last := 0
@@ -129,14 +129,14 @@ func literals(texts []string) []jen.Code {
 	return all
 }
 
-// multi returns a list in braces with one item a line.
+// multi returns a list in braces with one item per line.
 func multi(items ...jen.Code) *jen.Statement {
 	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
 }
 
 func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
 
-// rawString is a string literal, raw where Go can say it so.
+// rawString returns a string literal, as a raw string if Go allows it.
 func rawString(s string) *jen.Statement {
 	if strconv.CanBackquote(s) {
 		return jen.Id("`" + s + "`")
@@ -144,10 +144,10 @@ func rawString(s string) *jen.Statement {
 	return jen.Lit(s)
 }
 
-// lineWidth is the number of plan bytes on a line of source. Escapes make the line longer.
+// lineWidth is the number of plan bytes per line of source. Escapes make the line longer.
 const lineWidth = 80
 
-// encoded is a string of bytes as a literal of several lines.
+// encoded returns a string of bytes as a literal of several lines.
 func encoded(s string) *jen.Statement {
 	lines := []string{`""`}
 	for len(s) > 0 {

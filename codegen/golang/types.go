@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// paramsStruct adds the struct of a query's parameters.
+// paramsStruct adds the struct for the parameters of a query.
 func paramsStruct(f *jen.File, q *model.Query) {
 	name := q.GoName + "Params"
 	f.Line()
@@ -22,7 +22,7 @@ func paramsStruct(f *jen.File, q *model.Query) {
 	})
 }
 
-// rowStructs adds the struct of a row, and one for each whole node in it.
+// rowStructs adds the struct for a row, and one for each whole node in it.
 func rowStructs(f *jen.File, q *model.Query) {
 	name := q.GoName + "Row"
 	f.Line()
@@ -58,8 +58,8 @@ func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]
 	g.Id(name).Add(typ).Tag(tags)
 }
 
-// fieldType returns the type of a field: of an optional or nullable one a pointer,
-// but a list is nil when it is null.
+// fieldType returns the type of a field. An optional or nullable one is a pointer, except that a
+// list is nil when it is null.
 func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
 	var typ *jen.Statement
 	switch {

@@ -7,8 +7,7 @@ import (
 
 const branchDoc = "The branch to use; main when it is left out."
 
-// ReadInput returns the input schema of a stored read whose parameters are the struct
-// type params.
+// ReadInput returns the input schema of a stored read. params is the struct type of its parameters.
 func ReadInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
 		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`),
@@ -16,8 +15,7 @@ func ReadInput(params reflect.Type) json.RawMessage {
 	))
 }
 
-// ReadOutput returns the output schema of a stored read whose rows are the struct
-// type row.
+// ReadOutput returns the output schema of a stored read. row is the struct type of its rows.
 func ReadOutput(row reflect.Type) json.RawMessage {
 	return Output(reflect.StructOf([]reflect.StructField{
 		field[string]("QueryName", `json:"query_name"`),
@@ -32,8 +30,8 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 	}))
 }
 
-// MutationInput returns the input schema of a stored mutation whose parameters are
-// the struct type params.
+// MutationInput returns the input schema of a stored mutation. params is the struct type of its
+// parameters.
 func MutationInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
 		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`),
@@ -60,8 +58,8 @@ type mutationResult struct {
 	DryRun        bool    `json:"dry_run,omitempty"`
 }
 
-// inputEnvelope keeps the parameters of a query apart from the knobs of the call. The
-// member params may be left out when no parameter is required.
+// inputEnvelope puts the parameters of a query into a member params, separate from the run options
+// of the call. params is optional if no parameter is required.
 func inputEnvelope(params reflect.Type, knobs ...reflect.StructField) reflect.Type {
 	tag := reflect.StructTag(`json:"params,omitempty"`)
 	for f := range params.Fields() {

@@ -1,19 +1,20 @@
-// Package jsonschema makes the JSON Schemas of tools by reflection on Go types,
-// brought into the one profile that clients of tools accept.
+// Package jsonschema makes the JSON Schemas of tools by reflection on Go types, and restricts them
+// to the one profile that clients of tools accept.
 //
-// What the reflection yields is inlined and normalised, always by these rules:
+// It inlines and normalises the reflected schema by these rules:
 //
 //   - an object lists its properties in field order, has required (present even
 //     when empty) and additionalProperties: false;
-//   - in an input a field is optional when it is a pointer, nullable or omitempty,
+//   - in an input a field is optional if it is a pointer, nullable or omitempty,
 //     and it is never null;
-//   - in an output a field is left out only when it is omitempty; a pointer or
-//     nullable field is present, as null when empty, which a type array says;
+//   - in an output a field is left out only if it is omitempty; a pointer or
+//     nullable field is always present and may be null, which a type array states;
 //   - a 64-bit integer of package value is a decimal string in an input; in an output
 //     it may be a number or a string, because numbers lose precision past 2^53;
 //   - a float in an output may be a string, because JSON has no NaN and no infinity;
 //   - the bounds of the 32-bit integers are written in inputs only;
-//   - a map with string keys is an open object, any value an output of any type;
+//   - a map with string keys is an open object; a field of type any in an output
+//     may have any type;
 //   - there is no $schema, $id, $ref, $defs, oneOf, anyOf or allOf.
 package jsonschema
 
@@ -31,23 +32,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Input returns the schema of t, a struct or a pointer to one, as the arguments of a
-// tool. It panics when t holds a type that the profile of inputs cannot say: an
-// interface, a raw message, a function. Types must not contain themselves.
+// Input returns the schema of t, a struct or a pointer to one, for the arguments of a tool. It
+// panics if t contains a type that the input profile cannot express: an interface, a raw message or
+// a function. A type must not contain itself.
 func Input(t reflect.Type) json.RawMessage { return reflectObject(t, input) }
 
-// Output returns the schema of t, a struct or a pointer to one, as the structured
-// result of a tool. It panics when t holds a function or a channel. Types must not
-// contain themselves.
+// Output returns the schema of t, a struct or a pointer to one, for the structured result of a
+// tool. It panics if t contains a function or a channel. A type must not contain itself.
 func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
 
-// BigIntPattern and BigUintPattern are what 64-bit integers look like as strings.
+// BigIntPattern and BigUintPattern match 64-bit integers written as strings.
 const (
 	BigIntPattern  = `^-?\d+$`
 	BigUintPattern = `^\d+$`
 )
 
-// direction says which side of a call a schema describes.
+// direction says whether a schema describes the input or the output of a call.
 type direction uint8
 
 const (
@@ -83,8 +83,8 @@ var (
 	rawMessageType = reflect.TypeFor[json.RawMessage]()
 )
 
-// leaf maps the Go types of scalars. It returns nil for every other type, which the
-// reflection then takes apart. Struct tags are applied to what it returns.
+// leaf maps the Go types of scalars to schemas. It returns nil for every other type, and the
+// reflection then descends into that type. Struct tags apply to the returned schema.
 func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case bigIntType:
@@ -135,13 +135,13 @@ func (dir direction) any(t reflect.Type) *jsonschema.Schema {
 	return union("object", "array", "string", "number", "boolean", "null")
 }
 
-// union returns a schema of several types. The reflected form has room for one type
-// only, so the others travel as an extra member.
+// union returns a schema that allows several types. The library's Schema has room for only one
+// type, so the types are stored as an extra member.
 func union(types ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Extras: map[string]any{"type": types}}
 }
 
-// normalise brings the schema that was reflected from t into the profile.
+// normalise changes the schema s, reflected from t, to satisfy the profile.
 func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -151,7 +151,7 @@ func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		if s.Properties == nil { // a struct with a format of its own, such as an instant
+		if s.Properties == nil { // a struct with its own format, such as a time
 			return
 		}
 		s.Required = nil
@@ -171,7 +171,7 @@ func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
 			dir.normalise(s.Items, t.Elem())
 		}
 	case reflect.Array:
-		// The components of a vector are finite.
+		// An array is a vector. Its components are finite, so they are always numbers.
 	case reflect.Float32, reflect.Float64:
 		if dir == output && s.Type == "number" {
 			s.Type = ""
@@ -180,8 +180,7 @@ func (dir direction) normalise(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// fields normalises the properties that come from the fields of t, embedded structs
-// included.
+// fields normalises the properties that come from the fields of t, including embedded structs.
 func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -203,7 +202,7 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 			continue
 		}
 		nullable := f.Type.Kind() == reflect.Pointer
-		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" { // how the reflection says nullable
+		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" { // the reflection's form of nullable
 			p, nullable = p.OneOf[0], true
 			s.Properties.Set(name, p)
 		}
@@ -234,7 +233,7 @@ func omittable(jsonOptions string) bool {
 	return strings.Contains(jsonOptions, "omitempty") || strings.Contains(jsonOptions, "omitzero")
 }
 
-// orNull lets a schema be null as well.
+// orNull makes a schema accept null as well.
 func orNull(s *jsonschema.Schema) {
 	types, _ := s.Extras["type"].([]string)
 	if s.Type != "" {
@@ -253,8 +252,8 @@ func extra(s *jsonschema.Schema, name string, v any) {
 	s.Extras[name] = v
 }
 
-// unescapeHTML writes <, > and & as themselves in encoded JSON: encoding/json escapes
-// them for the sake of HTML, and models read the schemas as they stand.
+// unescapeHTML replaces the escapes of <, > and & in encoded JSON with the characters.
+// encoding/json escapes them for HTML, but models read the schemas as plain text.
 func unescapeHTML(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {

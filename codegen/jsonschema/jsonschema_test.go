@@ -91,7 +91,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// duplicateKey returns a member name that one object of the text has twice, or "".
+// duplicateKey returns a member name that occurs twice in one object of the text, or "".
 func duplicateKey(text []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	var walk func() string

@@ -9,24 +9,24 @@ import (
 	"slices"
 )
 
-// CheckInput reports, joined into one error, where a schema leaves the profile of
-// input schemas that all known clients accept: a root object; objects with properties,
-// required and additionalProperties: false, or open ones without properties; items on
-// every array; one type each; enums of strings; keys of [A-Za-z0-9_.-]{1,64}; and none
-// of $schema, $id, $ref, $defs, oneOf, anyOf, allOf, not, const and exclusive bounds.
+// CheckInput checks that a schema satisfies the input profile, which all known clients accept. The
+// error joins all violations. The profile allows: a root object; objects with properties, required
+// and additionalProperties: false, or open objects without properties; items on every array; one
+// type per schema; enums of strings; and keys of [A-Za-z0-9_.-]{1,64}. It forbids $schema, $id,
+// $ref, $defs, oneOf, anyOf, allOf, not, const and exclusive bounds.
 func CheckInput(schema json.RawMessage) error { return check(schema, input) }
 
-// CheckOutput is [CheckInput] for output schemas, which may have type arrays, and null
-// in an enum.
+// CheckOutput is [CheckInput] for output schemas, which may also have type arrays, and null in an
+// enum.
 func CheckOutput(schema json.RawMessage) error { return check(schema, output) }
 
-// CheckStrict is [CheckInput] for the schemas that [Strict] makes: every property is
-// required, and one that may be left out is nullable by a type array with null.
+// CheckStrict is [CheckInput] for the schemas that [Strict] makes: every property is required, and
+// a property that would be optional is nullable by a type array that includes null.
 func CheckStrict(schema json.RawMessage) error { return check(schema, strict) }
 
-// OpenObjects returns the paths of the objects in a schema that take members of any
-// name, as the faults of the checks spell them. The profile has them as exceptions that
-// are named one by one.
+// OpenObjects returns the paths of the objects in a schema that accept members of any name, spelled
+// as in the errors of the checks. Open objects are exceptions in the profile, each of which is
+// listed by name.
 func OpenObjects(schema json.RawMessage) []string {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
@@ -37,7 +37,7 @@ func OpenObjects(schema json.RawMessage) []string {
 	return w.open
 }
 
-// keywords are all that a schema may say.
+// keywords lists all keywords that a schema may use.
 var keywords = []string{
 	"type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "minimum",
 	"maximum", "pattern", "format", "contentEncoding", "description", "title",
@@ -95,12 +95,12 @@ func (w *walker) schema(path string, s map[string]any) {
 	for _, t := range types {
 		switch t {
 		case "object":
-			if len(types) == 1 || len(types) == 2 && types[1] == "null" { // one of many types says nothing of its members
+			if len(types) == 1 || len(types) == 2 && types[1] == "null" { // a schema with more types does not describe members
 				w.object(path, s)
 			}
 		case "array":
 			if len(types) > 1 && s["items"] == nil && slices.Contains(types, "object") {
-				continue // any value
+				continue // a schema without a type accepts any value
 			}
 			items, ok := s["items"].(map[string]any)
 			if !ok {

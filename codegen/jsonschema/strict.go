@@ -8,10 +8,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Strict returns an input schema in the second profile, for clients that want every key
-// required: a property that was optional is nullable instead, which a type array says,
-// and null one of its enum. Open objects stay as they are. It panics when the schema is
-// not one that [Input] returns.
+// Strict converts an input schema to the strict profile, for clients that want every key required.
+// An optional property becomes required and nullable, which its type array and, if it has one, its
+// enum express with null. Open objects stay unchanged. Strict panics if [Input] could not have
+// returned the schema.
 func Strict(schema json.RawMessage) json.RawMessage {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
@@ -25,7 +25,7 @@ func Strict(schema json.RawMessage) json.RawMessage {
 	return unescapeHTML(b)
 }
 
-// requireAll makes every property of s, and of what s holds, required.
+// requireAll makes every property of s, and of the schemas in s, required.
 func requireAll(s *jsonschema.Schema) {
 	if s.Items != nil {
 		requireAll(s.Items)

@@ -16,26 +16,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// maxName is the length in bytes of the tool and argument names that clients accept.
+// maxName is the maximum length, in bytes, of tool and argument names that clients accept.
 const maxName = 64
 
-// LongTool is the length of a tool name past which it is warned of.
+// LongTool is the length in bytes up to which a tool name causes no warning.
 const LongTool = 40
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Input is what a package is made from.
+// Input is the input of [Build].
 type Input struct {
 	Graph   string
 	Schema  *catalog.Schema
-	File    string      // where the schema stands
-	Sources []gq.Source // in the order that the catalog keeps; names relative to the module
+	File    string      // path of the schema file
+	Sources []gq.Source // in the order of the catalog; names are relative to the module
 	Queries []*gq.Query // compiled from Sources
 	Strict  bool        // input schemas require every key
 }
 
-// Build decides names, schemas and hints. The diagnostics have the codes of [Codes];
-// with errors among them the package is nil.
+// Build decides names, schemas and hints. The diagnostics have the codes of [Codes]. If there are
+// errors among them, the package is nil.
 func Build(in Input) (*Package, diag.List) {
 	b := &builder{
 		schema: in.Schema,
@@ -59,7 +59,7 @@ func Build(in Input) (*Package, diag.List) {
 		b.buildQuery(q)
 	}
 	b.diags.Sort()
-	if b.diags.HasErrors() { // colliding fields make no struct
+	if b.diags.HasErrors() { // fields with colliding names cannot form a struct
 		return nil, b.diags
 	}
 	b.pkg.Frames = newFrames(in.Strict)
@@ -67,7 +67,7 @@ func Build(in Input) (*Package, diag.List) {
 	return b.pkg, b.diags
 }
 
-// propKey names a property of a type.
+// propKey identifies a property of a type.
 type propKey struct {
 	entity    plan.Entity
 	typ, prop string
@@ -76,13 +76,14 @@ type propKey struct {
 type builder struct {
 	schema *catalog.Schema
 	pkg    *Package
-	decls  map[string]owner // Go name at package level -> who has it
-	tools  map[string]owner // tool name -> who has it
+	decls  map[string]owner // Go name at package level -> the declaration that has it
+	tools  map[string]owner // tool name -> the query or built-in that has it
 	enums  map[propKey]*Enum
 	diags  diag.List
 }
 
-// owner is what has a name, and where it stands; what is in no source stands nowhere.
+// owner is the declaration that has a name, and its position. The position is zero if no source
+// contains the declaration.
 type owner struct {
 	name string
 	span diag.Span
@@ -101,8 +102,8 @@ func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args
 	})
 }
 
-// declare notes that what is called name declares goName at package level. It reports false, and
-// the collision, when the name is taken.
+// declare records that the declaration called name takes goName at package level. If goName is
+// taken, declare reports the collision and returns false.
 func (b *builder) declare(goName, name string, span diag.Span) bool {
 	if other, taken := b.decls[goName]; taken {
 		b.fail(GoNameTaken, span, "rename one of the two",
@@ -113,8 +114,8 @@ func (b *builder) declare(goName, name string, span diag.Span) bool {
 	return true
 }
 
-// buildEnums names a type for every enum property of the schema, whether or not a
-// query uses it: what one query declares then never depends on another.
+// buildEnums names a type for every enum property of the schema, even if no query uses it. So the
+// types that exist never depend on which queries there are.
 func (b *builder) buildEnums(span diag.Span) {
 	add := func(entity plan.Entity, typ string, props []*catalog.Property) {
 		for _, p := range props {
@@ -124,7 +125,7 @@ func (b *builder) buildEnums(span diag.Span) {
 			owner := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
 			e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: GoName(typ) + GoName(p.Name)}
 			if _, taken := b.decls[e.GoName]; taken && entity == plan.Edge {
-				e.GoName += "Edge" // nodes and edges have separate name spaces
+				e.GoName += "Edge" // needed because nodes and edges have separate name spaces
 			}
 			b.declare(e.GoName, owner, span)
 			for _, v := range p.Type.Enum {
@@ -175,8 +176,8 @@ func (b *builder) buildQuery(src *gq.Query) {
 	b.pkg.Files[i].Queries = append(b.pkg.Files[i].Queries, q)
 }
 
-// declareQuery declares the names of a query, up to the first collision: the others
-// would follow from the same fault.
+// declareQuery declares the names of a query. It stops at the first collision, because further
+// collisions would have the same cause.
 func (b *builder) declareQuery(q *Query, span diag.Span) {
 	owner := "query " + q.Name
 	ok := b.declare(q.GoName, owner, span) &&
@@ -272,7 +273,7 @@ func (b *builder) wholeNode(q *Query, src *gq.Query, column string, c plan.Colum
 	fields := map[string]string{}
 	for i, pf := range c.Fields {
 		f := Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type}
-		if i > 0 || pf.Name != "id" { // the id is no property
+		if i > 0 || pf.Name != "id" { // the id is not a property
 			if decl := b.property(plan.Node, typ, pf.Name); decl != nil {
 				f.Doc = decl.Description
 			}
@@ -307,7 +308,7 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return nil
 }
 
-// columnProp returns the property whose values a column shows, unchanged.
+// columnProp returns the property whose unchanged values a column shows, and whether there is one.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
 	if agg, ok := e.(plan.Agg); ok && (agg.Func == plan.Min || agg.Func == plan.Max) {
 		e = agg.Arg
@@ -316,14 +317,14 @@ func columnProp(e plan.Expr) (plan.Prop, bool) {
 	return p, ok
 }
 
-// top is the start of a file.
+// top returns the position at the start of a file.
 func top(file string) diag.Span {
 	start := diag.Pos{Line: 1, Column: 1}
 	return diag.Span{File: file, Start: start, End: start}
 }
 
-// goFile returns the Go file of a source file. The suffix _gq keeps names such as
-// x_test and x_linux from meaning something to the go command.
+// goFile returns the name of the Go file for a source file. The suffix _gq prevents names such as
+// x_test and x_linux, which have a meaning for the go command.
 func goFile(source string) string {
 	stem := strings.TrimSuffix(path.Base(source), ".gq")
 	stem = strings.Map(func(r rune) rune {

@@ -112,8 +112,8 @@ func TestEnumCollision(t *testing.T) {
 	}
 }
 
-// TestNodesAndEdgesApart has a node and an edge of one name with an enum of one name:
-// they have separate name spaces.
+// TestNodesAndEdgesApart uses a node and an edge with the same name and the same enum property.
+// Nodes and edges have separate name spaces, so the generated types must not collide.
 func TestNodesAndEdgesApart(t *testing.T) {
 	s, _ := compile(t, "node Rating { slug: String @key  level: enum(a) }\nedge Rating: Rating -> Rating { level: enum(b) }")
 	pkg, diags := model.Build(model.Input{Graph: "g", Schema: s})

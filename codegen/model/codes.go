@@ -2,21 +2,20 @@ package model
 
 import "github.com/omnigraph-go/omnigraph/gq/diag"
 
-// The codes of what can be wrong with queries that check, but that no package can be
-// generated from.
+// The codes of faults in queries that compile but from which no package can be generated.
 const (
 	GoNameTaken   diag.Code = "G1" // two declarations would have the same Go name
 	ParamCollides diag.Code = "G2" // two parameters would have the same Go name
 	FieldCollides diag.Code = "G3" // two columns, or two properties of a node, would have the same Go name
-	BadToolName   diag.Code = "G4" // a tool name that clients refuse
-	ToolNameTaken diag.Code = "G5" // a tool name that a built-in or another query has
-	LongParamName diag.Code = "G6" // a parameter name that clients refuse
+	BadToolName   diag.Code = "G4" // clients reject the tool name
+	ToolNameTaken diag.Code = "G5" // a built-in tool or another query has the tool name
+	LongParamName diag.Code = "G6" // clients reject the parameter name, because it is too long
 	FileCollides  diag.Code = "G7" // two source files would have the same Go file
-	NoSuchQuery   diag.Code = "G8" // a query that the configuration lists and no source has
-	LongToolName  diag.Code = "G9" // a tool name that is long once a client puts the server's before it
+	NoSuchQuery   diag.Code = "G8" // the configuration lists a query that no source has
+	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
 )
 
-// CodeDoc documents a code with a query that yields it against the schema
+// CodeDoc documents a code with an example: a query that yields the code against the schema
 //
 //	node Person { slug: String @key  first_name: String  firstName: String? }
 type CodeDoc struct {
@@ -26,7 +25,7 @@ type CodeDoc struct {
 	Example string
 }
 
-// Codes are the documented codes, in order.
+// Codes lists the documented codes, in order.
 var Codes = []CodeDoc{
 	{GoNameTaken, "Go name taken",
 		"Two queries, or a query and a type of another one, would be declared in the generated package by the same name. Rename one.",

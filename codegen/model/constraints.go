@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// constraintLine sums up in one line what a mutation must meet, so that whoever calls
-// it need not find out by failing. It is empty for a read, and when nothing but the
-// types of the parameters holds.
+// constraintLine summarizes in one line the rules that a mutation must satisfy, so that a caller
+// learns them without a failed call. It is empty for a read, and for a mutation that only the types
+// of its parameters restrict.
 func constraintLine(q *plan.Query, s *catalog.Schema) string {
 	if q.Mutation == nil {
 		return ""
@@ -48,8 +48,8 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 	return "Constraints: " + strings.Join(rules, "; ") + "."
 }
 
-// given returns a test for the properties that a parameter is assigned to: the rules
-// about others are no concern of the caller's.
+// given returns a function that reports whether a parameter is assigned to a property. The caller
+// cannot affect the other properties, so rules about them do not matter here.
 func given(set []plan.Assign) func(prop string) bool {
 	return func(prop string) bool {
 		return slices.ContainsFunc(set, func(a plan.Assign) bool {
@@ -109,7 +109,7 @@ func edgeRules(e *catalog.Edge, set []plan.Assign, add func(string, ...any)) {
 	}
 }
 
-// one puts the article before a type name.
+// one puts the indefinite article before a type name.
 func one(name string) string {
 	if strings.ContainsRune("AEIO", rune(name[0])) {
 		return "an " + name

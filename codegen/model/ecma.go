@@ -4,13 +4,13 @@ import (
 	"strings"
 )
 
-// ecmaSafe reports whether a regular expression in RE2 syntax is one in ECMA-262 too,
-// with and without the u flag, and means the same, but that . there takes no carriage
-// return and no line separator of Unicode. It knows a common subset: when in doubt the
-// answer is no, and the pattern is left out of a schema.
+// ecmaSafe reports whether a regular expression in RE2 syntax is also valid in ECMA-262, with and
+// without the u flag, and means the same there. One difference is allowed: . in ECMA-262 does not
+// match a carriage return or a line separator of Unicode. ecmaSafe knows only a common subset. When
+// in doubt it returns false, and the schema omits the pattern.
 func ecmaSafe(re string) bool {
 	inClass, classStart := false, 0
-	assertion := false // what came last takes no text, so that there is nothing to repeat
+	assertion := false // the last element matches no text, so it must not be repeated
 	for i := 0; i < len(re); i++ {
 		c := re[i]
 		if assertion && !inClass && strings.IndexByte("*+?{", c) >= 0 {
@@ -19,22 +19,22 @@ func ecmaSafe(re string) bool {
 		assertion = c == '^' || c == '$' || c == '\\' && i+1 < len(re) && (re[i+1] == 'b' || re[i+1] == 'B')
 		switch {
 		case c >= 0x80:
-			return false // code points there, UTF-16 units here
+			return false // matches code points in RE2, UTF-16 units in ECMA-262
 		case c == '\\':
 			i++
 			if i == len(re) || !safeEscape(re[i], inClass) {
 				return false
 			}
 			if inClass && isClassEscape(re[i]) && besideRange(re, i) {
-				return false // RE2 takes the - as itself, the u flag refuses it
+				return false // RE2 takes the - literally; the u flag rejects it
 			}
 		case inClass:
 			switch c {
 			case '[':
-				return false // a named class, or an error under the v flag
+				return false // a named class in RE2; an error under the v flag
 			case ']':
 				if i == classStart {
-					return false // a literal there, the end of an empty class here
+					return false // a literal in RE2; the end of an empty class in ECMA-262
 				}
 				inClass = false
 			}
@@ -63,7 +63,7 @@ func ecmaSafe(re string) bool {
 
 func isClassEscape(c byte) bool { return strings.IndexByte("dDwW", c) >= 0 }
 
-// besideRange reports whether a - stands before or behind the escape that ends at i.
+// besideRange reports whether a - stands directly before or after the escape that ends at i.
 func besideRange(re string, i int) bool {
 	return i >= 2 && re[i-2] == '-' || i+1 < len(re) && re[i+1] == '-'
 }
@@ -80,7 +80,7 @@ func safeEscape(c byte, inClass bool) bool {
 	return strings.IndexByte(`^$\.*+?()[]{}|`, c) >= 0
 }
 
-// repetition reports whether s is n, n, or n,m.
+// repetition reports whether s has the form "n", "n," or "n,m".
 func repetition(s string) bool {
 	lo, hi, comma := strings.Cut(s, ",")
 	return digits(lo) && lo != "" && digits(hi) && (comma || hi == "")

@@ -13,7 +13,7 @@ func TestECMASafe(t *testing.T) {
 		{`[a\-z]`, true},
 		{`[\w\-.]`, true},
 		{`[\w.]`, true},
-		{`[\w-.]`, false}, // the u flag refuses a range with a class at its end
+		{`[\w-.]`, false}, // the u flag rejects a range that ends with a class
 		{`[+-\d]`, false},
 		{`\w-\d`, true},
 		{`^$`, true},
@@ -22,12 +22,12 @@ func TestECMASafe(t *testing.T) {
 		{`(?P<n>a)`, false},
 		{`\pL`, false},
 		{`\Aa\z`, false},
-		{`\s`, false}, // other characters there than here
+		{`\s`, false}, // ECMA-262 matches other characters than RE2
 		{`a\-b`, false},
 		{`[[:alpha:]]`, false},
 		{`[]a]`, false},
 		{`[^]a]`, false},
-		{`^*a`, false}, // an assertion cannot be repeated there
+		{`^*a`, false}, // ECMA-262 does not allow an assertion to be repeated
 		{`a\b+`, false},
 		{`\B{2}`, false},
 		{`a$?`, false},

@@ -9,17 +9,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// flow is a place where the argument of a parameter meets the schema.
+// flow is a place where a query compares or assigns the argument of a parameter to a property or id
+// in the schema.
 type flow struct {
 	entity plan.Entity
 	typ    string
-	prop   string // empty when it is the id of an entity of the type
-	// binds is set when no argument outside the property's own values is of use:
-	// an assignment, or an equality outside not.
+	prop   string // empty for the id of an entity of the type
+	// binds is true if only values of the property are useful as arguments: in an assignment, or in
+	// an equality that is not inside not.
 	binds bool
 }
 
-// flows returns the flows of each parameter, in plan order.
+// flows returns the flows of each parameter, keyed by its index in the plan.
 func flows(q *plan.Query) map[int][]flow {
 	c := &flowCollector{q: q, found: map[int][]flow{}}
 	if q.Read != nil {
@@ -73,7 +74,7 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	}
 }
 
-// meet notes that the argument, if it is one, meets the property or id.
+// meet records a flow if arg is an argument: it flows to the property or id that with denotes.
 func (c *flowCollector) meet(with, arg plan.Expr, binds bool) {
 	switch with := with.(type) {
 	case plan.Prop:
@@ -87,7 +88,7 @@ func (c *flowCollector) meet(with, arg plan.Expr, binds bool) {
 	}
 }
 
-// expr looks for arguments inside a column or sort key.
+// expr searches a column or sort key for arguments.
 func (c *flowCollector) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case plan.Agg:
@@ -143,7 +144,7 @@ func (c *flowCollector) statement(st plan.Statement) {
 	}
 }
 
-// inherit fills in what the schema knows of a parameter from where it flows.
+// inherit fills in the attributes of a parameter that the schema determines, based on its flows.
 func (b *builder) inherit(p *Param, fl []flow) {
 	for _, f := range fl {
 		if p.Doc != "" {
@@ -175,8 +176,8 @@ func (b *builder) inherit(p *Param, fl []flow) {
 	b.applyBounds(p, bounds)
 }
 
-// inheritEnum takes the enum that all binding flows share. Two enums that differ leave
-// the parameter a plain String: neither says what it may be.
+// inheritEnum uses the enum that all binding flows share. If two enums differ, the parameter stays
+// a plain String, because neither describes its values.
 func (b *builder) inheritEnum(p *Param, fl []flow) {
 	var shared *Enum
 	for _, f := range fl {
@@ -194,8 +195,7 @@ func (b *builder) inheritEnum(p *Param, fl []flow) {
 	}
 }
 
-// flowDoc says what is known of the place: the property's description, or whose id
-// it is.
+// flowDoc describes the place: the description of the property, or the type whose id it is.
 func (b *builder) flowDoc(f flow) string {
 	typ := f.typ
 	switch f.prop {
@@ -224,7 +224,7 @@ func (b *builder) flowDoc(f flow) string {
 	return doc + "."
 }
 
-// interval is the intersection of ranges; a nil end is open.
+// interval is the intersection of ranges. A nil end has no limit.
 type interval struct{ lo, hi *value.Value }
 
 func (i *interval) narrow(r catalog.Range) {
@@ -253,14 +253,14 @@ func (b *builder) applyBounds(p *Param, i interval) {
 		if i.hi != nil {
 			p.Maximum = value.Text(*i.hi)
 		}
-	default: // these travel as strings, of which a schema bounds nothing
+	default: // these are encoded as strings, which a schema cannot bound
 		s := rangeText(i.lo, i.hi)
 		s = strings.ToUpper(s[:1]) + s[1:] + "."
 		p.Doc = strings.TrimSpace(p.Doc + " " + s)
 	}
 }
 
-// rangeText spells bounds of which one is set.
+// rangeText describes bounds, at least one of which is set.
 func rangeText(lo, hi *value.Value) string {
 	switch {
 	case lo == nil:

@@ -9,13 +9,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 )
 
-// The members before the schemas that differ by query.
+// The text that precedes the parts of a schema that differ between queries.
 const (
 	beforeParams = `"params":`
 	beforeRow    = `"rows":{"items":`
 )
 
-// newFrames takes the frames from the schemas of queries that do nothing.
+// newFrames extracts the frames from the schemas of minimal queries: without columns, and with no
+// parameter or one required parameter.
 func newFrames(strict bool) Frames {
 	var f Frames
 	tail := func(params reflect.Type, mutation bool) (tail string) {
@@ -30,8 +31,8 @@ func newFrames(strict bool) Frames {
 	return f
 }
 
-// cut cuts a schema into what stands up to the first marker, the JSON value behind the
-// marker, and the rest.
+// cut splits a schema into the text up to and including the first marker, the JSON value that
+// follows the marker, and the rest.
 func cut(schema []byte, marker string) (head, body, tail string) {
 	start := bytes.Index(schema, []byte(marker)) + len(marker)
 	dec := json.NewDecoder(bytes.NewReader(schema[start:]))
@@ -43,7 +44,7 @@ func cut(schema []byte, marker string) (head, body, tail string) {
 	return string(schema[:start]), string(schema[start:end]), string(schema[end:])
 }
 
-// cut sets the parts of a query's schemas that the frames leave to it.
+// cut sets the parts of a query's schemas that the frames do not contain.
 func (f *Frames) cut(q *Query) {
 	t := &q.Tool
 	required, optional := f.ReadTail, f.ReadTailOptional

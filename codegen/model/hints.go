@@ -5,10 +5,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// hints says what clients may assume of a query. Reads change nothing. A mutation is
-// destructive when it updates, deletes, or inserts a keyed node, which replaces the
-// node that has the key; it is idempotent when all it does is to insert keyed nodes
-// without the current time. The override, from @mcp, wins over idempotent.
+// hints returns the tool annotations of a query. A read is read-only. A mutation is destructive if
+// it updates, deletes, or inserts a keyed node, because that insert replaces an existing node with
+// the same key. It is idempotent if it only inserts keyed nodes and does not use the current time.
+// override, from @mcp, replaces the computed value of idempotent.
 func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destructive, idempotent bool) {
 	if q.Mutation == nil {
 		readOnly, idempotent = true, true

@@ -1,5 +1,5 @@
-// Package model is the plain form of a graph package: what the generators write
-// down, with every Go name, schema and hint decided.
+// Package model is the plain form of a graph package: the input of the generators, in which every
+// Go name, schema and hint is decided.
 package model
 
 import (
@@ -9,31 +9,31 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Package is what is generated for one graph.
+// Package is the model of the package that is generated for one graph.
 type Package struct {
 	Graph        string // the graph's name
-	GoName       string // the package clause
+	GoName       string // the name in the package clause
 	SchemaDigest string
 	SourceDigest string
-	Strict       bool    // the profile of the input schemas
+	Strict       bool    // whether the input schemas use the strict profile
 	Enums        []*Enum // in schema order
 	Files        []*File // in source order
 	Frames       Frames
 }
 
-// Frames are what the schemas of all queries have around those of their parameters and
-// rows: an input schema is InputHead, the schema of the parameters and a tail, the output
-// schema of a read is RowsHead, the schema of a row and RowsTail.
+// Frames are the parts of the schemas that are the same for all queries. An input schema is
+// InputHead, the schema of the parameters and a tail. The output schema of a read is RowsHead, the
+// schema of a row and RowsTail.
 type Frames struct {
 	InputHead           string
-	ReadTail, WriteTail string // where a parameter is required
-	ReadTailOptional    string // where none is
+	ReadTail, WriteTail string // tails for queries with a required parameter
+	ReadTailOptional    string // tail for reads without one
 	WriteTailOptional   string
 	RowsHead, RowsTail  string
-	Change              string // the whole output schema of a mutation
+	Change              string // the whole output schema of every mutation
 }
 
-// Queries are the queries of all files, in source order.
+// Queries returns the queries of all files, in source order.
 func (p *Package) Queries() []*Query {
 	var all []*Query
 	for _, f := range p.Files {
@@ -44,7 +44,7 @@ func (p *Package) Queries() []*Query {
 
 // File is the queries of one source file.
 type File struct {
-	Source  string // relative to the module
+	Source  string // path relative to the module
 	GoFile  string // base name of the Go file
 	Queries []*Query
 }
@@ -64,7 +64,7 @@ type EnumValue struct {
 	Value  string
 }
 
-// Names returns the values as they are stored.
+// Names returns the values as the graph stores them.
 func (e *Enum) Names() []string {
 	names := make([]string, len(e.Values))
 	for i, v := range e.Values {
@@ -76,34 +76,34 @@ func (e *Enum) Names() []string {
 // Query is a stored query.
 type Query struct {
 	Name        string
-	GoName      string // of the function, and the stem of the types
-	GoLower     string // the stem of what the package keeps to itself
-	File        string // the source, relative to the module
-	Line        int    // where it stands in the file: for docs alone, it changes with the queries before it
-	Description string // @description alone
+	GoName      string // name of the function and stem of the type names
+	GoLower     string // stem of the unexported names
+	File        string // path of the source file, relative to the module
+	Line        int    // line in File, for docs only: it changes when earlier queries change
+	Description string // text of @description only
 	Instruction string
 	Exposed     bool
 	Tool        Tool
 	Plan        *plan.Query
 	Params      []Param
-	Columns     []Field // of a read, one a column of the plan
+	Columns     []Field // columns of a read, one for each column of the plan
 }
 
 // Mutation reports whether the query writes.
 func (q *Query) Mutation() bool { return q.Plan.Mutation != nil }
 
-// Tool is the descriptor of a query as a tool.
+// Tool describes how a query is served as a tool.
 type Tool struct {
 	Name         string
 	Title        string
-	Description  string // what a model reads: description, instruction, constraints
+	Description  string // the text for a model: description, instruction, constraints
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
 
-	// The parts of the schemas that [Frames] leave to the query.
+	// The parts of the schemas that [Frames] do not contain.
 	ParamsSchema   string
 	ParamsOptional bool
-	RowSchema      string // of a read
+	RowSchema      string // for a read
 
 	ReadOnly    bool
 	Destructive bool
@@ -115,22 +115,22 @@ type Param struct {
 	Name    string
 	GoName  string
 	Type    value.Type
-	Doc     string // @description, or what the schema knows
-	OwnDoc  string // @description alone
-	Enum    *Enum  // set when all values are those of an enum property
-	Minimum string // a JSON number, or "" for an open end
+	Doc     string // @description, or a text derived from the schema
+	OwnDoc  string // text of @description only
+	Enum    *Enum  // set if all values are those of an enum property
+	Minimum string // a JSON number, or "" if there is no limit
 	Maximum string
-	Pattern string // an ECMA-262 regular expression, unanchored, or ""
+	Pattern string // an unanchored ECMA-262 regular expression, or ""
 }
 
 // Field is a field of a row, or of a whole node in a row.
 type Field struct {
-	Name   string // in JSON
+	Name   string // name in JSON
 	GoName string
 	Type   value.Type
 	Doc    string
 	Enum   *Enum
-	Node   *Struct // set for a whole node
+	Node   *Struct // set if the field is a whole node
 }
 
 // Struct is the type of a whole node in a row.

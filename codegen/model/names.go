@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// initialisms are the words that Go writes in capitals throughout.
+// initialisms are the words that Go names write entirely in capitals.
 var initialisms = map[string]bool{
 	"acl": true, "api": true, "ascii": true, "cpu": true, "css": true, "db": true, "dns": true, "eof": true,
 	"guid": true, "html": true, "http": true, "https": true, "id": true, "ip": true, "json": true, "mcp": true,
@@ -15,16 +15,16 @@ var initialisms = map[string]bool{
 	"utf8": true, "uuid": true, "vm": true, "xml": true,
 }
 
-// GoName returns the exported Go name for a name of the languages, by one rule:
+// GoName returns the exported Go name for a name in a schema or query, by these rules:
 //
-//  1. The name is cut into words at every character that is no letter and no digit,
-//     which are dropped; between a lower-case letter or digit and an upper-case letter;
-//     and before the last upper-case letter of a run that a lower-case letter follows.
-//  2. A word that is an initialism, such as id or url, is written in capitals. Of any
-//     other word the first letter is made upper-case and the rest is kept.
-//  3. The words are joined. What is empty or begins with a digit gets an X in front.
+//  1. The name is cut into words at every character that is not a letter or a digit, and these
+//     characters are dropped; between a lower-case letter or digit and an upper-case letter; and
+//     before the last letter of a run of upper-case letters if a lower-case letter follows the run.
+//  2. A word that is an initialism, such as id or url, is written in capitals. In any other word
+//     the first letter becomes upper-case and the rest stays as it is.
+//  3. The words are joined. If the result is empty or begins with a digit, an X is put in front.
 //
-// So find_symbol is FindSymbol, p.userId is PUserID, 2fa is X2fa.
+// For example, find_symbol becomes FindSymbol, p.userId becomes PUserID, and 2fa becomes X2fa.
 func GoName(name string) string {
 	var b strings.Builder
 	for _, w := range words(name) {
@@ -33,8 +33,8 @@ func GoName(name string) string {
 	return exported(b.String())
 }
 
-// LowerGoName returns the unexported form of [GoName]: its first word in lower case.
-// It may be a Go keyword: use it as a stem.
+// LowerGoName returns the unexported form of [GoName], with the first word in lower case. The
+// result may be a Go keyword, so use it only as the stem of a longer name.
 func LowerGoName(name string) string {
 	ws := words(name)
 	if s := GoName(name); len(ws) == 0 || !strings.HasPrefix(s, title(ws[0])) {
@@ -48,11 +48,11 @@ func LowerGoName(name string) string {
 	if s := b.String(); !unicode.IsUpper([]rune(s)[0]) {
 		return s
 	}
-	return "x" + b.String() // there are capitals without a small letter
+	return "x" + b.String() // some capitals have no lower-case form
 }
 
-// PackageName returns the Go package name for a graph: its letters and digits in
-// lower case. A keyword gets graph at its end, a leading digit graph in front.
+// PackageName returns the Go package name for a graph: the letters and digits of its name in lower
+// case. A keyword gets the suffix "graph"; a name with a leading digit gets the prefix "graph".
 func PackageName(graph string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -74,7 +74,7 @@ func PackageName(graph string) string {
 	return s
 }
 
-// InWords returns a name as words for people to read: find_symbol is Find symbol.
+// InWords returns a name as words for people to read: find_symbol becomes Find symbol.
 func InWords(name string) string {
 	ws := words(name)
 	for i, w := range ws {
@@ -93,7 +93,7 @@ func InWords(name string) string {
 	return strings.Join(ws, " ")
 }
 
-// words cuts a name as rule 1 of [GoName] says.
+// words cuts a name into words by rule 1 of [GoName].
 func words(name string) []string {
 	var ws []string
 	rs := []rune(name)

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// allSchemas fills in the schemas of the queries, on all processors: reflection takes
-// longer than all else here.
+// allSchemas fills in the schemas of the queries. It uses all processors because reflection takes
+// most of the time of [Build].
 func (p *Package) allSchemas() {
 	queries := p.Queries()
 	var work sync.WaitGroup
@@ -30,8 +30,8 @@ func (p *Package) allSchemas() {
 	work.Wait()
 }
 
-// fillSchemas reflects the Go types that will be generated for a query, before there
-// are any.
+// fillSchemas computes the schemas of a query by reflection. It builds types equal to those that
+// will be generated, because the generated ones do not exist yet.
 func fillSchemas(q *Query, strict bool) {
 	q.Tool.InputSchema = inputSchema(paramsType(q.Params), q.Mutation(), strict)
 	if q.Mutation() {
@@ -52,10 +52,10 @@ func inputSchema(params reflect.Type, mutation, strict bool) json.RawMessage {
 	return reflected(params)
 }
 
-// mutationOutput is the one output schema of all mutations.
+// mutationOutput returns the output schema that all mutations share.
 var mutationOutput = sync.OnceValue(jsonschema.MutationOutput)
 
-// Tags returns the struct tag of the parameter's field, by key.
+// Tags returns the struct tags of the parameter's field, by key.
 func (p *Param) Tags() map[string]string {
 	name := p.Name
 	if p.Type.Nullable {
@@ -77,7 +77,7 @@ func (p *Param) Tags() map[string]string {
 	return tags(name, keywords, p.Doc)
 }
 
-// Tags returns the struct tag of the field, by key.
+// Tags returns the struct tags of the field, by key.
 func (f *Field) Tags() map[string]string {
 	var keywords []string
 	for _, v := range f.Type.Enum {
@@ -100,7 +100,7 @@ func tags(name string, keywords []string, doc string) map[string]string {
 	return m
 }
 
-// tag spells tags as a struct has them, sorted by key.
+// tag formats tags as a struct tag, sorted by key.
 func tag(tags map[string]string) reflect.StructTag {
 	var s string
 	for _, key := range []string{"json", "jsonschema", "jsonschema_description"} {
@@ -134,8 +134,8 @@ func rowType(columns []Field) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// goType returns the Go type of a parameter or column: of an optional or nullable one
-// a pointer, but a list is nil when it is null.
+// goType returns the Go type of a parameter or column. An optional or nullable one is a pointer,
+// except that a list is nil when it is null.
 func goType(t value.Type) reflect.Type {
 	switch {
 	case t.List:
@@ -155,7 +155,7 @@ func pointerIf(nullable bool, t reflect.Type) reflect.Type {
 
 func scalarType(k value.Kind) reflect.Type {
 	switch k {
-	case value.String, value.Invalid: // a whole node has no kind, and a type of its own
+	case value.String, value.Invalid: // a whole node has no kind; it has its own type
 		return reflect.TypeFor[string]()
 	case value.Bool:
 		return reflect.TypeFor[bool]()

@@ -1,7 +1,7 @@
 package model
 
-// ReservedTools are the tool names that stored queries may not have: those of the
-// tools that every graph serves.
+// ReservedTools lists the tool names that stored queries must not have, because every graph serves
+// built-in tools with these names.
 var ReservedTools = []string{
 	"branch_create", "branch_delete", "branch_list", "branch_merge", "change_list", "code_index", "commit_get",
 	"commit_list", "gq_reference", "graph_health", "graph_load", "graph_mutate", "graph_query", "graph_snapshot",

@@ -1,5 +1,5 @@
-// Package scaffold makes a module of a user's own: a schema, stored queries, a policy, a
-// server that has them built in, and what tests and ships it.
+// Package scaffold creates a module for a user: a schema, stored queries, a policy, a server with
+// all of them built in, and the files to test and ship the module.
 package scaffold
 
 import (
@@ -28,36 +28,36 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-// Omnigraph is the module that a scaffolded one requires.
+// Omnigraph is the path of the module that a new module requires.
 const Omnigraph = "github.com/omnigraph-go/omnigraph"
 
 const (
 	graph      = "team"
-	goVersion  = "1.26.0" // the least that Omnigraph builds with
+	goVersion  = "1.26.0" // the oldest Go version that can build Omnigraph
 	schemaFile = "schema.pg"
 	queryDir   = "queries"
 )
 
-// The files stand here as they are in the module. Those that end in .tmpl are templates,
-// which a [Module] fills in, and lose the ending.
+// templates holds the files as they stand in the module. A file that ends in .tmpl is a template; a
+// [Module] fills it in and drops the ending.
 //
 //go:embed all:templates
 var templates embed.FS
 
-// Module is a module to make.
+// Module describes a module to create.
 type Module struct {
-	Path    string // the module path
-	Version string // of Omnigraph, to be required
-	Replace string // the absolute folder of a checkout of Omnigraph, or "" to fetch the version
-	Bind    string // host:port, where the commands that are told have the server listen
+	Path    string // module path
+	Version string // version of Omnigraph to require
+	Replace string // absolute folder of a checkout of Omnigraph, or "" to download the version
+	Bind    string // host:port on which the server listens in the printed commands
 
-	// Workspace says that the module lies in a workspace of Go, which must be told of it.
+	// Workspace says that the module lies in a Go workspace, to which it must be added.
 	Workspace bool
 }
 
-// Check finds faults of what the module was told.
+// Check returns an error if a field has a value that cannot work.
 func (m *Module) Check() error {
-	// The go command keeps these for itself.
+	// The go command reserves these names.
 	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "std", "tool", "work"}, first) {
 		return fmt.Errorf("the module path is %q, which the go command reads as its own; name another, such as --module example.com/%s", m.Path, m.Path)
 	}
@@ -73,8 +73,8 @@ func (m *Module) Check() error {
 	return checkBind(m.Bind)
 }
 
-// checkBind checks a listen address. The commands and the Makefile of the module repeat it,
-// and make knows no quotes.
+// checkBind checks a listen address. The commands and the Makefile of the module repeat the
+// address, and make has no quoting.
 func checkBind(bind string) error {
 	host, port, err := net.SplitHostPort(bind)
 	if err != nil {
@@ -91,8 +91,8 @@ func checkBind(bind string) error {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
-// Files returns the module's files by their slash-separated names, those that gq generate
-// writes included: without them the module's own imports would lead nowhere.
+// Files returns the module's files by slash-separated name. They include the files that gq generate
+// writes, because the module imports them.
 func (m *Module) Files() (codegen.Files, error) {
 	files := codegen.Files{}
 	err := fs.WalkDir(templates, "templates", func(name string, e fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func (m *Module) Files() (codegen.Files, error) {
 	return files, nil
 }
 
-// fill fills in a template.
+// fill executes a template.
 func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"quote": modfile.AutoQuote}).Parse(string(text))
 	if err != nil {
@@ -136,7 +136,7 @@ func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// name is the last element of the module path that is no version.
+// name returns the last element of the module path that is not a version.
 func (m *Module) name() string {
 	prefix, _, ok := module.SplitPathVersion(m.Path)
 	if !ok {
@@ -145,14 +145,14 @@ func (m *Module) name() string {
 	return path.Base(prefix)
 }
 
-// image is the name as docker takes it for an image: lower-case letters, digits, and single
-// separators between them.
+// image returns the name in the form that docker requires for an image: lower-case letters, digits,
+// and single separators between them.
 func (m *Module) image() string {
 	words := strings.FieldsFunc(strings.ToLower(m.name()), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
 	return cmp.Or(strings.Join(words, "-"), graph)
 }
 
-// generate adds what gq generate writes for the schema and the queries.
+// generate adds the files that gq generate writes for the schema and the queries.
 func generate(files codegen.Files) error {
 	in := codegen.Graph{Name: graph, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}}
 	for _, name := range files.Names() {
@@ -171,8 +171,8 @@ func generate(files codegen.Files) error {
 	return nil
 }
 
-// InTheWay lists what is in dir and keeps a module from being made there: anything but the
-// folder of git. A folder that does not exist holds nothing.
+// InTheWay lists the entries of dir that prevent a module from being created there: all entries
+// except the folder of git. A folder that does not exist has no entries.
 func InTheWay(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -190,8 +190,8 @@ func InTheWay(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Write writes files into dir, which it makes. It replaces nothing, and when it fails it
-// removes what it wrote.
+// Write creates dir and writes the files into it. It replaces no file. If it fails, it removes the
+// files and folders that it created.
 func Write(dir string, files codegen.Files) (err error) {
 	var made []string
 	defer func() {
@@ -222,7 +222,7 @@ func Write(dir string, files codegen.Files) (err error) {
 	return nil
 }
 
-// makeFolders makes dir and the parents that it lacks, and returns what it made, parents
+// makeFolders creates dir and its missing parents. It returns the folders that it created, parents
 // first.
 func makeFolders(dir string) (made []string, err error) {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {

@@ -36,7 +36,7 @@ func rendered(t *testing.T, m *Module) codegen.Files {
 	return files
 }
 
-// TestFilesAreFormatted holds that what is made is laid out as the formatters would.
+// TestFilesAreFormatted checks that the formatters would not change the files of a new module.
 func TestFilesAreFormatted(t *testing.T) {
 	seen := map[string]int{}
 	for name, text := range rendered(t, brain()) {
@@ -72,8 +72,7 @@ func TestFilesAreFormatted(t *testing.T) {
 	}
 }
 
-// TestNothingIsOdd lints the schema and the queries with every rule, those across files
-// included.
+// TestNothingIsOdd lints the schema and the queries with every rule, including those across files.
 func TestNothingIsOdd(t *testing.T) {
 	files := rendered(t, brain())
 	c := gq.Catalog{Whole: true, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}, Config: lint.Config{}}
@@ -87,7 +86,7 @@ func TestNothingIsOdd(t *testing.T) {
 	}
 }
 
-// TestModuleIsRead reads what is written as those do who use it.
+// TestModuleIsRead reads the written module with the code that its users run.
 func TestModuleIsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "brain")
 	files := rendered(t, brain())
@@ -162,7 +161,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestImage holds the name that the README gives the image to what docker takes.
+// TestImage checks that docker accepts the image name in the README.
 func TestImage(t *testing.T) {
 	for path, want := range map[string]string{
 		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": graph,
@@ -173,8 +172,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestWriteUndoes holds that a module that cannot be written leaves nothing, and replaces
-// nothing.
+// TestWriteUndoes checks that a write that fails leaves no files behind and replaces none.
 func TestWriteUndoes(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a", "b")
@@ -216,8 +214,9 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
-// TestPrintedLinesAreOneCommand reads the printed lines with a shell that has an address
-// with the shell's own letters, which Check refuses: each is a word and nothing is run.
+// TestPrintedLinesAreOneCommand runs the printed commands in a shell, with an address that has
+// special characters of the shell, which Check rejects. Each argument must stay one word, and the
+// shell must execute nothing in it.
 func TestPrintedLinesAreOneCommand(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -228,7 +227,7 @@ func TestPrintedLinesAreOneCommand(t *testing.T) {
 		m := brain()
 		m.Bind = host + ":1"
 		for _, line := range []string{m.Call(), m.Steps()[len(m.Steps())-1]} {
-			// A function in place of the program prints how many words it gets, and that of the address.
+			// A shell function replaces the program. It prints each word that it gets.
 			program, _, _ := strings.Cut(line, " ")
 			c := exec.Command(sh, "-c", "show() { for w in \"$@\"; do printf '%s\\0' \"$w\"; done; }\n"+"show"+strings.TrimPrefix(line, program))
 			c.Dir = dir
@@ -247,7 +246,7 @@ func TestPrintedLinesAreOneCommand(t *testing.T) {
 	}
 }
 
-// TestReadmeTellsTheSteps holds the page to the commands that gq init prints.
+// TestReadmeTellsTheSteps checks that the README has the commands that gq init prints.
 func TestReadmeTellsTheSteps(t *testing.T) {
 	m := brain()
 	m.Bind = "0.0.0.0:81"
@@ -262,8 +261,8 @@ func TestReadmeTellsTheSteps(t *testing.T) {
 	}
 }
 
-// TestDockerfileCopiesWhatThereIs holds the image to the module's files, and the health
-// check to the server's port.
+// TestDockerfileCopiesWhatThereIs checks that the files that the Dockerfile copies exist in the
+// module, and that the health check uses the server's port.
 func TestDockerfileCopiesWhatThereIs(t *testing.T) {
 	files := rendered(t, brain())
 	copied := 0
@@ -286,8 +285,9 @@ func TestDockerfileCopiesWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestFillCanBeRepeated lets the seed fail to load. What cluster apply made and recorded
-// has to be gone then: it refuses to make a graph again that it has recorded.
+// TestFillCanBeRepeated makes loading the seed fail. The graph that cluster apply created, and its
+// record, must then be removed, because cluster apply refuses to create a graph that it has
+// recorded.
 func TestFillCanBeRepeated(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("there is no make")

@@ -7,17 +7,17 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// build is the command that makes the server.
+// build is the command that builds the server.
 const build = "go build -o bin/ ./cmd/..."
 
-// fillStore are the commands that make the graph and load the seed.
+// fillStore lists the commands that create the graph and load the seed data.
 var fillStore = []string{
 	"go tool omnigraph cluster apply",
 	"go tool omnigraph load --store data/team --data seed.jsonl --mode overwrite",
 }
 
-// Steps are the commands that lead from the module as it was made to a running server, for
-// a POSIX shell in the module's folder. The last one runs until it is stopped.
+// Steps returns the commands that lead from the new module to a running server, for a POSIX shell
+// in the module's folder. The last one runs until it is stopped.
 func (m *Module) Steps() []string {
 	var steps []string
 	if m.Workspace {
@@ -28,7 +28,7 @@ func (m *Module) Steps() []string {
 	return append(steps, "bin/omnigraph-server --dev --bind "+shellescape.Quote(m.Bind))
 }
 
-// Call is the command that asks the running server one of the module's stored queries over
+// Call returns a command that calls one of the module's stored queries on the running server over
 // MCP.
 func (m *Module) Call() string {
 	return fmt.Sprintf(`curl -s %s -H "Authorization: Bearer $(cat data/dev-token)" `+
@@ -37,7 +37,7 @@ func (m *Module) Call() string {
 		shellescape.Quote("http://"+m.reachedAt()+"/graphs/"+graph+"/mcp"))
 }
 
-// reachedAt is the address under which this machine reaches the server.
+// reachedAt returns the address at which this machine reaches the server.
 func (m *Module) reachedAt() string {
 	host, port, err := net.SplitHostPort(m.Bind)
 	if err != nil || host != "" && host != "0.0.0.0" && host != "::" {

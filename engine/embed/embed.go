@@ -1,4 +1,4 @@
-// Package embed turns texts into vectors by providers: two over HTTP, and a
+// Package embed turns texts into vectors with the help of providers: two over HTTP, and a
 // deterministic one for tests and trials.
 package embed
 
@@ -11,17 +11,17 @@ import (
 // MockModel is the model of [Mock].
 const MockModel = "mock"
 
-// Mock computes vectors without a model. Equal texts have equal vectors, and that is all
-// that they mean.
+// Mock computes vectors without a model. Equal texts have equal vectors; the distance between
+// vectors of different texts has no meaning.
 type Mock struct{}
 
 // Model returns [MockModel].
 func (Mock) Model() string { return MockModel }
 
-// Embed returns for each text a vector of length 1 with dim components. They are those
-// of a generator, SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number
-// Generators, 2014), seeded with the text's 64-bit FNV-1a hash: its upper 24 bits as a
-// fraction from -1 up to 1.
+// Embed returns for each text a vector of length 1 with dim components. The components before
+// scaling are outputs of the generator SplitMix64 (Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, 2014), seeded with the 64-bit FNV-1a hash of the text: the upper
+// 24 bits of each output, as a fraction from -1 up to 1.
 func (Mock) Embed(_ context.Context, texts []string, dim int) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {

@@ -31,7 +31,7 @@ func TestMock(t *testing.T) {
 	if math.Abs(sum-1) > 1e-6 {
 		t.Errorf("the square of the length is %v", sum)
 	}
-	// Stored vectors depend on these.
+	// Vectors that users have stored depend on these values.
 	two, _ := Mock{}.Embed(context.Background(), []string{""}, 2)
 	if want := []float32{0.51638395, -0.8563572}; !slices.Equal(two[0], want) {
 		t.Errorf("vector of the empty text is %v, want %v", two[0], want)
@@ -40,7 +40,7 @@ func TestMock(t *testing.T) {
 
 const key = "secret-key"
 
-// provider is what OpenAI and Gemini have in common.
+// provider is the common interface of OpenAI and Gemini.
 type provider interface {
 	Model() string
 	Embed(ctx context.Context, texts []string, dim int) ([][]float32, error)
@@ -60,7 +60,7 @@ func both(t *testing.T, base string, timeout time.Duration) map[string]provider 
 	return map[string]provider{"openai": o, "gemini": g}
 }
 
-// length is the vector that the test's servers give a text.
+// length returns the vector that the test's servers compute for a text.
 func length(s string) []float32 { return []float32{float32(len(s)), 1} }
 
 func TestProviders(t *testing.T) {
@@ -86,7 +86,7 @@ func TestProviders(t *testing.T) {
 			if r.Header.Get("Authorization") != "Bearer "+key || in.Model != "m" || in.Dimensions != 2 {
 				t.Errorf("asked for %+v with %v", in, r.Header)
 			}
-			for i := len(in.Input) - 1; i >= 0; i-- { // the order is not promised
+			for i := len(in.Input) - 1; i >= 0; i-- { // clients must not rely on the order
 				items = append(items, fmt.Sprintf(`{"index":%d,"embedding":[%d,1]}`, i, len(in.Input[i])))
 			}
 			fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(items, ","))

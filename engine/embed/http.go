@@ -15,35 +15,35 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Config says where a provider over HTTP is and what it is asked for.
+// Config configures a provider over HTTP: its address, model and key.
 type Config struct {
-	// BaseURL is the address before the operation; empty for the provider's own.
+	// BaseURL is the address without the operation; empty for the provider's own.
 	BaseURL string
 	Model   string
-	Key     string // secret: in no error; empty to send none
-	// Timeout bounds one request; 0 for DefaultTimeout.
+	Key     string // secret: appears in no error; empty to send none
+	// Timeout limits the time of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Client makes the requests; nil for http.DefaultClient.
+	// Client sends the requests; nil means http.DefaultClient.
 	Client *http.Client
 }
 
 const (
-	// DefaultTimeout is 30 seconds.
+	// DefaultTimeout is the time limit of one request if Config.Timeout is 0: 30 seconds.
 	DefaultTimeout = 30 * time.Second
 	// DefaultOpenAI is the address of OpenAI.
 	DefaultOpenAI = "https://api.openai.com/v1"
 	// DefaultGemini is the address of Gemini.
 	DefaultGemini = "https://generativelanguage.googleapis.com/v1beta"
 
-	// maxBatch is how many texts one request holds.
+	// maxBatch is the maximum number of texts in one request.
 	maxBatch = 100
-	// maxResponse bounds a response, in bytes.
+	// maxResponse is the maximum size of a response, in bytes.
 	maxResponse = 64 << 20
-	// maxQuoted is how much of a refusal an error quotes, in bytes.
+	// maxQuoted is the maximum number of bytes of a refusal that an error quotes.
 	maxQuoted = 300
 )
 
-// OpenAI asks a server that speaks OpenAI's embeddings protocol.
+// OpenAI gets vectors from a server that speaks OpenAI's embeddings protocol.
 type OpenAI struct{ c Config }
 
 // NewOpenAI returns a provider. The error says what the configuration lacks.
@@ -57,8 +57,8 @@ func NewOpenAI(c Config) (*OpenAI, error) {
 // Model returns the configured model.
 func (p *OpenAI) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is the context's or
-// a *engine.Unavailable.
+// Embed returns a vector of dim components for each text. The error is the context's or an
+// *engine.Unavailable.
 func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -86,7 +86,7 @@ func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 	})
 }
 
-// Gemini asks the Gemini API.
+// Gemini gets vectors from the Gemini API.
 type Gemini struct{ c Config }
 
 // NewGemini returns a provider. The error says what the configuration lacks.
@@ -100,8 +100,8 @@ func NewGemini(c Config) (*Gemini, error) {
 // Model returns the configured model.
 func (p *Gemini) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is the context's or
-// a *engine.Unavailable.
+// Embed returns a vector of dim components for each text. The error is the context's or an
+// *engine.Unavailable.
 func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -140,7 +140,7 @@ func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 	})
 }
 
-// complete fills in defaults.
+// complete fills in defaults. Its error names the fields that are missing.
 func (c *Config) complete(provider, base string) error {
 	if c.Model == "" {
 		return fmt.Errorf("embed: the %s provider has no model; name one", provider)
@@ -161,7 +161,7 @@ func (c *Config) complete(provider, base string) error {
 	return nil
 }
 
-// batches embeds texts some at a time.
+// batches calls embed with at most maxBatch texts at a time and joins the vectors.
 func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
@@ -175,7 +175,7 @@ func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]flo
 	return all, nil
 }
 
-// post sends a request and reads the response into out.
+// post sends a request and decodes the response into out.
 func (c *Config) post(ctx context.Context, operation string, header http.Header, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 	res, err := c.Client.Do(req)
 	if err == nil {
 		body, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
-		_ = res.Body.Close() // what matters has been read
+		_ = res.Body.Close() // the response has been read, so this error does not matter
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -212,7 +212,8 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 	return nil
 }
 
-// check compares an answer with what was asked for.
+// check verifies that an answer has the number of vectors and components that the request asked
+// for.
 func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	if len(vectors) != texts {
 		return c.fault("it answered with %d vectors for %d texts", len(vectors), texts)
@@ -234,7 +235,7 @@ func (c *Config) fault(format string, args ...any) error {
 	return &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider %s, model %s: ", c.BaseURL, c.Model) + fmt.Sprintf(format, args...)}
 }
 
-// quote shortens the text of a refusal to one line.
+// quote shortens the text of a refusal and puts it on one line.
 func quote(body []byte) string {
 	s := strings.Join(strings.Fields(string(body)), " ")
 	if len(s) > maxQuoted {

@@ -10,12 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 )
 
-// reason is what is compared of an error.
+// reason is the part of an error that the comparison looks at.
 type reason struct {
-	kind     string // the error's Go type
-	rule     string // of a violation
-	property string // of a violation of a rule about one property
-	line     int64  // of a load, 0 for none
+	kind     string // Go type of the error
+	rule     string // rule of a violation
+	property string // property of a violation whose rule is about one property
+	line     int64  // line of a load, 0 if none
 }
 
 func (r reason) String() string {
@@ -26,7 +26,7 @@ func (r reason) String() string {
 	return text
 }
 
-// reasonOf classifies an error that is no list.
+// reasonOf classifies a single error. It does not accept a list of errors.
 func reasonOf(err error) reason {
 	var violation *engine.ConstraintViolation
 	var key *engine.KeyConflict
@@ -34,8 +34,8 @@ func reasonOf(err error) reason {
 	var own engine.Error
 	switch {
 	case errors.As(err, &argument):
-		// Arguments of drawn statements fit their parameters. One that does not fit the
-		// property may be called the argument's fault or the property's.
+		// The arguments of drawn statements fit their parameters. If one does not fit the property,
+		// the error may blame the argument or the property.
 		return reason{kind: "violation", rule: "type"}
 	case errors.As(err, &violation):
 		r := reason{kind: "violation", rule: violation.Rule}
@@ -52,7 +52,7 @@ func reasonOf(err error) reason {
 	return reason{kind: fmt.Sprintf("%T", err)}
 }
 
-// reasons classifies an error; the lines of a load one by one.
+// reasons classifies an error. For a load it returns one reason per bad line.
 func reasons(err error) []reason {
 	var list []reason
 	var failure *naive.Failure
@@ -84,9 +84,9 @@ func reasons(err error) []reason {
 	return list
 }
 
-// compareErrors says how the outcome of an engine's write differs from the model's;
-// empty if it does not. The model reports every reason, the engine may stop at its
-// first; of a load it has to report every line that is bad by itself.
+// compareErrors describes how the outcome of an engine's write differs from that of the model, or
+// returns "". The model reports every reason, while an engine may stop at the first. In a load, the
+// engine must report every line that is bad regardless of other lines.
 func compareErrors(model, got error) string {
 	switch {
 	case model == nil && got == nil:
@@ -114,8 +114,8 @@ func compareErrors(model, got error) string {
 	return ""
 }
 
-// sameReason compares reasons. What is wrong with a line of a load has no one type:
-// only the lines are compared.
+// sameReason compares reasons. An engine may report a bad line of a load with any type of error, so
+// only the line numbers are compared.
 func sameReason(model, got reason) bool {
 	if model.line > 0 && got.line > 0 {
 		return model.line == got.line

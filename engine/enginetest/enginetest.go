@@ -1,8 +1,8 @@
-// Package enginetest holds what every engine has to pass: a suite of named cases and a
+// Package enginetest holds the tests that every engine must pass: a suite of named cases, and a
 // randomized comparison with the reference model of package naive.
 //
-// An engine sees no query text, so the cases are plans built as Go values. Call both
-// from a test of the engine:
+// An engine sees no query text, so the cases build plans as Go values. Call both from a test of the
+// engine:
 //
 //	func TestConformance(t *testing.T) { enginetest.Run(t, open) }
 //	func TestRandom(t *testing.T)      { enginetest.RunRandom(t, open, enginetest.FromFlags()) }
@@ -19,9 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Opener makes an empty graph with a schema. The source stands for the schema's text;
-// it is arbitrary. Whoever calls an Opener closes the graph, after a few statements or
-// a few thousand; an Opener is called often and registers no cleanup that adds up.
+// Opener makes an empty graph with a schema. source is an arbitrary text that stands for the
+// schema's text. The caller closes the graph, after a few statements or a few thousand. An Opener
+// is called very often, so it must not register a cleanup on t for each call.
 type Opener func(t testing.TB, source string, schema *catalog.Schema) engine.Graph
 
 // Run runs every case of the suite as a subtest.
@@ -33,18 +33,18 @@ func Run(t *testing.T, open Opener) {
 	}
 }
 
-// sourceText is what the graphs of the suite take for their schema's source.
+// sourceText is the schema source of all graphs in the suite.
 const sourceText = "// built as a Go value\n"
 
-// reporter is what a case needs of a test; a case run against a faulty model needs
-// another, which must not fail the test that runs it.
+// reporter is the part of testing.TB that a case needs. When a case runs against a faulty model,
+// the reporter records the failures without failing the test.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// testCase is one named case: on a fresh graph of a schema, a run of statements.
+// testCase is one named case: it runs statements on a new graph with a schema.
 type testCase struct {
 	name   string
 	schema func() *catalog.Schema
@@ -74,7 +74,7 @@ func runCase(t reporter, c testCase, open func(*catalog.Schema) engine.Graph) {
 	c.run(&session{reporter: t, ctx: context.Background(), schema: schema, graph: g})
 }
 
-// session is a case under way.
+// session is one run of a case.
 type session struct {
 	reporter
 	ctx    context.Context
@@ -82,7 +82,7 @@ type session struct {
 	graph  engine.Graph
 }
 
-// read starts a plan on the session's schema.
+// read starts a read plan for the session's schema.
 func (s *session) read() *readPlan { return newRead(s.schema) }
 
 // rows runs a read and returns its rows as text.
@@ -96,9 +96,9 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	return formatRows(rows)
 }
 
-// explain checks what any engine can promise of an explanation: that the operator which
-// yields the result yields its rows when it is analyzed, and that no rows are counted
-// when it is not.
+// explain checks the properties that every engine's explanation must have: with analyze, the root
+// operator, which yields the result, has the number of rows of the result; without analyze, no
+// operator has a number of rows.
 func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 	s.Helper()
 	for _, analyze := range []bool{false, true} {
@@ -126,8 +126,8 @@ func (s *session) operators(list []*engine.Operator, analyzed bool) {
 	}
 }
 
-// expect runs a read of a plan and compares its rows, in order, with text: one line a
-// row, cells separated by " | ". Blank lines and indentation do not count.
+// expect runs a read plan and compares its rows, in order, with want. want has one line per row and
+// separates cells with " | ". Blank lines and indentation do not count.
 func (s *session) expect(p *readPlan, want string, args ...any) {
 	s.Helper()
 	q := p.done()
@@ -147,7 +147,7 @@ func unindent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// load loads lines in a mode and fails the case if that fails.
+// load loads lines in the given mode. It fails the case on an error.
 func (s *session) load(mode engine.LoadMode, lines string) *engine.LoadResult {
 	s.Helper()
 	res, err := s.tryLoad(mode, lines)
@@ -161,7 +161,7 @@ func (s *session) tryLoad(mode engine.LoadMode, lines string) (*engine.LoadResul
 	return s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: mode})
 }
 
-// mutate runs a mutation and fails the case if that fails.
+// mutate runs a mutation. It fails the case on an error.
 func (s *session) mutate(m *mutationPlan, args ...any) engine.Change {
 	s.Helper()
 	change, err := s.tryMutate(m, args...)
@@ -175,7 +175,7 @@ func (s *session) tryMutate(m *mutationPlan, args ...any) (engine.Change, error)
 	return s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{})
 }
 
-// expectChange runs a mutation and compares the counts and whether it committed.
+// expectChange runs a mutation and checks its counts and whether it committed.
 func (s *session) expectChange(m *mutationPlan, nodes, edges int64, commits bool, args ...any) {
 	s.Helper()
 	change := s.mutate(m, args...)
@@ -185,7 +185,7 @@ func (s *session) expectChange(m *mutationPlan, nodes, edges int64, commits bool
 	}
 }
 
-// head is the head of main.
+// head returns the head of main.
 func (s *session) head() engine.Commit {
 	s.Helper()
 	snap, err := s.graph.Snapshot(s.ctx, engine.Target{})

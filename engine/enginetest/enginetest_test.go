@@ -51,7 +51,7 @@ func TestScriptsFollowFromTheSeed(t *testing.T) {
 func TestShrinkKeepsADifference(t *testing.T) {
 	for seed := uint64(1); ; seed++ {
 		d := newDrawer(seed)
-		d.branching, d.evolving = false, false // what is looked for has no use of it
+		d.branching, d.evolving = false, false // the fault that the test seeds needs neither
 		open := func() *pair {
 			return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, naive.ParallelRows),
 				model: naive.New(sourceText, d.schema, naive.Sound)}
@@ -62,7 +62,7 @@ func TestShrinkKeepsADifference(t *testing.T) {
 		}
 		small, difference := shrink(open, script, difference)
 		if len(small) > 2 && slices.ContainsFunc(small, func(s step) bool { return s.query != nil && s.query.Mutation != nil }) {
-			continue // no loads alone make what the difference needs
+			continue // loads alone cannot reproduce this difference
 		}
 		if difference == "" || len(small) != 2 {
 			t.Fatalf("%d statements left of %d, difference %q\n%s", len(small), len(script), difference, scriptText(small))
@@ -71,7 +71,7 @@ func TestShrinkKeepsADifference(t *testing.T) {
 		if len(r.Match) > 2 || len(r.Vars) > 3 || len(r.Columns) != 1 || len(r.Order) != 0 {
 			t.Errorf("not shrunken:\n%s", scriptText(small))
 		}
-		// Both parallel edges, one or two nodes, and one that another variable needs.
+		// The two parallel edges, one or two nodes, and one node for another variable.
 		if n := strings.Count(small[0].load, "\n") + 1; n > 5 {
 			t.Errorf("%d lines left:\n%s", n, small[0].load)
 		}
@@ -79,7 +79,7 @@ func TestShrinkKeepsADifference(t *testing.T) {
 	}
 }
 
-// faultCases is within how many compared statements every seeded fault has to be found.
+// faultCases is the number of compared statements within which every seeded fault must be found.
 const faultCases = 10_000
 
 func TestSeededFaultsAreFound(t *testing.T) {
@@ -104,7 +104,7 @@ func TestSeededFaultsAreFound(t *testing.T) {
 	}
 }
 
-// recorder is a reporter that remembers that a case failed.
+// recorder is a reporter that records the failures of a case.
 type recorder struct{ failures []string }
 
 type stop struct{}
@@ -136,7 +136,7 @@ func fails(c testCase, fault naive.Fault) (failed bool) {
 	r := &recorder{}
 	defer func() {
 		if p := recover(); p != nil {
-			failed = true // of a fatal report, or of a model that its fault broke
+			failed = true // a fatal failure, or a panic of the faulty model
 		}
 	}()
 	runCase(r, c, func(schema *catalog.Schema) engine.Graph { return naive.New(sourceText, schema, fault) })

@@ -33,15 +33,15 @@ func property(name string, t value.Type) *catalog.Property {
 	return &catalog.Property{Name: name, Type: t}
 }
 
-// schemaOf completes a schema.
+// schemaOf returns an indexed schema with the given types.
 func schemaOf(nodes []*catalog.Node, edges []*catalog.Edge) *catalog.Schema {
 	s := &catalog.Schema{Nodes: nodes, Edges: edges}
 	s.Index()
 	return s
 }
 
-// people is the schema of most cases: a keyed node type with every kind of property,
-// one without a key, and edges between like and unlike types.
+// people returns the schema of most cases: a keyed node type with every kind of property, a node
+// type without a key, and edges between equal and different types.
 func people() *catalog.Schema {
 	return schemaOf([]*catalog.Node{
 		{Name: "Person", Key: []string{"name"}, Properties: []*catalog.Property{
@@ -75,8 +75,8 @@ func people() *catalog.Schema {
 	})
 }
 
-// crowd is a graph of people. Knows has a path, a pair of parallel edges and an edge
-// back; Follows has a cycle of three, a self-loop and a chain.
+// crowd holds a graph of people. Knows has a path, a pair of parallel edges and an edge in the
+// opposite direction. Follows has a cycle of three, a self-loop and a chain.
 const crowd = `
 {"type":"Person","data":{"name":"ann","age":30,"big":9007199254740993,"small":1,"wide":18446744073709551615,"ratio":0.5,"score":1.5,"active":true,"born":"1994-02-28","seen":"2024-05-01T12:30:00.250Z","mood":"glad","tags":["go","tea"],"lucky":[3,7],"about":"Writes graph engines in Go"}}
 {"type":"Person","data":{"name":"bob","age":25,"big":-5,"small":4294967295,"wide":"9007199254740993","ratio":0.25,"score":-2.25,"active":false,"born":"1999-12-31","seen":"2024-05-01T12:30:00.250Z","mood":"sad","tags":[],"lucky":[7],"about":"Runs the graphs of an engine room"}}
@@ -100,7 +100,7 @@ const crowd = `
 {"edge":"LivesIn","from":"cid","to":"c2","data":{"id":"l3","since":2020}}
 `
 
-// readCase is a read on the crowd.
+// readCase is a case that reads the crowd.
 type readCase struct {
 	name  string
 	build func(p *readPlan)

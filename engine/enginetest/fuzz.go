@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 )
 
-// FuzzLoad loads arbitrary text into an engine and the model, both empty or both
-// holding a few people, and compares the outcomes and what the graphs hold afterwards.
+// FuzzLoad loads arbitrary text into an engine and into the model, both empty or both with a few
+// people. It compares the outcomes and the contents of the graphs after the load.
 func FuzzLoad(f *testing.F, open Opener) {
 	for _, mode := range []engine.LoadMode{engine.Merge, engine.Append, engine.Overwrite} {
 		for _, text := range []string{crowd, everyMember, strings.Repeat(`{"type":"Town"}`+"\n", 3), "\n\n{}"} {
@@ -42,8 +42,8 @@ func FuzzLoad(f *testing.F, open Opener) {
 	})
 }
 
-// hasUnnamed reports whether a text may hold a line whose entity gets an id from the
-// engine, which the model cannot know: one of an edge or a city that speaks of no id.
+// hasUnnamed reports whether a text may contain an entity whose id the engine chooses, which the
+// model cannot predict: an edge or a City on a line without an id.
 func hasUnnamed(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" && !strings.Contains(line, `"id"`) && !strings.Contains(line, `"Person"`) {
@@ -53,7 +53,7 @@ func hasUnnamed(text string) bool {
 	return false
 }
 
-// everyMember has a value for every property and every spelling of one.
+// everyMember has a value for every property, and every spelling of a value.
 const everyMember = `{"type":"Person","data":{"id":"fay","name":"fay","age":-0,"big":"-9223372036854775808","small":0,"wide":"0","ratio":1e-3,"score":-1.5E2,"active":false,"born":-719162,"seen":"2024-05-01T14:30:00.123456+02:00","mood":"calm","tags":[],"lucky":[1,-2],"about":"\u00e9\ud83d\ude00","photo":"base64:AAE="}}
 {"type":"City","data":{"id":"c1","name":"","place":[1,2.5]}}
 {"edge":"knows","from":"fay","to":"fay","data":{"id":"k","since":1,"how":null}}`

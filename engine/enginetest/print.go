@@ -10,14 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// planText prints a plan, what it uses of the schema left out.
+// planText prints a plan without its Uses.
 func planText(q *plan.Query) string {
 	short := *q
 	short.Uses = nil
 	return plan.Format(&short)
 }
 
-// schemaText writes a schema as a .pg source.
+// schemaText prints a schema as .pg source.
 func schemaText(s *catalog.Schema) string {
 	var b strings.Builder
 	for _, n := range s.Nodes {

@@ -14,13 +14,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// compareGraph draws and compares the statements of one graph up to the first
+// compareGraph draws statements for one graph and compares their outcomes, up to the first
 // difference.
 func compareGraph(d *drawer, open func() *pair) (cases int, script []step, difference string) {
 	return countGraph(d, open, tally{})
 }
 
-// countGraph is compareGraph that keeps count of what comes of the statements.
+// countGraph is compareGraph, but also counts the outcomes of the statements in seen.
 func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []step, difference string) {
 	p := open()
 	p.seen = seen
@@ -46,7 +46,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			s.history = d.drawHistory()
 		case d.branching && d.percent(30):
 			s.branching = d.drawBranching(p.branches())
-			for range 3 { // so that few merges have nothing to do
+			for range 3 { // redraw, so that few merges have nothing to do
 				if d.percent(30) || !p.upToDate(s.branching) {
 					break
 				}
@@ -54,7 +54,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			}
 		case draw < 66:
 			s.query, s.args = d.drawRead()
-			for range 3 { // most drawn reads have no row, and teach little
+			for range 3 { // redraw, because most drawn reads have no rows and test little
 				if d.percent(30) || p.answers(s) {
 					break
 				}
@@ -85,8 +85,8 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 	return cases, script, ""
 }
 
-// seedData draws lines that load without a violation: one by one, what a scratch model
-// refuses is left out.
+// seedData draws lines that load without a violation. It loads each line into a scratch model and
+// drops lines that the model rejects.
 func (d *drawer) seedData() string {
 	scratch := naive.New(sourceText, d.schema, naive.Sound)
 	p := &pair{ctx: context.Background(), schema: d.schema, model: scratch}
@@ -112,20 +112,21 @@ func (d *drawer) seedData() string {
 	return strings.Join(lines, "\n")
 }
 
-// step is one statement of a script: a read, a mutation, or a load.
+// step is one statement of a script: a read, a mutation or a load, or one of the alternatives
+// below.
 type step struct {
-	branch    string     // empty for main
-	branching *branching // instead of a statement
-	migration *migration // instead of a statement
-	export    bool       // instead of a statement: an export of the branch
-	history   *history   // instead of a statement
-	back      int        // commits of the branch, from its head, to go back for a read
-	ifCommit  condition  // of a write
+	branch    string     // branch of the statement; empty for main
+	branching *branching // if set, replaces the statement
+	migration *migration // if set, replaces the statement
+	export    bool       // exports the branch; replaces the statement
+	history   *history   // if set, replaces the statement
+	back      int        // for a read: how many commits before the head of the branch to read
+	ifCommit  condition  // precondition of a write
 	key       string
 	dryRun    bool
 	query     *plan.Query
 	args      engine.Args
-	held      bool   // the read is opened now and read after the next write
+	held      bool   // the read is opened at this step, and its rows are read after the next write
 	unnamed   string // see writeDraw
 	load      string
 	mode      engine.LoadMode
@@ -164,7 +165,7 @@ func (s step) String() string {
 	return text
 }
 
-// writes reports whether the step may change something.
+// writes reports whether the step may change the graph.
 func (s step) writes() bool {
 	return !s.export && (s.query == nil || s.query.Read == nil)
 }
@@ -177,31 +178,31 @@ func scriptText(script []step) string {
 	return b.String()
 }
 
-// pair is an engine and the model in the same state.
+// pair is an engine and the model, which must stay in equal states.
 type pair struct {
 	ctx    context.Context
 	schema *catalog.Schema
 	engine engine.Graph
 	model  *naive.Graph
-	branch string // of the step under way
-	back   int    // of the step under way
+	branch string // branch of the current step
+	back   int    // back of the current step
 	held   []heldRead
-	reads  int                            // compared
-	seen   tally                          // nil where nobody counts
-	known  map[string]map[string][]string // the model's ids by branch, until a write
+	reads  int                            // number of compared reads
+	seen   tally                          // nil if outcomes are not counted
+	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 }
 
-// heldRead is a result that is to be read after the next write.
+// heldRead is an open result that will be read after the next write.
 type heldRead struct {
 	query  *plan.Query
 	result engine.Result
 	want   [][]cell
 }
 
-// stepTimeout is far beyond what a statement on a small graph takes.
+// stepTimeout is far more than any statement on a small graph takes.
 const stepTimeout = 20 * time.Second
 
-// run runs a step on both and says how they differ; empty if they do not.
+// run runs a step on both graphs and describes how they differ, or returns "".
 func (p *pair) run(s step) (difference string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -247,7 +248,7 @@ func (p *pair) run(s step) (difference string) {
 	return difference
 }
 
-// runRead returns the number of rows that the model answers with.
+// runRead compares a read. It returns the number of rows of the model's result.
 func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (rows int, difference string) {
 	if absent, difference := p.missing(ctx); absent {
 		return 0, difference
@@ -282,13 +283,13 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	return len(want), ""
 }
 
-// answers reports whether the model has a row for a read.
+// answers reports whether a read has rows in the model, or fails there.
 func (p *pair) answers(s step) bool {
 	rows, err := queryAt(p.ctx, p.model, s.query, s.args, p.target())
 	return err != nil || len(rows) > 0
 }
 
-// explainEach is of how many reads one is explained.
+// explainEach is the interval of explanations: one read in so many is explained.
 const explainEach = 8
 
 func compareRows(want, got [][]cell) string {
@@ -324,7 +325,7 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	return ""
 }
 
-// release reads the held results and compares them with what they had to be.
+// release reads the held results and compares them with the expected rows.
 func (p *pair) release(ctx context.Context) string {
 	held := p.held
 	p.held = nil
@@ -361,7 +362,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 	return compareCommits(want.Commit, got.Commit)
 }
 
-// adopt makes the model give its next entity the id that the engine made.
+// adopt makes the model use the id that the engine chose for its next entity.
 func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
 		if !slices.Contains(before, id) {
@@ -376,7 +377,7 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 	p.seen.load(want, wantErr)
 	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.engine)})
 	if outOfTurn(wantErr) && gotErr != nil {
-		return "" // the engine may read the input, and find it bad, before it looks at the branch
+		return "" // the engine may read the input and report bad lines before it checks the branch
 	}
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
 		return difference
@@ -387,7 +388,7 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 	return compareCommits(want.Commit, got.Commit)
 }
 
-// outOfTurn reports whether an error is about the state of the branch, or the key of the
+// outOfTurn reports whether an error is about the head of the branch or the idempotency key of the
 // write.
 func outOfTurn(err error) bool {
 	var head *engine.PreconditionFailed
@@ -402,7 +403,7 @@ func compareCommits(want, got *engine.Commit) string {
 	return ""
 }
 
-// compareState compares everything that the graphs hold, blobs aside.
+// compareState compares the complete contents of the graphs, except blobs.
 func (p *pair) compareState(ctx context.Context) string {
 	for _, q := range dumps(p.schema) {
 		if _, difference := p.runRead(ctx, q, nil); difference != "" {
@@ -424,7 +425,7 @@ func (p *pair) compareState(ctx context.Context) string {
 	return ""
 }
 
-// dumps are reads of every node and edge with its properties.
+// dumps returns reads of every node and every edge with its properties.
 func dumps(schema *catalog.Schema) []*plan.Query {
 	var all []*plan.Query
 	for _, n := range schema.Nodes {
@@ -446,10 +447,10 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 	return all
 }
 
-// modelIDs lists the ids of the model's entities; see drawer.
+// modelIDs returns the ids of the model's entities; see drawer.
 func (p *pair) modelIDs() map[string][]string { return p.listIDs(p.ctx, p.model) }
 
-// knownIDs is modelIDs, listed again only after a write.
+// knownIDs is modelIDs with a cache that is valid until the next write.
 func (p *pair) knownIDs() map[string][]string {
 	ids, ok := p.known[p.branch]
 	if !ok {
@@ -467,7 +468,7 @@ func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string 
 	list := func(key string, q *plan.Query) {
 		rows, err := queryAt(ctx, g, q, nil, p.target())
 		if err != nil {
-			return // the comparison of the state says so
+			return // the comparison of the states will report this
 		}
 		for _, r := range rows {
 			ids[key] = append(ids[key], r[0].value.Str())
@@ -486,7 +487,7 @@ func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string 
 	return ids
 }
 
-// close closes both, and what was held.
+// close closes both graphs and the held results.
 func (p *pair) close() error {
 	for _, h := range p.held {
 		if err := h.result.Close(); err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// branching is a step that makes, deletes or merges a branch.
+// branching is a step that creates, deletes or merges a branch.
 type branching struct {
 	create, remove string
-	from           string // of a create
-	back           int    // commits of that branch, from its head, to go back
-	source, target string // of a merge
+	from           string // branch on which a new one is based
+	back           int    // how many commits before the head of from
+	source, target string // branches of a merge
 }
 
 func (b *branching) String() string {
@@ -28,16 +28,16 @@ func (b *branching) String() string {
 	return fmt.Sprintf("merge %q into %q", b.source, b.target)
 }
 
-// condition is what a write asks of the head.
+// condition is the precondition of a write on the head of its branch.
 type condition uint8
 
 const (
 	anyHead   condition = iota
-	thisHead            // that it is what it is
-	firstHead           // that it is the branch's first commit
+	thisHead            // requires the current head
+	firstHead           // requires the branch's first commit
 )
 
-// options describes the options of a write.
+// options describes the options of a write as text.
 func (s step) options() string {
 	var b strings.Builder
 	if s.ifCommit != anyHead {
@@ -52,10 +52,10 @@ func (s step) options() string {
 	return b.String()
 }
 
-// branchNames are those that are drawn.
+// branchNames are the names for drawn branches.
 var branchNames = []string{"a", "b/c", "d-1_2.3"}
 
-// drawBranch draws where a statement runs.
+// drawBranch draws the branch that a statement runs on.
 func (d *drawer) drawBranch(branches []string) string {
 	if !d.branching || len(branches) < 2 || d.percent(40) {
 		return ""
@@ -66,11 +66,11 @@ func (d *drawer) drawBranch(branches []string) string {
 	return ""
 }
 
-// drawBranching draws a step that is about branches.
+// drawBranching draws a branching step.
 func (d *drawer) drawBranching(branches []string) *branching {
 	create := 20
 	if len(branches) > len(d.names) {
-		create = 5 // is refused: there are branches of all names
+		create = 5 // a create fails: all names are in use
 	}
 	switch draw := d.IntN(100); {
 	case len(branches) < 2 || draw < create:
@@ -85,13 +85,13 @@ func (d *drawer) drawBranching(branches []string) *branching {
 		return &branching{source: pick(d, branchNames), target: pick(d, branches)}
 	}
 	b := &branching{source: pick(d, branches), target: pick(d, branches)}
-	for b.source == b.target && d.percent(95) { // is refused, whatever the branches hold
+	for b.source == b.target && d.percent(95) { // merging a branch into itself always fails
 		b.target = pick(d, branches)
 	}
 	return b
 }
 
-// upToDate reports whether a step is a merge that would bring nothing.
+// upToDate reports whether a step is a merge that would change nothing.
 func (p *pair) upToDate(b *branching) bool {
 	if b.source == "" {
 		return false
@@ -100,7 +100,7 @@ func (p *pair) upToDate(b *branching) bool {
 	return err == nil && res.Outcome == engine.AlreadyUpToDate
 }
 
-// drawOptions draws one condition of a write.
+// drawOptions draws one option of a write.
 func (s *step) drawOptions(d *drawer) {
 	switch d.IntN(6) {
 	case 0:
@@ -116,8 +116,8 @@ func (s *step) drawOptions(d *drawer) {
 
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
 
-// missing reports whether the model lacks the branch, as a shrunken script may, and how
-// the engine differs then.
+// missing reports whether the model lacks the branch, which can happen in a shrunken script. If so,
+// difference describes how the engine differs.
 func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
 	if _, err := p.model.Snapshot(ctx, p.target()); err == nil {
 		return false, ""
@@ -130,7 +130,7 @@ func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
 	return true, ""
 }
 
-// branches lists the branches of the model.
+// branches returns the names of the model's branches.
 func (p *pair) branches() []string {
 	all, err := p.model.Branches(p.ctx)
 	must(err)
@@ -141,14 +141,14 @@ func (p *pair) branches() []string {
 	return names
 }
 
-// options are those of a write for one of the two graphs, whose commits have ids of
-// their own.
+// options returns the options of a write for one of the two graphs. The ids of commits differ
+// between the graphs.
 func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
 	o := engine.WriteOptions{Branch: s.branch, Actor: "act", IdempotencyKey: s.key, DryRun: s.dryRun}
 	if s.ifCommit != anyHead {
 		commits, err := g.Commits(p.ctx, s.branch, engine.CommitRange{})
 		switch {
-		case err != nil: // there is no such branch, as the write will say
+		case err != nil: // the branch does not exist; the write will report this
 		case s.ifCommit == firstHead:
 			o.IfCommit = commits[len(commits)-1].ID
 		default:
@@ -158,7 +158,7 @@ func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
 	return o
 }
 
-// runBranching runs a step that is about branches.
+// runBranching runs a branching step on both graphs.
 func (p *pair) runBranching(ctx context.Context, s step) string {
 	b := s.branching
 	p.branch = ""
@@ -213,7 +213,7 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 	return difference, wantErr, gotErr
 }
 
-// compareBranchErrors compares errors by type, and the conflicts of a merge one by one.
+// compareBranchErrors compares errors by type, and the conflicts of merges one by one.
 func compareBranchErrors(want, got error) string {
 	var w, g *engine.MergeConflicts
 	if errors.As(want, &w) && errors.As(got, &g) {
@@ -225,7 +225,7 @@ func compareBranchErrors(want, got error) string {
 	return compareErrors(want, got)
 }
 
-// conflictTexts lists conflicts in order, messages aside.
+// conflictTexts returns the conflicts in order, without their messages.
 func conflictTexts(c *engine.MergeConflicts) []string {
 	var all []string
 	for _, c := range c.Conflicts {
@@ -235,7 +235,7 @@ func conflictTexts(c *engine.MergeConflicts) []string {
 	return all
 }
 
-// compareBranches compares the branches and the commits of each.
+// compareBranches compares the branches of both graphs, and the commits of each branch.
 func (p *pair) compareBranches(ctx context.Context) string {
 	want, err := p.model.Branches(ctx)
 	must(err)

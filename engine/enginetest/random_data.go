@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Pools are small, so that values meet: in keys, in uniqueness, in comparisons.
+// The pools of values are small, so that equal values meet in keys, unique rules and comparisons.
 var (
 	words     = []string{"a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"}
 	sentences = []string{"red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box"}
@@ -24,7 +24,7 @@ var (
 	instants  = []string{"1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"}
 )
 
-// scalar draws a value of a kind from its pool; wild ones may be far out.
+// scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.
 func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	wild = wild && d.percent(50)
 	switch t.Kind {
@@ -80,7 +80,7 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	panic("enginetest: no value of " + t.String())
 }
 
-// value draws a value of a property, null now and then where that is allowed.
+// value draws a value of a property. If null is allowed, it sometimes draws null.
 func (d *drawer) value(typ string, p *catalog.Property) value.Value {
 	if p.Type.Nullable && d.percent(30) {
 		return value.Null
@@ -96,7 +96,7 @@ func (d *drawer) value(typ string, p *catalog.Property) value.Value {
 	return value.OfList(p.Type.Kind, elems)
 }
 
-// properties draws all the properties of an entity, mostly within the rules of its type.
+// properties draws all properties of an entity. Most values satisfy the rules of the type.
 func (d *drawer) properties(kind plan.Entity, typ string) set {
 	props := set{}
 	for _, p := range properties(d.schema, kind, typ) {
@@ -109,7 +109,7 @@ func (d *drawer) properties(kind plan.Entity, typ string) set {
 		}
 		switch {
 		case d.percent(2):
-			v = value.Null // of a required property too
+			v = value.Null // even if the property is required
 		case p.Type.Enum != nil && d.percent(4):
 			v = value.OfString("none")
 		}
@@ -120,7 +120,7 @@ func (d *drawer) properties(kind plan.Entity, typ string) set {
 	return props
 }
 
-// allowed is a rough guess whether a value keeps a range or a check.
+// allowed estimates whether a value satisfies the ranges and checks of a property.
 func (d *drawer) allowed(kind plan.Entity, typ, name string, v value.Value) bool {
 	if kind == plan.Edge || v.IsNull() {
 		return true
@@ -147,11 +147,11 @@ func (d *drawer) allowed(kind plan.Entity, typ, name string, v value.Value) bool
 	return true
 }
 
-// ulidLength is the length of the ids that engines make.
+// ulidLength is the length of an id that an engine chooses.
 const ulidLength = 26
 
-// see takes note of the entities that exist. Those whose ids an engine made are left
-// out: a script that named them could not be run again.
+// see records the entities that exist. It ignores ids that an engine chose, because a script that
+// uses them could not be repeated.
 func (d *drawer) see(ids map[string][]string) {
 	for typ, list := range ids {
 		ids[typ] = slices.DeleteFunc(list, func(id string) bool { return len(id) == ulidLength })
@@ -159,7 +159,7 @@ func (d *drawer) see(ids map[string][]string) {
 	d.ids = ids
 }
 
-// nodeID draws the id of a node, mostly of one that exists.
+// nodeID draws the id of a node, usually of one that exists.
 func (d *drawer) nodeID(typ string) string {
 	if have := d.ids[key(plan.Node, typ)]; len(have) > 0 && d.percent(94) {
 		return pick(d, have)
@@ -167,8 +167,8 @@ func (d *drawer) nodeID(typ string) string {
 	return fmt.Sprintf("n%d", d.IntN(12))
 }
 
-// entityID draws an explicit id for a node without a key or an edge; when there are
-// enough of the type, one that exists.
+// entityID draws an explicit id for an edge or for a node without a key. If enough entities of the
+// type exist, it draws the id of one of those.
 func (d *drawer) entityID(kind plan.Entity, typ string) string {
 	have := d.ids[key(kind, typ)]
 	if kind == plan.Node {
@@ -183,13 +183,14 @@ func (d *drawer) entityID(kind plan.Entity, typ string) string {
 	return fmt.Sprintf("e%d", d.IntN(2*maxEdges))
 }
 
-// Sizes of the graphs: what the model's enumeration takes quickly.
+// The maximum sizes of the graphs, small enough that the model can enumerate all assignments
+// quickly.
 const (
 	maxNodes = 10
 	maxEdges = 20
 )
 
-// loadLines draws n lines of a load.
+// loadLines draws n lines of a load. badPercent of them, on average, are bad.
 func (d *drawer) loadLines(n, badPercent int) []string {
 	var lines []string
 	for range n {
@@ -212,7 +213,7 @@ func (d *drawer) loadLine() string {
 	return d.nodeLine(pick(d, d.schema.Nodes))
 }
 
-// edgeType draws an edge type, mostly one between types that have nodes.
+// edgeType draws an edge type, usually one whose end types have nodes.
 func (d *drawer) edgeType() *catalog.Edge {
 	e := pick(d, d.schema.Edges)
 	for range 3 {
@@ -243,7 +244,7 @@ func (d *drawer) edgeLine(e *catalog.Edge) string {
 		strings.Join(data, ","))
 }
 
-// spoil damages a line.
+// spoil makes a line invalid.
 func (d *drawer) spoil(line string) string {
 	switch d.IntN(6) {
 	case 0:
@@ -270,7 +271,7 @@ func (d *drawer) jsonProperties(kind plan.Entity, typ string) []string {
 	return data
 }
 
-// json writes a value in one of its spellings.
+// json formats a value in one of its allowed spellings.
 func (d *drawer) json(v value.Value) string {
 	switch {
 	case v.IsNull():

@@ -10,10 +10,10 @@ import (
 
 // history is a step about the history of a branch.
 type history struct {
-	back    int  // lists what the commit changed that lies so many before the head
-	limit   int  // of the first page of the list
-	cleanup bool // instead of a list
-	keep    int  // commits of a cleanup
+	back    int  // list the changes of the commit that is so many commits before the head
+	limit   int  // size of the first page of the list
+	cleanup bool // clean up instead of listing changes
+	keep    int  // KeepCommits of the cleanup
 }
 
 func (h *history) String() string {
@@ -27,15 +27,16 @@ func (d *drawer) drawHistory() *history {
 	if d.percent(35) {
 		keep := d.IntN(10)
 		if d.percent(50) {
-			keep = d.IntN(2) // so that merge bases lie behind it
+			keep = d.IntN(2) // so few that merge bases are among the older commits
 		}
 		return &history{cleanup: true, keep: keep}
 	}
 	return &history{back: d.IntN(10), limit: d.IntN(8)}
 }
 
-// commitBack is the commit of a branch so many before its head, or the first: a target
-// for one of the two graphs, whose commits have ids of their own.
+// commitBack returns a target for the commit that is back commits before the head of a branch, or
+// for the branch's first commit. It looks the commit up in g because the ids of commits differ
+// between the two graphs.
 func (p *pair) commitBack(g engine.Graph, branch string, back int) engine.Target {
 	at := engine.Target{Branch: branch}
 	if back == 0 {
@@ -44,14 +45,14 @@ func (p *pair) commitBack(g engine.Graph, branch string, back int) engine.Target
 	commits, err := g.Commits(p.ctx, branch, engine.CommitRange{Limit: back + 1})
 	if err == nil {
 		at.Commit = commits[len(commits)-1].ID
-	} // else the branch is missing, as the call will say
+	} // on an error the branch is missing, which the call will report
 	return at
 }
 
-// targetOf is the target of the step under way in one of the two graphs.
+// targetOf returns the target of the current step in one of the two graphs.
 func (p *pair) targetOf(g engine.Graph) engine.Target { return p.commitBack(g, p.branch, p.back) }
 
-// runHistory runs a step about history on both.
+// runHistory runs a history step on both graphs.
 func (p *pair) runHistory(ctx context.Context, h *history) string {
 	if h.cleanup {
 		opts := engine.CleanupOptions{KeepCommits: h.keep}
@@ -80,7 +81,7 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	return ""
 }
 
-// changes lists what a commit changed, page by page, as text.
+// changes lists the changes of a commit as text. It gets them page by page.
 func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (string, error) {
 	commits, err := g.Commits(ctx, p.branch, engine.CommitRange{Limit: h.back + 1})
 	if err != nil {

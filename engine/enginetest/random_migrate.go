@@ -14,7 +14,7 @@ import (
 // migration is a step that applies a schema.
 type migration struct {
 	schema *catalog.Schema
-	allow  bool // data loss
+	allow  bool // AllowDataLoss
 	hard   bool
 }
 
@@ -22,7 +22,7 @@ func (m *migration) String() string {
 	return fmt.Sprintf("apply schema (data loss allowed %t, hard %t)\n%s", m.allow, m.hard, schemaText(m.schema))
 }
 
-// drawMigration draws a schema that some changes lead to, or one that there was before.
+// drawMigration draws a schema: the current one with some changes, or an earlier one.
 func (d *drawer) drawMigration() *migration {
 	m := &migration{allow: d.percent(80), hard: d.percent(20)}
 	d.schemas = append(d.schemas, d.schema)
@@ -42,19 +42,19 @@ func (d *drawer) drawMigration() *migration {
 	if len(s.Edges) == 0 {
 		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
 	}
-	// Through the encoding, so that what is not resolved is found.
+	// Encode and decode the schema, so that an unresolved reference is found.
 	m.schema, err = catalog.Decode(catalog.Encode(s))
 	must(err)
 	return m
 }
 
-// fresh is a name that no type or property has had.
+// fresh returns a name that no type or property has had.
 func (d *drawer) fresh(prefix string) string {
 	d.named++
 	return fmt.Sprintf("%s%d", prefix, 10+d.named)
 }
 
-// evolve makes one change.
+// evolve makes one change to the schema.
 func (d *drawer) evolve(s *catalog.Schema) {
 	switch draw := d.IntN(100); {
 	case draw < 8:
@@ -165,8 +165,8 @@ func (d *drawer) evolveEdge(s *catalog.Schema, e *catalog.Edge) {
 	}
 }
 
-// evolveProperties changes one of the properties of a type; the functions see to the
-// rules about it that are not unique ones.
+// evolveProperties changes one of the properties of a type. The functions drop, rename and widen
+// update the rules that name the property, except unique rules.
 func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique *[][]string, key []string,
 	drop func(name string), rename func(was, now string), widen func(p *catalog.Property)) {
 	if len(*props) == 0 || d.percent(30) {
@@ -213,7 +213,7 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	}
 }
 
-// follow takes the schema of the branch for the one that statements are drawn for.
+// follow makes the current schema of the branch the one for which statements are drawn.
 func (p *pair) follow() {
 	if s, err := p.model.Schema(p.ctx, p.target()); err == nil {
 		p.schema = s.Catalog
@@ -240,8 +240,8 @@ func (p *pair) runMigration(ctx context.Context, s step) string {
 	return compareCommits(want.Commit, got.Commit)
 }
 
-// unfit reports whether a query does not fit the schema, as in a shrunken script, and how
-// the engine differs then.
+// unfit reports whether a query does not fit the schema, which can happen in a shrunken script. If
+// so, difference describes how the engine differs.
 func unfit(want, got error) (unfit bool, difference string) {
 	var w, g *engine.SchemaMismatch
 	switch {

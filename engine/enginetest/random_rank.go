@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// scored lists the properties in scope that a score can be of.
+// scored returns the properties in scope that a score can rank: texts and vectors.
 func (r *readDraw) scored() (texts, vectors []plan.Prop) {
 	for _, v := range r.outer {
 		declared := r.q.Read.Vars[v]
@@ -24,8 +24,8 @@ func (r *readDraw) scored() (texts, vectors []plan.Prop) {
 	return texts, vectors
 }
 
-// score draws a score of an entity, or with fuse of a row; ok is false when nothing in
-// scope can have one.
+// score draws a score of one entity or, if fuse is set, possibly of a whole row. ok is false if no
+// variable in scope can have a score.
 func (r *readDraw) score(fuse bool) (e plan.Expr, ok bool) {
 	texts, vectors := r.scored()
 	draw := func() plan.Expr {
@@ -54,12 +54,12 @@ func (r *readDraw) words() plan.Expr {
 	return r.constant(stringType, value.OfString(pick(r.drawer, []string{"red fox", "foxes", "run the fox running", "blue box fox", "red red blue", "d c", "boxes", "of", ""})))
 }
 
-// vector draws a vector to be near to.
+// vector draws a query vector.
 func (r *readDraw) vector() plan.Expr {
 	return r.constant(vectorOf(2), r.scalar(vectorOf(2), false, false))
 }
 
-// constant is a literal or a parameter, which may be null.
+// constant returns a literal or a parameter. The argument of a parameter may be null.
 func (r *readDraw) constant(t value.Type, v value.Value) plan.Expr {
 	if r.percent(60) {
 		return plan.Lit{Value: v}
@@ -74,7 +74,7 @@ func (r *readDraw) constant(t value.Type, v value.Value) plan.Expr {
 	return r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
 }
 
-// ranking draws a score that is returned, ordered by, or both.
+// ranking draws a score and returns it, orders by it, or both.
 func (r *readDraw) ranking() {
 	e, ok := r.score(true)
 	if !ok {
@@ -98,7 +98,7 @@ func (r *readDraw) ranking() {
 	}
 }
 
-// scoreFilter draws a condition on a score.
+// scoreFilter draws a filter on a score.
 func (r *readDraw) scoreFilter() (plan.Clause, bool) {
 	e, ok := r.score(false)
 	if !ok {

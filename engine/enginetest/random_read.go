@@ -10,17 +10,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxProduct bounds the assignments that a read may have to try.
+// maxProduct limits the number of assignments that the model must try for a read.
 const maxProduct = 4000
 
-// readDraw is a read being drawn.
+// readDraw is a read that is being drawn.
 type readDraw struct {
 	*drawer
 	*readPlan
 	args    engine.Args
-	product int // of the sizes of the types of all variables
+	product int // product of the number of entities over all variables
 	outer   []plan.VarID
-	ranked  bool // a limit has to be
+	ranked  bool // the read gets a limit; nearest and rrf require one
 }
 
 // drawRead draws a read with its arguments.
@@ -62,8 +62,8 @@ func (r *readDraw) fresh(typ string) plan.VarID {
 	return r.node(r.name(), typ)
 }
 
-// name draws the name of the next variable, so that the order of names is not that of
-// declaration; now and then the anonymous one.
+// name draws the name of the next variable: sometimes the anonymous one, and otherwise such that
+// the order of names differs from the order of declaration.
 func (r *readDraw) name() string {
 	if r.percent(10) {
 		return "_"
@@ -75,7 +75,7 @@ func (r *readDraw) affordable(kind plan.Entity, typ string) bool {
 	return r.product*max(1, len(r.ids[key(kind, typ)])) <= maxProduct && len(r.q.Read.Vars) < 6
 }
 
-// clause draws a binding or a traversal that may add variables to the scope.
+// clause draws a binding or a traversal, which may add variables to the scope.
 func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	if depth == 0 && r.percent(12) {
 		if typ := pick(r.drawer, r.schemaNodes()).Name; r.affordable(plan.Node, typ) {
@@ -138,7 +138,7 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	return clauses
 }
 
-// end draws the other end of a traversal: a variable in scope, or a new one.
+// end draws the other end of a traversal: a variable in scope or a new one.
 func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
 	if r.percent(25) || !r.affordable(plan.Node, typ) {
 		for _, i := range r.Perm(len(nodes)) {
@@ -153,7 +153,7 @@ func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
 	return r.fresh(typ), true
 }
 
-// not draws a block about some outer variable.
+// not draws a not block that refers to an outer variable.
 func (r *readDraw) not(depth int) plan.Clause {
 	scope := append([]plan.VarID(nil), r.outer...)
 	var clauses []plan.Clause
@@ -187,7 +187,7 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	p := pick(r.drawer, props)
 	for range 2 {
 		if p.Type.Kind != value.String || p.Type.Enum != nil {
-			p = pick(r.drawer, props) // strings have the most operators
+			p = pick(r.drawer, props) // prefer strings, which have the most operators
 		}
 	}
 	left := r.prop(v, p.Name)
@@ -213,7 +213,7 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	return plan.Filter{Cond: r.compare(left, r.op(), p.Type.Required(), r.scalar(p.Type, wild, wordy))}
 }
 
-// part draws what a substring or prefix may be.
+// part draws a substring or prefix to search for.
 func (r *readDraw) part() value.Value {
 	return value.OfString(pick(r.drawer, []string{"", "a", "A", "b", "d c", "é", "re", "red", "p", "."}))
 }
@@ -236,8 +236,8 @@ func (r *readDraw) op() plan.Op {
 	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 }
 
-// compare compares with a literal or a parameter of the given value, now and then from
-// the right.
+// compare returns a comparison of left with a literal or a parameter that has the given value. It
+// sometimes swaps the two sides.
 func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
 	c := r.compareRight(left, op, t, v)
 	if op < plan.Contains && r.percent(15) {
@@ -258,7 +258,7 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 		t = pick(r.drawer, numericTypes)
 		v = r.scalar(t, true, false)
 	}
-	t.Enum = nil // parameters are of plain types
+	t.Enum = nil // parameters have plain types
 	if r.percent(40) {
 		t = t.Optional()
 		if r.percent(50) {
@@ -274,12 +274,12 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 	return c
 }
 
-// wildProp reports whether a property takes values that a float64 cannot hold.
+// wildProp reports whether a property may have values that a float64 cannot represent.
 func (r *readDraw) wildProp(p plan.Prop) bool {
 	return !p.Type.List && (p.Type.Kind == value.I64 || p.Type.Kind == value.U64) && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
 }
 
-// idFilter draws a condition on the id of an entity, or an endpoint of an edge.
+// idFilter draws a condition on the id of an entity or on an endpoint of an edge.
 func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	declared := r.q.Read.Vars[v]
 	var left plan.Expr = id(v)
@@ -301,7 +301,7 @@ func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	}
 	op := r.op()
 	if r.percent(40) {
-		op = plan.Eq // engines look ids up
+		op = plan.Eq // engines use an index for equality of ids
 	}
 	return plan.Filter{Cond: r.compare(left, op, stringType, value.OfString(x))}
 }
@@ -418,7 +418,7 @@ func (r *readDraw) aggregate() plan.Expr {
 		if p.Type.Kind.IsNumeric() {
 			funcs = append(funcs, plan.Sum, plan.Avg)
 			if wild {
-				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // they must not round
+				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
 			}
 		}
 		return agg(pick(r.drawer, funcs), prop)

@@ -12,19 +12,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Options say how long a random comparison runs. It ends with the first of Cases and
-// Duration, and with the last of Differences.
+// Options say how long a random comparison runs. It ends after Cases statements, after Duration, or
+// when Differences graphs have differed, whichever comes first.
 type Options struct {
-	Seed  uint64 // of the first graph; each graph adds one
-	Cases int    // statements to compare, 0 for no bound
-	// Duration is the time after which no further graph is begun, 0 for no bound.
+	Seed  uint64 // seed of the first graph; each further graph adds one
+	Cases int    // number of statements to compare; 0 means no limit
+	// Duration is the time after which no new graph is started; 0 means no limit.
 	Duration time.Duration
-	// Differences is how many graphs may differ before the comparison gives up; 0 is 1.
+	// Differences is the number of graphs that may differ before the comparison stops; 0 means 1.
 	Differences int
-	// Workers is how many graphs are compared at the same time; 0 is 1. With one, the
-	// number of cases before a difference follows from the seed.
+	// Workers is the number of graphs that are compared concurrently; 0 means 1. With one worker,
+	// the seed determines the number of cases before a difference.
 	Workers int
-	// Progress is the time between two lines of how far the comparison is, 0 for none.
+	// Progress is the time between two progress lines; 0 means none.
 	Progress time.Duration
 }
 
@@ -37,20 +37,20 @@ var (
 	progressFlag    = flag.Duration("enginetest.progress", 0, "time between lines of progress, 0 for none; they show with -v")
 )
 
-// FromFlags returns the options that the test's flags -enginetest.seed, .cases,
-// .duration, .differences, .workers and .progress give.
+// FromFlags returns the options from the test's flags -enginetest.seed, .cases, .duration,
+// .differences, .workers and .progress.
 func FromFlags() Options {
 	return Options{Seed: *seedFlag, Cases: *casesFlag, Duration: *durationFlag, Differences: *differencesFlag,
 		Workers: *workersFlag, Progress: *progressFlag}
 }
 
-// stepsPerGraph is how many statements a random graph sees.
+// stepsPerGraph is the number of statements for each random graph.
 const stepsPerGraph = 60
 
-// RunRandom draws schemas, data and statements, runs each statement on an engine and on
-// the reference model, and fails the test where they differ, with a shrunken script and
-// the seed that draws it. It returns the number of compared statements, and logs it with
-// what came of them.
+// RunRandom draws schemas, data and statements, and runs each statement on an engine and on the
+// reference model. If the two differ, it fails the test and prints a shrunken script and its seed.
+// RunRandom returns the number of compared statements, and logs that number with a summary of the
+// outcomes.
 func RunRandom(t testing.TB, open Opener, o Options) int {
 	t.Helper()
 	r := &randomRun{Options: o, t: t, open: open, next: o.Seed, begin: clock.Now(), reported: clock.Now(), seen: tally{}}
@@ -60,7 +60,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 	}
 	workers.Wait()
 	if r.broken {
-		t.FailNow() // a worker has said why
+		t.FailNow() // the worker has already reported the reason
 	}
 	spent := clock.Since(r.begin)
 	t.Logf("%d statements on %d graphs from seed %d on compared in %s, %.0f a second; by kind and by what comes of them:\n%s",
@@ -68,7 +68,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 	return r.cases
 }
 
-// randomRun is a comparison under way.
+// randomRun is the state of a running comparison.
 type randomRun struct {
 	Options
 	t     testing.TB
@@ -76,19 +76,19 @@ type randomRun struct {
 	begin time.Time
 
 	mu          sync.Mutex
-	next        uint64 // seed
+	next        uint64 // seed of the next graph
 	cases       int
 	differences int
-	broken      bool // a worker ended in the midst of a graph
+	broken      bool // a worker ended before its graph was finished
 	reported    time.Time
 	seen        tally
 }
 
-// work compares graphs until there is none left.
+// work compares graphs until none is left.
 func (r *randomRun) work() {
 	whole := false
 	defer func() {
-		if !whole { // an opener has called FailNow
+		if !whole { // the opener called FailNow
 			r.mu.Lock()
 			r.broken = true
 			r.mu.Unlock()
@@ -104,7 +104,7 @@ func (r *randomRun) work() {
 	}
 }
 
-// take returns the seed of the next graph.
+// take returns the seed of the next graph. ok is false if the comparison is over.
 func (r *randomRun) take() (seed uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +131,7 @@ func (r *randomRun) compare(seed uint64) {
 	}
 }
 
-// count takes note of a graph, and says now and then how far the comparison is.
+// count records the result of a graph, and logs progress from time to time.
 func (r *randomRun) count(cases int, seen tally, differs bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,17 +15,18 @@ import (
 type drawer struct {
 	*rand.Rand
 	schema *catalog.Schema
-	// wild holds the numeric properties, as Type.name, that take values far out.
+	// wild holds the numeric properties, as Type.name, that may have extreme values.
 	wild map[string]bool
-	// wordy holds the String properties, as Type.name, that take sentences.
+	// wordy holds the String properties, as Type.name, that have sentences as values.
 	wordy map[string]bool
-	// ids are the entities that exist, by type name; of edge types after a colon.
+	// ids holds the ids of the existing entities by type name. The names of edge types follow a
+	// colon.
 	ids map[string][]string
-	// branching graphs have branches, merges and writes with conditions.
+	// branching says whether the graph has branches, merges and conditional writes.
 	branching bool
-	names     []string // that branches are given
-	// evolving graphs have changes of schema; schemas are those that there were, and
-	// named is how many names were made up for them.
+	names     []string // names for branches
+	// evolving says whether the graph has changes of schema. schemas holds all earlier schemas, and
+	// named is the number of names that were invented for the changes.
 	evolving bool
 	schemas  []*catalog.Schema
 	named    int
@@ -39,10 +40,10 @@ func newDrawer(seed uint64) *drawer {
 	return d
 }
 
-// percent is true p times in a hundred.
+// percent returns true with a probability of p percent.
 func (d *drawer) percent(p int) bool { return d.IntN(100) < p }
 
-// between is a number from low to high, both included.
+// between returns a number from low to high, both included.
 func (d *drawer) between(low, high int) int { return low + d.IntN(high-low+1) }
 
 // pick draws an element.
@@ -123,7 +124,7 @@ func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
 	}
 	wild := 40
 	if t.Kind == value.I64 || t.Kind == value.U64 {
-		wild = 70 // only these take what a float64 cannot hold
+		wild = 70 // only these get values that a float64 cannot represent
 	}
 	d.wild[typ+"."+name] = t.Kind.IsNumeric() && d.percent(wild)
 	d.wordy[typ+"."+name] = t.Kind == value.String && !t.List && t.Enum == nil && d.percent(60)
@@ -148,7 +149,7 @@ func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 	return e
 }
 
-// drawUnique draws rules over properties whose values can be compared.
+// drawUnique draws unique rules for properties whose values can be compared.
 func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	var names []string
 	for _, p := range props {
@@ -163,9 +164,8 @@ func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	return [][]string{names[:min(len(names), d.between(1, 2))]}
 }
 
-// someIndex picks properties whose values can be compared, about a third of them. It draws
-// nothing: indexes change no outcome, and what a seed draws besides does not depend on
-// them.
+// someIndex selects about a third of the properties whose values can be compared. It uses no random
+// numbers: indexes must not change any outcome, and the rest of the script must not depend on them.
 func someIndex(props []*catalog.Property) (index [][]string) {
 	for i, p := range props {
 		if comparable(p.Type) && (i+len(props))%3 == 0 {
@@ -175,8 +175,8 @@ func someIndex(props []*catalog.Property) (index [][]string) {
 	return index
 }
 
-// ruleChance is how many types in a hundred have a rule about several entities. Two
-// sides of a merge may keep one that its outcome breaks: graphs with branches have more.
+// ruleChance is the percentage of types that have a rule about several entities. It is higher for
+// graphs with branches, because a merge can break a rule that both sides satisfy.
 func (d *drawer) ruleChance() int {
 	if d.branching {
 		return 75
@@ -184,12 +184,12 @@ func (d *drawer) ruleChance() int {
 	return 25
 }
 
-// comparable reports whether values of a type can stand in a comparison.
+// comparable reports whether values of a type can be compared.
 func comparable(t value.Type) bool {
 	return !t.List && t.Kind != value.Vector && t.Kind != value.Blob
 }
 
-// key names a type in the drawer's tables.
+// key returns the key of a type in the drawer's tables.
 func key(kind plan.Entity, typ string) string { return strings.Repeat(":", int(kind)) + typ }
 
 func boolInt(b bool) int {

@@ -10,18 +10,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// writeDraw is a mutation being drawn.
+// writeDraw is a mutation that is being drawn.
 type writeDraw struct {
 	*drawer
 	*mutationPlan
 	args engine.Args
-	// unnamed is the one type, as in [key], of which the mutation adds an entity
-	// without an id; empty for none.
+	// unnamed is the type, as in [key], of the one entity that the mutation inserts without an id;
+	// empty if there is none.
 	unnamed string
 }
 
-// drawMutation draws a mutation with its arguments, and says of which type it adds an
-// entity without an id.
+// drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
 func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
 	if d.percent(30) {
@@ -62,8 +61,8 @@ func (w *writeDraw) drawChange() {
 	}
 }
 
-// leavesID decides whether an insert has no id. One in a mutation may, so that the
-// model can take over the id that the engine makes.
+// leavesID decides whether an insert has no id. Only one insert in a mutation may have none, so
+// that the model can adopt the id that the engine chooses.
 func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
 	room := maxNodes
 	if kind == plan.Edge {
@@ -76,20 +75,20 @@ func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
 	return true
 }
 
-// exprs makes each value a literal or a parameter, a number now and then one of
+// exprs turns each value into a literal or a parameter. A number sometimes becomes a number of
 // another kind.
 func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 	for _, name := range sortedKeys(props) {
 		v := props[name].(value.Value)
 		t := propertyType(w.drawer.schema, kind, typ, name)
 		enum := t.Enum
-		t.Enum = nil // parameters are of plain types
+		t.Enum = nil // parameters have plain types
 		switch {
 		case v.IsNull():
 			props[name] = w.argument(v, t.Optional())
 			continue
 		case enum != nil && !slices.Contains(enum, v.Str()):
-			props[name] = w.argument(v, t) // as a literal, no checker lets it pass
+			props[name] = w.argument(v, t) // as a literal, the type checker would reject it
 			continue
 		}
 		if t.Kind.IsNumeric() && !t.List && w.percent(10) {
@@ -102,7 +101,7 @@ func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 	return props
 }
 
-// expr makes a value a literal or, as nulls have to be, an argument.
+// expr turns a value into a literal or an argument. A null is always an argument.
 func (w *writeDraw) expr(v value.Value, t value.Type) any {
 	if !v.IsNull() && w.percent(60) {
 		return v
@@ -146,7 +145,7 @@ func (w *writeDraw) drawDelete() {
 	w.unlink(e.Name, name, op, x)
 }
 
-// predicate draws the predicate of an update or a delete, mostly one that holds for few.
+// predicate draws the predicate of an update or a delete, usually one that holds for few entities.
 func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, any) {
 	op := pick(w.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 	if kind == plan.Edge && w.percent(40) {

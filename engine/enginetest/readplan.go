@@ -21,7 +21,7 @@ func newRead(schema *catalog.Schema) *readPlan {
 	return &readPlan{schema: schema, q: &plan.Query{Name: "read", Read: &plan.Read{Limit: plan.NoLimit}}}
 }
 
-// node declares a node variable, which ranges over its type.
+// node declares a node variable that ranges over its type.
 func (p *readPlan) node(name, typ string) plan.VarID { return p.declare(name, plan.Node, typ) }
 
 // edge declares an edge variable.
@@ -50,12 +50,12 @@ func (p *readPlan) param(name string, t value.Type) plan.ParamRef {
 	return plan.ParamRef{Index: len(p.q.Params) - 1}
 }
 
-// prop is a property of a variable.
+// prop returns the property of a variable.
 func (p *readPlan) prop(v plan.VarID, name string) plan.Prop {
 	return plan.Prop{Var: v, Name: name, Type: propertyType(p.schema, p.q.Read.Vars[v].Entity, p.q.Read.Vars[v].Type, name)}
 }
 
-// ret adds columns named c0, c1, ….
+// ret adds columns named c0, c1 and so on.
 func (p *readPlan) ret(exprs ...plan.Expr) *readPlan {
 	for _, e := range exprs {
 		p.column(fmt.Sprintf("c%d", len(p.q.Read.Columns)), e)
@@ -82,7 +82,7 @@ func (p *readPlan) sort(o plan.Order) *readPlan {
 
 func (p *readPlan) limit(n int64) *readPlan { p.q.Read.Limit = n; return p }
 
-// done completes the plan. Calling it twice returns the same plan.
+// done completes the plan. Further calls return the same plan.
 func (p *readPlan) done() *plan.Query {
 	if !p.built {
 		p.built = true
@@ -91,7 +91,7 @@ func (p *readPlan) done() *plan.Query {
 	return p.q
 }
 
-// complete sets what follows from the rest of a plan: Grouped, Ties and Uses.
+// complete sets the fields of a plan that follow from the others: Grouped, Ties and Uses.
 func complete(schema *catalog.Schema, q *plan.Query) {
 	q.Uses = uses(schema, q)
 	if q.Read == nil {
@@ -162,7 +162,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 	panic(fmt.Sprintf("enginetest: no type of %T", e))
 }
 
-// wholeFields are the fields of a whole node: its id and its properties, no blobs.
+// wholeFields returns the fields of a whole node: its id and its properties, without blobs.
 func wholeFields(n *catalog.Node) []plan.Field {
 	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
 	for _, p := range n.Properties {
@@ -186,42 +186,42 @@ func propertyType(schema *catalog.Schema, kind plan.Entity, typ, name string) va
 	return p.Type
 }
 
-// hop is a traversal of one edge.
+// hop returns a traversal of one edge.
 func hop(from plan.VarID, edge string, to plan.VarID) plan.Traverse {
 	return plan.Traverse{From: from, To: to, Edge: edge, EdgeVar: plan.NoVar, Min: 1, Max: 1}
 }
 
-// over is a traversal that binds its edge.
+// over returns a traversal of one edge that binds the edge to e.
 func over(from plan.VarID, e plan.VarID, edge string, to plan.VarID) plan.Traverse {
 	t := hop(from, edge, to)
 	t.EdgeVar = e
 	return t
 }
 
-// walk is a traversal with bounds.
+// walk returns a traversal with bounds on the number of edges.
 func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Traverse {
 	t := hop(from, edge, to)
 	t.Min, t.Max = low, high
 	return t
 }
 
-// undirected is t in either direction.
+// undirected returns t in either direction.
 func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 
-// not is a block without a match.
+// not returns a block that holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
 
-// where is a filter; a Go value on the right becomes a literal of the left side's kind.
+// where returns a filter. A Go value on the right becomes a literal of the left side's kind.
 func where(left plan.Expr, op plan.Op, right any) plan.Filter {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
 }
 
-// unless is a filter that is left out when its parameter is null.
+// unless returns a filter that does not apply when its parameter is null.
 func unless(left plan.Expr, op plan.Op, right plan.ParamRef) plan.Filter {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: right, Unless: right.Index}}
 }
 
-// text is a text match with a literal.
+// text returns a text match with a literal query.
 func text(kind plan.TextKind, p plan.Prop, words string) plan.TextMatch {
 	return plan.TextMatch{Kind: kind, Prop: p, Query: plan.Lit{Value: value.OfString(words)}}
 }

@@ -17,8 +17,8 @@ type cell struct {
 	fields []value.Value
 }
 
-// cells copies the rows of a batch out of the engine's memory. It fails when the batch
-// does not have the shape that the plan's columns ask for.
+// cells copies the rows of a batch out of the engine's memory. It fails if the layout of the batch
+// does not match the plan's columns.
 func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 	if len(b.Columns) != len(columns) {
 		return nil, fmt.Errorf("a batch has %d columns, not %d", len(b.Columns), len(columns))
@@ -53,7 +53,7 @@ func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 	return rows, nil
 }
 
-// at returns a copy of row i of a column of a type.
+// at returns a copy of row i of a column. It fails if the type of the column is not t.
 func at(c *engine.Column, i int, t value.Type) (value.Value, error) {
 	if c.Type.Kind != t.Kind || c.Type.List != t.List || c.Type.Dim != t.Dim {
 		return value.Null, fmt.Errorf("the column is %s, the plan says %s", c.Type, t)
@@ -88,7 +88,7 @@ func equalCells(a, b cell) bool {
 	return a.whole == b.whole && value.Equal(a.value, b.value) && slices.EqualFunc(a.fields, b.fields, value.Equal)
 }
 
-// formatRows writes a line a row.
+// formatRows returns one line per row.
 func formatRows(rows [][]cell) []string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
@@ -112,7 +112,7 @@ func (c cell) String() string {
 	return "{" + strings.Join(texts, ", ") + "}"
 }
 
-// valueText writes a value for people; kinds do not show.
+// valueText formats a value for people, without its kind.
 func valueText(v value.Value) string {
 	switch {
 	case v.IsNull():

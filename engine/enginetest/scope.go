@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// scoped reports whether every variable that a read speaks of is still bound, and its
-// aggregates still stand where they may.
+// scoped reports whether every variable that a read refers to is bound, and whether its aggregates
+// stand where the language allows them. Shrinking can break both.
 func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
 	var ok func(e plan.Expr) bool
@@ -39,7 +39,7 @@ func scoped(r *plan.Read) bool {
 
 func isAgg(e plan.Expr) bool { _, is := e.(plan.Agg); return is }
 
-// binders lists the variables that bindings and traversals of a block bind.
+// binders returns the variables that the bindings and traversals of a block bind.
 func binders(clauses []plan.Clause) []plan.VarID {
 	var vars []plan.VarID
 	for _, c := range clauses {
@@ -81,7 +81,7 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 	return true
 }
 
-// correlated reports whether a block speaks of an outer variable.
+// correlated reports whether a block refers to an outer variable.
 func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 	about := func(v plan.VarID) bool { return v != plan.NoVar && slices.Contains(outer, v) }
 	return slices.ContainsFunc(clauses, func(c plan.Clause) bool {
@@ -104,7 +104,7 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 	})
 }
 
-// variable returns the variable that an expression is about, or NoVar.
+// variable returns the variable that an expression refers to, or NoVar.
 func variable(e plan.Expr) plan.VarID {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -127,8 +127,7 @@ func variable(e plan.Expr) plan.VarID {
 	return plan.NoVar
 }
 
-// dropUnused removes the variables of which a read no longer speaks, and numbers the
-// others afresh.
+// dropUnused removes the variables to which a read does not refer, and renumbers the others.
 func dropUnused(r *plan.Read) {
 	var used []plan.VarID
 	var mark func(clauses []plan.Clause)
@@ -162,7 +161,7 @@ func dropUnused(r *plan.Read) {
 	}
 }
 
-// renaming gives each variable its number to be.
+// renaming maps each variable to its new number.
 type renaming []plan.VarID
 
 func (f renaming) of(v plan.VarID) plan.VarID {

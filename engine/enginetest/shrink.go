@@ -9,10 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// shrinkTime bounds the search for a smaller script.
+// shrinkTime limits the search for a smaller script.
 const shrinkTime = 5 * time.Second
 
-// shrink looks for a smaller script that differs as well: statements are left out, then
+// shrink searches for a smaller script that also ends in a difference. It removes statements, then
 // lines of loads, then parts of the last read.
 func shrink(open func() *pair, script []step, difference string) ([]step, string) {
 	s := &shrinker{open: open, script: script, difference: difference, end: clock.Now().Add(shrinkTime)}
@@ -40,7 +40,7 @@ type shrinker struct {
 	end        time.Time
 }
 
-// size is what shrinks.
+// size is the measure that shrinking reduces.
 func (s *shrinker) size() int {
 	n := 0
 	for _, st := range s.script {
@@ -53,13 +53,13 @@ func (s *shrinker) size() int {
 	return n
 }
 
-// try keeps a script if it still ends in a difference.
+// try keeps a script if it still ends in a difference, and reports whether it does.
 func (s *shrinker) try(script []step) bool {
 	if clock.Now().After(s.end) {
 		return false
 	}
 	p := s.open()
-	defer func() { _ = p.close() }() // a failure to close is not what is looked for
+	defer func() { _ = p.close() }() // an error of close is not the difference that is searched for
 	for i, st := range script {
 		if d := p.run(st); d != "" {
 			s.script, s.difference = script[:i+1], d
@@ -69,7 +69,7 @@ func (s *shrinker) try(script []step) bool {
 	return false
 }
 
-// lines leaves out lines of a load, halves first.
+// lines removes lines of a load, first in large chunks and then in smaller ones.
 func (s *shrinker) lines(i int) {
 	for chunk := strings.Count(s.script[i].load, "\n")/2 + 1; chunk > 0; chunk /= 2 {
 		for at := 0; ; {
@@ -89,7 +89,7 @@ func (s *shrinker) lines(i int) {
 	}
 }
 
-// read leaves out clauses, columns, sort keys and the limit of the last statement.
+// read removes clauses, columns, sort keys and the limit of the last statement.
 func (s *shrinker) read(last step) {
 	with := func(change func(r *plan.Read)) bool {
 		last := s.script[len(s.script)-1]

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// shop is a schema with every constraint.
+// shop returns a schema with every kind of constraint.
 func shop() *catalog.Schema {
 	zero, hundred := value.OfF64(0), value.OfF64(100)
 	least := value.OfF32(0.5)
@@ -53,7 +53,7 @@ func constraintCases() []testCase {
 		}
 		return all
 	}
-	// refused runs a mutation that a rule forbids, and checks that nothing happened.
+	// refused runs a mutation that violates a rule, and checks that the graph stays unchanged.
 	refused := func(rule, property string, build func(m *mutationPlan), args ...any) func(s *session) {
 		return func(s *session) {
 			before := s.head()
@@ -163,7 +163,7 @@ func constraintCases() []testCase {
 	return all
 }
 
-// freed takes a unique value away from one node and gives it to another.
+// freed removes a unique value from one node and assigns it to another.
 func freed(s *session) {
 	m := s.change()
 	m.update("Item", set{"code": m.param("code", stringType.Optional())}, "code", plan.Eq, "x-1")

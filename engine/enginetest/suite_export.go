@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// runExport exports a branch of the engine, and compares what a model holds that has
-// loaded it.
+// runExport exports a branch of the engine, loads the export into a new model, and compares that
+// model with the branch.
 func (p *pair) runExport(ctx context.Context) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference

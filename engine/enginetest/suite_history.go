@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// line lists the commits of a branch, oldest first.
+// line returns the commits of a branch, oldest first.
 func (s *session) line(branch string) []engine.Commit {
 	s.Helper()
 	commits, err := s.graph.Commits(s.ctx, branch, engine.CommitRange{})
@@ -21,7 +21,7 @@ func (s *session) line(branch string) []engine.Commit {
 	return commits
 }
 
-// expectPast compares the names and ages at a commit.
+// expectPast compares the names and ages at a commit with want.
 func (s *session) expectPast(c engine.Commit, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Commit: c.ID}); got != want {
@@ -29,7 +29,7 @@ func (s *session) expectPast(c engine.Commit, want string) {
 	}
 }
 
-// expectGone wants a commit to be listed, and not to be read.
+// expectGone checks that a commit is listed but cannot be read.
 func (s *session) expectGone(c engine.Commit) {
 	s.Helper()
 	if _, err := s.graph.Commit(s.ctx, c.ID); err != nil {
@@ -41,7 +41,7 @@ func (s *session) expectGone(c engine.Commit) {
 	expectError[*engine.NotFound](s, err)
 }
 
-// expectChanges compares what a commit changed with text, one line a change.
+// expectChanges compares the changes of a commit with want, which has one line per change.
 func (s *session) expectChanges(commit string, r engine.ChangeRange, want string) *engine.Changes {
 	s.Helper()
 	c, err := s.graph.Changes(s.ctx, commit, r)
@@ -256,7 +256,7 @@ func historyCases() []testCase {
 	})
 }
 
-// peopleOf reads the ids of all persons.
+// peopleOf returns a read of the ids of all persons.
 func peopleOf(s *session) *plan.Query {
 	p := s.read()
 	return p.ret(id(p.bind("a", "Person"))).done()

@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// chainLength is past any page, batch or block size of an engine's that is likely, and
-// no multiple of one.
+// chainLength is larger than any likely size of a page, batch or block in an engine, and not a
+// multiple of one.
 const chainLength = 3001
 
-// chain are people p0000 to p3000 of ages 0 to 3000, each of whom follows the next.
+// chain returns the people p0000 to p3000 with ages 0 to 3000. Each of them follows the next.
 func chain() string {
 	var b strings.Builder
 	b.WriteString(manyPeople(chainLength))
@@ -24,8 +24,8 @@ func chain() string {
 	return b.String()
 }
 
-// largeCases write to a graph of thousands and check sums that follow from what was
-// written.
+// largeCases write to a graph with thousands of entities and check sums that follow from the
+// writes.
 func largeCases() []testCase {
 	runs := map[string]func(s *session){
 		"as loaded": func(s *session) { s.expectChain(3001, 4501500, 3000) },
@@ -127,8 +127,8 @@ func largeCases() []testCase {
 	return all
 }
 
-// expectChain compares the number of people, the sum of their ages, and the number of
-// pairs of whom one follows the other.
+// expectChain checks the number of people, the sum of their ages, and the number of pairs in which
+// one person follows the other.
 func (s *session) expectChain(people int, ages float64, pairs int) {
 	s.Helper()
 	p := s.read()
@@ -150,8 +150,8 @@ func (s *session) expectChain(people int, ages float64, pairs int) {
 	}
 }
 
-// seenWhole sets everybody's age to the same number again and again, while readers
-// check that all ages are the same in whatever they see, and never fall.
+// seenWhole repeatedly sets the age of all people to one new number. Concurrent readers check that,
+// in each read, all ages are equal and not less than in the read before.
 func (s *session) seenWhole() {
 	const commits, readers = 20, 3
 	m := s.change()

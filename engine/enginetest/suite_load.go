@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// expectCities compares ids and names of every city.
+// expectCities compares the ids and names of all cities with want.
 func (s *session) expectCities(want string) {
 	s.Helper()
 	p := s.read()
@@ -19,7 +19,7 @@ func (s *session) expectCities(want string) {
 	s.expect(p.ret(id(c), p.prop(c, "name")), want)
 }
 
-// expectLines checks that err reports exactly these lines, each "line field".
+// expectLines checks that err reports exactly the given bad lines, each written as "line field".
 func (s *session) expectLines(err error, want string) {
 	s.Helper()
 	var bad *engine.LoadErrors
@@ -188,7 +188,7 @@ func loadCases() []testCase {
 	return append(cases, keySpellings()...)
 }
 
-// keySpellings loads nodes whose keys are no strings.
+// keySpellings returns cases that load nodes whose keys are not strings.
 func keySpellings() []testCase {
 	dated := func() *catalog.Schema {
 		return schemaOf([]*catalog.Node{
@@ -220,7 +220,7 @@ func keySpellings() []testCase {
 	}
 }
 
-// expectLineNumbers checks which lines err reports.
+// expectLineNumbers checks that err reports exactly these lines.
 func (s *session) expectLineNumbers(err error, want ...int64) {
 	s.Helper()
 	var bad *engine.LoadErrors
@@ -238,7 +238,8 @@ func (s *session) expectLineNumbers(err error, want ...int64) {
 }
 
 func loadFaultCases() []testCase {
-	// bad loads lines between good ones, of which the second of three is at fault.
+	// bad loads a bad line between two good ones. It is line 3, after a blank line, and nothing may
+	// be loaded.
 	bad := func(line string) func(s *session) {
 		return func(s *session) {
 			before := s.head()

@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// merged merges and fails the case if that fails or the outcome is another.
+// merged merges source into target. It fails the case on an error or on another outcome.
 func (s *session) merged(source, target string, want engine.MergeOutcome) *engine.MergeResult {
 	s.Helper()
 	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{Actor: "merger"})
@@ -22,7 +22,8 @@ func (s *session) merged(source, target string, want engine.MergeOutcome) *engin
 	return res
 }
 
-// expectConflicts merges side into main, and compares the conflicts: one a line.
+// expectConflicts merges the branch side into main and compares the conflicts with want, which has
+// one per line.
 func (s *session) expectConflicts(want string) {
 	s.Helper()
 	before := s.head()
@@ -50,7 +51,7 @@ func mergeCases() []testCase {
 		s.Helper()
 		s.on(branch, s.change().update("Person", props, "name", plan.Eq, name))
 	}
-	// sides forks side from main, and writes on both.
+	// sides creates the branch side from main, and then writes to both.
 	sides := func(side, main func(s *session, branch string), then func(s *session)) func(s *session) {
 		return func(s *session) {
 			s.fork("side", "")
@@ -128,7 +129,7 @@ func mergeCases() []testCase {
 			s.expectAges("", "ann 32, bob 27, cid 30, dan null, eve 41")
 			s.merged("main", "side", engine.FastForward)
 			update(s, "", "ann", set{"age": 33})
-			s.merged("main", "side", engine.Merged) // side has the commit of the merge before
+			s.merged("main", "side", engine.Merged) // side has the commit of the previous merge
 			s.expectAges("side", "ann 33, bob 27, cid 30, dan null, eve 41")
 		},
 		"through a third branch": func(s *session) {
@@ -261,7 +262,8 @@ func (s *session) headOf(branch string) engine.Commit {
 	return snap.Commit
 }
 
-// mergeConstraintCases merge, on the shop, what keeps every rule on its own side.
+// mergeConstraintCases return cases with the schema of shop, in which each side of a merge
+// satisfies every rule.
 func mergeConstraintCases() []testCase {
 	item := func(s *session, branch string, props set) {
 		all := set{"aisle": "c", "number": 1, "kind": "food"}

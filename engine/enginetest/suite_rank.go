@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// library is a schema of texts with vectors.
+// library returns a schema with texts and vectors.
 func library() *catalog.Schema {
 	return schemaOf([]*catalog.Node{{Name: "Book", Key: []string{"slug"}, Properties: []*catalog.Property{
 		property("slug", stringType),
@@ -19,8 +19,8 @@ func library() *catalog.Schema {
 	}}}, []*catalog.Edge{{Name: "Cites", From: "Book", To: "Book", Properties: []*catalog.Property{property("why", stringType.Optional())}}})
 }
 
-// shelf has ties, a null text, a null vector, a vector of length 0, and one text that is
-// nothing but stop words.
+// shelf has ties, a null text, a null vector, a vector of length 0, and a text that consists of
+// stop words only.
 const shelf = `
 {"type":"Book","data":{"slug":"a","text":"the red fox","place":[1,0],"year":1}}
 {"type":"Book","data":{"slug":"b","text":"red foxes and a red box","place":[0,2],"year":2}}
@@ -42,8 +42,8 @@ func nearest(p plan.Prop, v ...float32) plan.Nearest {
 	return plan.Nearest{Prop: p, Vector: plan.Lit{Value: value.OfVector(v)}}
 }
 
-// The scores can be checked by hand: of the 6 texts with 12 tokens "red"
-// stands in 3, "fox" in 3, "box" in 2 and "blue" in 1.
+// The scores can be checked by hand. There are 6 texts with 12 tokens. "red" occurs in 3 texts,
+// "fox" in 3, "box" in 2 and "blue" in 1.
 func rankCases() []testCase {
 	type rankCase struct {
 		name  string

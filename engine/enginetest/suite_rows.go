@@ -7,7 +7,7 @@ import (
 )
 
 func aggregateCases() []testCase {
-	// all applies aggregates to a property of everybody.
+	// all returns a case that applies aggregates to a property of all persons.
 	all := func(name, prop, want string, funcs ...plan.AggFunc) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a := p.bind("a", "Person")

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// evolved returns the session's schema with changes.
+// evolved returns a copy of the session's schema with changes.
 func (s *session) evolved(changes ...func(c *catalog.Schema)) *catalog.Schema {
 	s.Helper()
 	c, err := catalog.Decode(catalog.Encode(s.schema))
@@ -26,8 +26,8 @@ func (s *session) evolved(changes ...func(c *catalog.Schema)) *catalog.Schema {
 	return c
 }
 
-// apply applies the session's schema with changes to a branch, takes it for the session's,
-// and fails the case if that fails.
+// apply applies the session's schema with changes to a branch, and makes it the session's schema.
+// It fails the case on an error.
 func (s *session) apply(branch string, changes ...func(c *catalog.Schema)) *engine.SchemaChange {
 	s.Helper()
 	to := s.evolved(changes...)
@@ -42,8 +42,8 @@ func (s *session) apply(branch string, changes ...func(c *catalog.Schema)) *engi
 	return out
 }
 
-// refused applies the session's schema with changes to main, and wants an error and no
-// commit.
+// refused applies the session's schema with changes to main. It checks that this fails and makes no
+// commit, and returns the error.
 func (s *session) refused(changes ...func(c *catalog.Schema)) error {
 	s.Helper()
 	head := s.head()
@@ -57,7 +57,7 @@ func (s *session) refused(changes ...func(c *catalog.Schema)) error {
 	return err
 }
 
-// expectViolations compares the violations of an error: type, id, property, rule.
+// expectViolations compares the violations in an error with want: type, id, property, rule.
 func (s *session) expectViolations(err error, want string) {
 	s.Helper()
 	var lines []string
@@ -77,7 +77,7 @@ func (s *session) expectViolations(err error, want string) {
 	}
 }
 
-// flatten lists an error, or those that it joins.
+// flatten returns the errors that err joins, or err alone.
 func flatten(err error) []error {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		return many.Unwrap()
@@ -85,12 +85,12 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// person changes the type Person.
+// person returns a change of the type Person.
 func person(change func(n *catalog.Node)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Node("Person")) }
 }
 
-// edgeType changes an edge type.
+// edgeType returns a change of an edge type.
 func edgeType(name string, change func(e *catalog.Edge)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Edge(name)) }
 }
@@ -128,7 +128,7 @@ func dropNode(name string) func(c *catalog.Schema) {
 	}
 }
 
-// named lists a property of everybody at a target.
+// named lists the values of a property of all persons at a target.
 func (s *session) named(at engine.Target, name string) string {
 	s.Helper()
 	p := s.read()

@@ -3,8 +3,8 @@ package enginetest
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
 func traversalCases() []testCase {
-	// known binds the two ends of a hop by name, so that each engine's choice of a
-	// start is met: neither, the source, the target or both.
+	// known fixes the two ends of a hop by name: neither, the source, the target or both. So every
+	// choice of start that an engine can make is tested.
 	known := func(name string, boundFrom, boundTo string, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.node("a", "Person"), p.node("b", "Person")
@@ -126,8 +126,8 @@ func traversalCases() []testCase {
 }
 
 func walkCases() []testCase {
-	// reach walks Follows between the bounds from one node: ann → bob → cid → ann,
-	// cid → dan, dan → dan, dan → eve.
+	// reach walks Follows from one node, with bounds. The edges are ann → bob → cid → ann, cid →
+	// dan, dan → dan, dan → eve.
 	reach := func(name, start string, low, high int, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
@@ -218,12 +218,13 @@ func notCases() []testCase {
 				not(plan.Bind{Var: b}, where(p.prop(b, "age"), plan.Gt, p.prop(a, "age")))).ret(id(a), p.prop(a, "age"))
 		}},
 		{name: "nested", want: "ann\nbob\ndan\neve", build: func(p *readPlan) {
-			// Those who follow nobody that lives nowhere.
+			// Persons such that everyone whom they follow, except themselves and eve, lives in a
+			// city.
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "Follows", b), not(hop(b, "LivesIn", c)), where(id(a), plan.Ne, id(b)), where(id(b), plan.Ne, "eve"))).ret(id(a))
 		}},
 		{name: "nested, correlated over two levels", want: "ann\ndan\neve", build: func(p *readPlan) {
-			// Those who live in the city of everybody whom they know.
+			// Persons who live in the same city as every person whom they know.
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "Knows", b), not(hop(a, "LivesIn", c), hop(b, "LivesIn", c)))).ret(id(a))
 		}},
@@ -248,7 +249,7 @@ func notCases() []testCase {
 			p.match(not(unless(p.prop(a, "age"), plan.Eq, p.param("age", i32Type.Optional())))).ret(id(a))
 		}},
 		{name: "edge variable outside", want: "k1\nk3", build: func(p *readPlan) {
-			// Edges with no parallel edge of an earlier year, of those that have a year.
+			// Edges without a parallel edge of an earlier year, among the edges that have a year.
 			a, b, e, f := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows"), p.edge("f", "Knows")
 			p.match(over(a, e, "Knows", b), where(p.prop(e, "since"), plan.Gt, 0),
 				not(over(a, f, "Knows", b), where(p.prop(f, "since"), plan.Lt, p.prop(e, "since")))).ret(id(e))

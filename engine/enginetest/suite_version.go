@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// fork makes a branch and fails the case if that fails.
+// fork creates a branch. It fails the case on an error.
 func (s *session) fork(name, from string) engine.Branch {
 	s.Helper()
 	b, err := s.graph.CreateBranch(s.ctx, name, engine.Target{Branch: from})
@@ -20,7 +20,7 @@ func (s *session) fork(name, from string) engine.Branch {
 	return b
 }
 
-// on runs a mutation on a branch and fails the case if that fails.
+// on runs a mutation on a branch. It fails the case on an error.
 func (s *session) on(branch string, m *mutationPlan, args ...any) engine.Change {
 	s.Helper()
 	c, err := s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{Branch: branch})
@@ -30,7 +30,7 @@ func (s *session) on(branch string, m *mutationPlan, args ...any) engine.Change 
 	return c
 }
 
-// ages lists names and ages on a target.
+// ages lists the names and ages at a target.
 func (s *session) ages(at engine.Target) string {
 	s.Helper()
 	p := s.read()
@@ -49,7 +49,7 @@ func (s *session) expectAges(branch, want string) {
 	}
 }
 
-// expectError compares the type of an error.
+// expectError checks that err has the type E.
 func expectError[E error](s *session, err error) {
 	s.Helper()
 	var want E
@@ -272,7 +272,7 @@ func writeOptionCases() []testCase {
 			expectError[*engine.Conflict](s, err)
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: opts})
 			expectError[*engine.Conflict](s, err)
-			// Of another actor and on another branch it is another key.
+			// The same key of another actor, or on another branch, is a different key.
 			s.fork("side", "")
 			for _, o := range []engine.WriteOptions{{IdempotencyKey: "k", Actor: "b"}, {IdempotencyKey: "k", Actor: "a", Branch: "side"}} {
 				c, err := s.graph.Mutate(s.ctx, m.done(), nil, o)

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// writeCases are cases on the crowd.
+// writeCases returns cases that start with the crowd.
 func writeCases(group string, runs map[string]func(s *session)) []testCase {
 	var all []testCase
 	for _, name := range sortedKeys(runs) {
@@ -22,7 +22,7 @@ func writeCases(group string, runs map[string]func(s *session)) []testCase {
 	return all
 }
 
-// expectPeople compares names, ages and moods of everybody.
+// expectPeople compares the names, ages and moods of all people with want.
 func (s *session) expectPeople(want string) {
 	s.Helper()
 	p := s.read()
@@ -31,7 +31,7 @@ func (s *session) expectPeople(want string) {
 	s.expect(p, want)
 }
 
-// expectEdges compares the edges of a type.
+// expectEdges compares the edges of a type with want.
 func (s *session) expectEdges(typ, want string) {
 	s.Helper()
 	edge := s.schema.Edge(typ)
@@ -84,7 +84,7 @@ func insertCases() []testCase {
 			m := s.change()
 			m.insert("Person", set{"name": "fay", "age": m.param("age", i64Type)})
 			_, err := s.tryMutate(m, value.OfI64(1<<40))
-			// The argument fits its parameter and not the property: the fault of either.
+			// The argument fits its parameter but not the property, so the error may blame either.
 			var argument *engine.BadArgument
 			if !errors.As(err, &argument) {
 				s.expectViolation(err, "type", "age")
@@ -307,7 +307,8 @@ func deleteCases() []testCase {
 	})
 }
 
-// expectViolation checks that err is a violation of a rule, of a property if named.
+// expectViolation checks that err is a violation of a rule and, unless property is empty, of that
+// property.
 func (s *session) expectViolation(err error, rule, property string) {
 	s.Helper()
 	var v *engine.ConstraintViolation
@@ -332,7 +333,7 @@ func (s *session) expectKeyConflict(err error, entity, typ, id string) {
 	}
 }
 
-// manyPeople are n lines, p0000 on.
+// manyPeople returns n lines of people, starting with p0000.
 func manyPeople(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -11,9 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 )
 
-// tally counts compared statements by kind and by what came of them on the model, so
-// that dull draws show: reads without a row, writes that are always refused. Nothing is
-// counted in a nil one.
+// tally counts the compared statements by kind and by their outcome in the model. It reveals draws
+// that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
 type tally map[outcome]int
 
 type outcome struct{ kind, result string }
@@ -67,12 +66,12 @@ func (t tally) branch(b *branching, err error) {
 	switch {
 	case err != nil:
 		t.add(kind, "refused: "+refusal(err))
-	case kind != "merge": // a merge that is made is counted by its outcome
+	case kind != "merge": // successful merges are counted by their outcome
 		t.add(kind, "made")
 	}
 }
 
-// refusal names the first reason of an error, or that a load has bad lines.
+// refusal describes an error by its first reason, or says that a load has bad lines.
 func refusal(err error) string {
 	var conflicts *engine.MergeConflicts
 	if errors.As(err, &conflicts) {
@@ -92,14 +91,14 @@ func refusal(err error) string {
 	return strings.TrimSpace(list[0].kind + " " + list[0].rule)
 }
 
-// merge adds the counts of another.
+// merge adds the counts of o.
 func (t tally) merge(o tally) {
 	for k, n := range o {
 		t[k] += n
 	}
 }
 
-// String is a line for each kind, the most frequent results first.
+// String returns one line per kind, with the most frequent results first.
 func (t tally) String() string {
 	all, kinds := 0, map[string]int{}
 	for k, n := range t {

@@ -21,7 +21,7 @@ func newMutation(schema *catalog.Schema) *mutationPlan {
 	return &mutationPlan{schema: schema, q: &plan.Query{Name: "mutation", Mutation: &plan.Mutation{}}}
 }
 
-// change starts a mutation on the session's schema.
+// change starts a mutation plan for the session's schema.
 func (s *session) change() *mutationPlan { return newMutation(s.schema) }
 
 func (m *mutationPlan) param(name string, t value.Type) plan.ParamRef {
@@ -34,17 +34,17 @@ func (m *mutationPlan) add(s plan.Statement) *mutationPlan {
 	return m
 }
 
-// set is the values of properties by name; see [literal].
+// set holds the values of properties by name; see [literal].
 type set map[string]any
 
-// insert adds a node; the member "id" is its explicit id.
+// insert adds an insert of a node. The member "id" of props is its explicit id.
 func (m *mutationPlan) insert(typ string, props set) *mutationPlan {
 	ins := plan.Insert{Entity: plan.Node, Type: typ, Set: m.assigns(plan.Node, typ, props)}
 	ins.ID = explicitID(m.schema.Node(typ).Property("id"), props)
 	return m.add(ins)
 }
 
-// link adds an edge between the nodes with these ids.
+// link adds an insert of an edge between the nodes with these ids.
 func (m *mutationPlan) link(typ string, from, to any, props set) *mutationPlan {
 	return m.add(plan.Insert{Entity: plan.Edge, Type: typ, From: expression(from, nil), To: expression(to, nil),
 		ID: explicitID(nil, props), Set: m.assigns(plan.Edge, typ, props)})
@@ -57,17 +57,17 @@ func explicitID(declared *catalog.Property, props set) plan.Expr {
 	return nil
 }
 
-// update assigns properties of the nodes for which a property compares with a value.
+// update adds an update that assigns props to the nodes whose property compares with x by op.
 func (m *mutationPlan) update(typ string, props set, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Update{Type: typ, Set: m.assigns(plan.Node, typ, props), Where: m.pred(plan.Node, typ, name, op, x)})
 }
 
-// remove deletes the nodes for which a property compares with a value.
+// remove adds a delete of the nodes whose property compares with x by op.
 func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: m.pred(plan.Node, typ, name, op, x)})
 }
 
-// unlink deletes the edges for which a property, id, from or to compares with a value.
+// unlink adds a delete of the edges whose property, id, from or to compares with x by op.
 func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
 }
@@ -114,8 +114,8 @@ func valueExpr(x any, t value.Type) plan.Expr {
 	return plan.Lit{Value: literal(x, t)}
 }
 
-// literal makes a Go value a value of a type: strings (dates included), bools, ints,
-// float64s, and slices of any for lists; a value.Value stays as it is.
+// literal converts a Go value to a value of type t. It accepts strings (also for dates), bools,
+// ints, float64s, and slices of any for lists. It returns a value.Value unchanged.
 func literal(x any, t value.Type) value.Value {
 	if list, ok := x.([]any); ok {
 		elems := make([]value.Value, len(list))
@@ -174,7 +174,7 @@ func literalText(s string, kind value.Kind) value.Value {
 	}
 }
 
-// arguments makes Go values arguments; ints are I64, as in [literal].
+// arguments converts Go values to arguments. As in [literal], an int becomes an I64.
 func arguments(xs []any) engine.Args {
 	args := make(engine.Args, len(xs))
 	for i, x := range xs {
@@ -189,7 +189,7 @@ func must(err error) {
 	}
 }
 
-// uses lists what a plan touches of a schema.
+// uses lists the parts of the schema that a plan uses.
 func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 	u := &useList{schema: schema}
 	if q.Mutation != nil {

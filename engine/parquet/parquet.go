@@ -19,38 +19,37 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// A row group ends with the batch that takes it past one of these: it is held in memory
-// until then.
+// The limits of a row group. The batch that exceeds one of them is the last of its row group. The
+// writer holds a row group in memory until it ends.
 const (
 	maxGroupRows  = 128 << 10
-	maxGroupBytes = 16 << 20 // as record batches
+	maxGroupBytes = 16 << 20 // measured as record batches
 )
 
 // Options say what to export.
 type Options struct {
-	// Types lists the types to export, by name, of nodes and edges alike; all when it is
-	// empty.
+	// Types lists the node and edge types to export, by name; empty means all.
 	Types []string
-	// Memory makes the record batches; nil for Go's.
+	// Memory allocates the record batches; nil means Go's allocator.
 	Memory memory.Allocator
 }
 
-// Create makes the file for a type. It is closed when all of it is written, or when the
-// export fails.
+// Create makes the file for a type. Export closes the file when it is written or when the export
+// fails.
 type Create func(entity plan.Entity, name string) (io.WriteCloser, error)
 
-// FileName is what the file of a type is usually called: nodes and edges have separate
-// name spaces, and so have folders of their own.
+// FileName returns the usual file name for a type. Nodes and edges have separate folders because
+// they have separate name spaces.
 func FileName(entity plan.Entity, name string) string {
 	return entity.String() + "s/" + name + ".parquet"
 }
 
-// Export writes the entities at the target, in the order of their ids: of a node its id
-// and properties, of an edge its id, from, to and properties. The columns are those of
-// [engine.ArrowSchema], but that a required one is not nullable, and a Vector that is
-// nullable is a List; a node whose property is called id has one such column. A type without entities has a file too. All files are of the
-// commit that is returned. The error is a *engine.BadArgument for the types, create's, a
-// file's, or the graph's.
+// Export writes the entities at the target, ordered by id: the id and properties of each node, and
+// the id, from, to and properties of each edge. The columns are those of [engine.ArrowSchema], with
+// two differences: a required column is not nullable, and a nullable Vector is a List. A node type
+// with a property called id has only one such column. A type without entities has a file too. All
+// files are of the one commit that Export returns. The error is an *engine.BadArgument if a type is
+// unknown, or an error of create, of a file or of the graph.
 func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options, create Create) (engine.Commit, error) {
 	snap, err := g.Snapshot(ctx, at)
 	if err != nil {
@@ -76,7 +75,7 @@ func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options,
 	return snap.Commit, nil
 }
 
-// table is a type as a query and the columns of its file.
+// table is a type to export: the query that reads it and the columns of its file.
 type table struct {
 	entity plan.Entity
 	name   string
@@ -139,7 +138,7 @@ func edgeTable(e *catalog.Edge) table {
 		plan.Column{Name: "to", Expr: plan.Endpoint{Var: edge, To: true}, Type: text})
 }
 
-// newTable completes the query of a type by its columns: those that every entity has,
+// newTable completes the query of a type with its columns: the given ones, which every entity has,
 // and the properties.
 func newTable(e plan.Entity, name string, q *plan.Query, props []*catalog.Property, own ...plan.Column) table {
 	nullable := map[string]bool{}
@@ -158,7 +157,7 @@ func newTable(e plan.Entity, name string, q *plan.Query, props []*catalog.Proper
 	for i := range fields {
 		fields[i].Nullable = nullable[fields[i].Name]
 		if list, ok := fields[i].Type.(*arrow.FixedSizeListType); ok && fields[i].Nullable {
-			fields[i].Type = arrow.ListOf(list.Elem()) // the library writes no null of a fixed size
+			fields[i].Type = arrow.ListOf(list.Elem()) // a fixed-size list cannot be null here
 		}
 	}
 	return table{entity: e, name: name, query: q, schema: arrow.NewSchema(fields, nil)}
@@ -173,7 +172,7 @@ func property(props []*catalog.Property, name string) (*catalog.Property, bool) 
 	return nil, false
 }
 
-// export writes the file of a type, batch by batch.
+// export writes the file of a type, one batch at a time.
 func (t table) export(ctx context.Context, g engine.Graph, at engine.Target, mem memory.Allocator, create Create) (err error) {
 	res, err := g.Query(ctx, t.query, nil, at)
 	if err != nil {
@@ -185,7 +184,8 @@ func (t table) export(ctx context.Context, g engine.Graph, at engine.Target, mem
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	// The writer closes what it can close; the file is closed above, once.
+	// The Parquet writer closes its output if it is an io.Closer. Hiding Close keeps the file open,
+	// so that export closes it exactly once, above.
 	out := struct{ io.Writer }{file}
 	w, err := pqarrow.NewFileWriter(t.schema, out,
 		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(maxGroupRows)),
@@ -200,7 +200,7 @@ func (t table) export(ctx context.Context, g engine.Graph, at engine.Target, mem
 }
 
 func (t table) write(ctx context.Context, res engine.Result, mem memory.Allocator, w *pqarrow.FileWriter) error {
-	held := uint64(0) // bytes of the row group
+	held := uint64(0) // bytes in the current row group
 	for {
 		b, err := res.Next(ctx)
 		if err != nil || b == nil {

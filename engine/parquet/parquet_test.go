@@ -46,7 +46,7 @@ func everyType() *catalog.Schema {
 	return c
 }
 
-// lines is a graph as it is exported: in the order of ids, and whole.
+// lines returns a complete graph as Export writes it, ordered by id.
 func lines(n int) []string {
 	var out []string
 	for i := range n {
@@ -83,7 +83,7 @@ func graph(t *testing.T, text string) engine.Graph {
 	return g
 }
 
-// memFile is a file that knows whether it was closed.
+// memFile is an in-memory file that counts how often it was closed.
 type memFile struct {
 	bytes.Buffer
 	closed int
@@ -128,7 +128,8 @@ func TestExport(t *testing.T) {
 		t.Errorf("%d files, want 5", len(files))
 	}
 
-	// What was read back is the graph: loaded, it exports the same lines.
+	// The lines that were read back, loaded into an empty graph, must export as the original graph
+	// does.
 	again := graph(t, strings.Join(got, "\n"))
 	var want, have bytes.Buffer
 	for to, from := range map[*bytes.Buffer]engine.Graph{&want: g, &have: again} {
@@ -144,7 +145,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// readBack turns a file into the lines that a load takes, in the order of the file.
+// readBack turns a Parquet file into lines that a load accepts, in the order of the file.
 func readBack(t *testing.T, name string, data []byte) []string {
 	t.Helper()
 	r, err := file.NewParquetReader(bytes.NewReader(data))

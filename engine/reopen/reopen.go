@@ -1,5 +1,5 @@
-// Package reopen keeps a graph usable after its storage failed: it closes the graph and
-// opens it again, from what is durable.
+// Package reopen keeps a graph usable after its storage failed: it closes the graph and opens it
+// again from its durable state.
 package reopen
 
 import (
@@ -14,35 +14,37 @@ import (
 )
 
 const (
-	// firstWait is the time from a failure to the first attempt. Each further attempt
-	// waits twice as long, up to lastWait, until a graph has lasted for steady.
+	// firstWait is the time from a failure to the first attempt. Each further attempt waits twice
+	// as long as the one before, up to lastWait. After a graph has stayed open for steady, the wait
+	// is firstWait again.
 	firstWait = 100 * time.Millisecond
 	lastWait  = 30 * time.Second
 	steady    = time.Minute
 )
 
-// Options say how a graph is opened and who hears about it.
+// Options say how to open a graph and which functions to call when it fails.
 type Options struct {
-	// Open opens the graph. The graph calls failed when only another Open can make it take
-	// writes again; failed returns at once and may be called at any time, repeatedly.
+	// Open opens the graph. The graph calls failed when it cannot accept writes until it is opened
+	// again. failed returns at once; it may be called at any time and repeatedly.
 	Open func(ctx context.Context, failed func(error)) (engine.Graph, error)
 
-	// Failed, Retried and Reopened, if set, hear why the graph is opened again, why an
-	// attempt failed and when the next one is, and that one succeeded.
+	// Failed, Retried and Reopened may be nil. Failed is called with the reason before the graph is
+	// opened again, Retried with the error of a failed attempt and the wait before the next one,
+	// and Reopened after an attempt succeeded.
 	Failed   func(error)
 	Retried  func(err error, wait time.Duration)
 	Reopened func()
 
-	wait time.Duration // instead of firstWait; for tests
+	wait time.Duration // replaces firstWait in tests
 }
 
-// Graph is a graph that is opened again when its storage fails. Until the first attempt
-// it answers reads, as its inner graph does; between the close and the next open every
-// call gets an *engine.Unavailable.
+// Graph is a graph that opens itself again when its storage fails. Until the first attempt, reads
+// go to the failed inner graph. Between its close and the next successful open, every call returns
+// an *engine.Unavailable.
 type Graph struct {
 	opts    Options
 	current atomic.Pointer[inner]
-	kick    chan struct{} // capacity 1: the inner graph failed
+	kick    chan struct{} // capacity 1; holds an element after the inner graph failed
 	stop    context.CancelFunc
 	stopped chan struct{}
 
@@ -50,16 +52,16 @@ type Graph struct {
 	closeErr error
 }
 
-// inner is the graph that is open, or why there is none.
+// inner is the open graph, or the reason why no graph is open.
 type inner struct {
 	graph engine.Graph
-	err   error        // if graph is nil
-	stats engine.Stats // the last ones, if graph is nil
+	err   error        // set if graph is nil
+	stats engine.Stats // the last known figures, if graph is nil
 }
 
 var _ engine.Graph = (*Graph)(nil)
 
-// New opens the graph for the first time. Its error is Open's.
+// New opens the graph for the first time. It returns the error of Open unchanged.
 func New(ctx context.Context, opts Options) (*Graph, error) {
 	if opts.wait == 0 {
 		opts.wait = firstWait
@@ -76,7 +78,8 @@ func New(ctx context.Context, opts Options) (*Graph, error) {
 	return r, nil
 }
 
-// failed asks for another Open. It is called by goroutines that the graph waits for.
+// failed requests another Open. It must not block, because the graph waits for the goroutines that
+// call it.
 func (r *Graph) failed(error) {
 	select {
 	case r.kick <- struct{}{}:
@@ -84,7 +87,7 @@ func (r *Graph) failed(error) {
 	}
 }
 
-// run opens the graph again whenever it failed, until the context ends.
+// run opens the graph again after each failure, until the context ends.
 func (r *Graph) run(ctx context.Context) {
 	defer close(r.stopped)
 	wait := r.opts.wait
@@ -121,7 +124,7 @@ func (r *Graph) run(ctx context.Context) {
 	}
 }
 
-// reopen closes the graph if it is open and opens it.
+// reopen closes the graph if it is open, and opens it again.
 func (r *Graph) reopen(ctx context.Context) error {
 	if was := r.current.Load(); was.graph != nil {
 		why := failureOf(was.graph)
@@ -133,10 +136,10 @@ func (r *Graph) reopen(ctx context.Context) error {
 			next.stats = s.Stats()
 		}
 		r.current.Store(next)
-		// The failure of the storage was reported; that of its Close adds nothing.
+		// The storage failure was reported already; the error of Close adds nothing to it.
 		_ = was.graph.Close()
 	}
-	// What the graph said before it was closed is about to be mended.
+	// Drop a failure that the graph reported before its close: the next open handles it.
 	select {
 	case <-r.kick:
 	default:
@@ -150,7 +153,8 @@ func (r *Graph) reopen(ctx context.Context) error {
 	return nil
 }
 
-// unavailable is what calls get while the graph is not open. Only operators see the cause.
+// unavailable returns the error that calls get while the graph is not open. Only operators see the
+// cause.
 func unavailable(cause error) error {
 	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "its storage failed, and it is being opened again"}, cause)
 }
@@ -162,9 +166,9 @@ func failureOf(g engine.Graph) error {
 	return nil
 }
 
-// Failure returns nil while the graph takes writes, else the *engine.Unavailable that
-// they get. A graph that only another Open can mend is opened again, also when it is
-// never written to.
+// Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that
+// writes get. If only another Open can repair the inner graph, Failure requests it, so that a graph
+// without writes is opened again too.
 func (r *Graph) Failure() error {
 	in := r.current.Load()
 	if in.graph == nil {
@@ -176,7 +180,8 @@ func (r *Graph) Failure() error {
 	return failureOf(in.graph)
 }
 
-// Stats are the figures of the graph, the last ones while it is not open.
+// Stats returns the figures of the graph. While the graph is not open, they are the last known
+// ones.
 func (r *Graph) Stats() engine.Stats {
 	in := r.current.Load()
 	if s, ok := in.graph.(interface{ Stats() engine.Stats }); ok {
@@ -185,7 +190,7 @@ func (r *Graph) Stats() engine.Stats {
 	return in.stats
 }
 
-// Verify checks what is stored.
+// Verify checks the stored data.
 func (r *Graph) Verify(ctx context.Context) error {
 	g, err := r.graph()
 	if err != nil {
@@ -198,7 +203,7 @@ func (r *Graph) Verify(ctx context.Context) error {
 	return v.Verify(ctx)
 }
 
-// Close closes the graph for good.
+// Close closes the graph permanently.
 func (r *Graph) Close() error {
 	r.closing.Do(func() {
 		r.stop()
@@ -211,7 +216,7 @@ func (r *Graph) Close() error {
 	return r.closeErr
 }
 
-// graph returns the graph that is open.
+// graph returns the open inner graph, or the error that calls get while there is none.
 func (r *Graph) graph() (engine.Graph, error) {
 	in := r.current.Load()
 	return in.graph, in.err

@@ -29,7 +29,7 @@ const queries = `query add($name: String) {
 }
 `
 
-// disk is a disk whose operations fail while a mode is set.
+// disk is a disk whose operations fail depending on its mode.
 type disk struct {
 	fs.FS
 	mode atomic.Int32
@@ -38,8 +38,8 @@ type disk struct {
 const (
 	good   = iota
 	noSync // syncs of the log fail
-	noOpen // that, and nothing opens for writing
-	noRoom // writes of the log are refused for space, after a part
+	noOpen // syncs of the log fail, and nothing can be opened for writing
+	noRoom // writes of the log fail for lack of space after a part was written
 )
 
 func newDisk() *disk {
@@ -52,7 +52,7 @@ func newDisk() *disk {
 		case mode == noOpen && op.Kind == fs.OpOpenWrite:
 			return &fs.Fault{Err: syscall.EIO}
 		case mode == noRoom && op.Kind == fs.OpWrite && op.Len > 8:
-			// The zeros that clear the rest are let through.
+			// The mode ends here, so that the zeros that clear the partial write succeed.
 			if d.mode.CompareAndSwap(noRoom, good) {
 				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len - 8}
 			}
@@ -62,7 +62,7 @@ func newDisk() *disk {
 	return d
 }
 
-// people is a graph on a disk, kept open by this package.
+// people is a graph on a failing disk, kept open by this package.
 type people struct {
 	t     *testing.T
 	disk  *disk
@@ -130,7 +130,7 @@ func (p *people) count() int64 {
 	return s.Nodes[0].Count
 }
 
-// heals wants writes to be taken again, and until then to be refused as unavailable.
+// heals inserts until a write succeeds. Until then every error must be an *engine.Unavailable.
 func (p *people) heals() {
 	p.t.Helper()
 	for range 1000 {
@@ -147,9 +147,9 @@ func (p *people) heals() {
 	p.t.Fatal("10 seconds later writes are still refused")
 }
 
-// TestFailedSync makes syncs fail, and then the opens after them. The graph says so, and
-// takes writes again once the disk does. Of what was not acknowledged, only the write with
-// an unknown outcome may be there.
+// TestFailedSync makes syncs fail and, in one case, the later opens too. The graph must report the
+// failure, and must accept writes again when the disk works. Of the writes that were not
+// acknowledged, only the one with an unknown outcome may be in the graph.
 func TestFailedSync(t *testing.T) {
 	for name, mode := range map[string]int32{"the sync fails": noSync, "opening fails too": noOpen} {
 		t.Run(name, func(t *testing.T) {
@@ -192,8 +192,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestRefusedWrite makes the disk refuse the end of a write to the log for space. The
-// write is cleared away: its error says that it was not made, and it never appears.
+// TestRefusedWrite makes the disk refuse the end of a log write for lack of space. The engine
+// clears the partial write, so its error says that it was not made and it never appears.
 func TestRefusedWrite(t *testing.T) {
 	p := newPeople(t)
 	if err := p.insert(); err != nil {
@@ -210,8 +210,8 @@ func TestRefusedWrite(t *testing.T) {
 	}
 }
 
-// TestCloseDuringFailure closes a graph that cannot be opened again: nothing is lost and
-// Close succeeds.
+// TestCloseDuringFailure closes a graph that cannot be opened again. Close must succeed and nothing
+// may be lost.
 func TestCloseDuringFailure(t *testing.T) {
 	p := newPeople(t)
 	if err := p.insert(); err != nil {

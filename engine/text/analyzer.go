@@ -9,15 +9,15 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// maxKnown is how many spellings an [Analyzer] remembers, about 100 bytes each.
+// maxKnown is the maximum number of spellings that an [Analyzer] caches, about 100 bytes each.
 const maxKnown = 1 << 20
 
-// stopped stands for a word that is no token.
+// stopped marks a word that is not a token.
 const stopped = -1
 
-// Analyzer numbers the tokens of many texts: each distinct token has a number, from 0
-// on, in the order of first occurrence. It remembers what each spelling becomes, so that
-// a word is stemmed once. It is used by one goroutine.
+// Analyzer numbers the tokens of many texts: each distinct token gets a number, counted from 0, in
+// the order of first occurrence. It caches the token of each spelling, so that it stems a word only
+// once. Only one goroutine may use it at a time.
 type Analyzer struct {
 	Tokens []string // by number
 	known  map[string]int32
@@ -30,7 +30,7 @@ func NewAnalyzer() *Analyzer {
 	return &Analyzer{known: map[string]int32{}, number: map[string]int32{}, env: snowballstem.NewEnv("")}
 }
 
-// Append appends the numbers of a text's tokens, which are those of [AppendTokens].
+// Append appends the numbers of the tokens of a text. The tokens are those of [AppendTokens].
 func (a *Analyzer) Append(dst []uint32, s string) []uint32 {
 	it := words.FromString(s)
 	for it.Next() {
@@ -46,7 +46,7 @@ func (a *Analyzer) Append(dst []uint32, s string) []uint32 {
 	return dst
 }
 
-// Number returns the number of a token, which it is given if it has none.
+// Number returns the number of a token. A new token gets the next number.
 func (a *Analyzer) Number(token string) uint32 {
 	n, known := a.number[token]
 	if !known {
@@ -58,7 +58,7 @@ func (a *Analyzer) Number(token string) uint32 {
 	return uint32(n)
 }
 
-// Size is how many spellings the analyzer remembers.
+// Size returns the number of spellings that the analyzer caches.
 func (a *Analyzer) Size() int { return len(a.known) }
 
 func (a *Analyzer) learn(w string) int32 {
@@ -72,7 +72,7 @@ func (a *Analyzer) learn(w string) int32 {
 	return n
 }
 
-// tokenOf returns the token that a word becomes, if it becomes one.
+// tokenOf returns the token for a word, and whether the word has one.
 func tokenOf(w string, env *snowballstem.Env) (string, bool) {
 	if !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return "", false

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzAnalyzer compares the two ways to cut up a text, on a text and again on the same
-// one, whose words are known by then.
+// FuzzAnalyzer compares AppendTokens with Analyzer on a text. It runs the analyzer twice, because
+// the second run finds the words in its cache.
 func FuzzAnalyzer(f *testing.F) {
 	for _, s := range []string{"", "the Red foxes, running", "don't 3.14 naïve É é e\u0301", "\xff a\xffb", "Ⅷ ß ẞ İ"} {
 		f.Add(s)
@@ -39,7 +39,7 @@ func FuzzWithin(f *testing.F) {
 	})
 }
 
-// distance is the Levenshtein distance by its recurrence.
+// distance computes the Levenshtein distance directly from its recurrence.
 func distance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,4 +1,4 @@
-// Package text cuts texts into the tokens that search works on.
+// Package text cuts texts into the tokens that full-text search uses.
 package text
 
 import (
@@ -8,9 +8,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// AppendTokens appends the tokens of a text: the words by UAX #29 that hold a letter
-// or a digit, lower-cased, Snowball's English stop words left out, and stemmed by
-// Porter2.
+// AppendTokens appends the tokens of a text. They are the words (by UAX #29) that hold a letter or
+// a digit, lower-cased, without Snowball's English stop words, and stemmed by Porter2.
 func AppendTokens(dst []string, s string) []string {
 	it := words.FromString(s)
 	var env *snowballstem.Env
@@ -25,8 +24,7 @@ func AppendTokens(dst []string, s string) []string {
 	return dst
 }
 
-// Within reports whether the Levenshtein distance of two texts, in code points, is at
-// most limit.
+// Within reports whether the Levenshtein distance of two texts, in code points, is at most limit.
 func Within(a, b string, limit int) bool {
 	if a == b {
 		return true

@@ -25,8 +25,8 @@ func TestParseShift(t *testing.T) {
 	}
 }
 
-// TestClock holds in both builds: only the shift lies between the clock and the system's,
-// and differences are monotonic.
+// TestClock passes with and without the build tag: the clock differs from the system's only by the
+// shift, and differences are monotonic.
 func TestClock(t *testing.T) {
 	before := time.Now().Add(shift)
 	now := Now()
@@ -47,8 +47,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestZone fails where the zone that TZ names is unknown: package time takes UTC then, and
-// a run in that zone would test nothing.
+// TestZone fails if the time zone in TZ is unknown. Package time would use UTC then, and a run in
+// that zone would test nothing.
 func TestZone(t *testing.T) {
 	name := os.Getenv("TZ")
 	if name == "" || strings.HasPrefix(name, ":") || strings.HasPrefix(name, "/") {

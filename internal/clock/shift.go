@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// maxShiftDays keeps a shifted date within the years that a duration can span.
+// maxShiftDays limits the shift to about 274 years, because a time.Duration holds at most 292.
 const maxShiftDays = 100_000
 
-// parseShift reads an offset: a duration of Go, or a number of days such as 3653d. The
-// empty text is no offset.
+// parseShift parses an offset: a Go duration, or a number of days such as 3653d. The empty text
+// means no offset.
 func parseShift(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

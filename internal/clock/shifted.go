@@ -23,12 +23,12 @@ func fromEnvironment() time.Duration {
 	return d
 }
 
-// Now returns the current time plus the shift. Add moves the monotonic reading too, so
-// differences between two results are measured monotonically.
+// Now returns the current time plus the shift. Add also moves the monotonic reading, so differences
+// between two results use the monotonic clock.
 func Now() time.Time { return time.Now().Add(shift) }
 
-// Since returns how long ago t was.
+// Since returns the time elapsed since t.
 func Since(t time.Time) time.Duration { return Now().Sub(t) }
 
-// Until returns how long it is until t.
+// Until returns the duration until t.
 func Until(t time.Time) time.Duration { return t.Sub(Now()) }

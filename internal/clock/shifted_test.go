@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestShift runs this test binary again with shifts of its own.
+// TestShift runs this test binary again with several values of the shift.
 func TestShift(t *testing.T) {
 	if at := os.Getenv("CLOCK_TEST_PRINTS"); at != "" {
 		os.Stdout.WriteString(Now().UTC().Format(time.RFC3339) + "\n")

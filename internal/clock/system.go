@@ -7,8 +7,8 @@ import "time"
 // Now returns the current time. It has a monotonic reading, as time.Now does.
 func Now() time.Time { return time.Now() }
 
-// Since returns how long ago t was.
+// Since returns the time elapsed since t.
 func Since(t time.Time) time.Duration { return time.Since(t) }
 
-// Until returns how long it is until t.
+// Until returns the duration until t.
 func Until(t time.Time) time.Duration { return time.Until(t) }

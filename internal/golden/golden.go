@@ -1,4 +1,4 @@
-// Package golden compares what a test got with a file kept beside it.
+// Package golden compares test output with a golden file.
 package golden
 
 import (
@@ -12,12 +12,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
-// Updating reports whether golden files are rewritten: then a test that makes them from
-// something else makes that anew too.
+// Updating reports whether the golden files are being rewritten. A test that derives a golden file
+// from another file must then rewrite that file too.
 func Updating() bool { return *update }
 
-// Check fails the test when got differs from the file at path, relative to the
-// test's folder. With -update it writes the file instead.
+// Check fails the test if got differs from the file at path, which is relative to the test's
+// folder. With -update it writes got to the file instead.
 func Check(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if *update {

@@ -1,4 +1,4 @@
-// Package helppage holds the help of commands to one style.
+// Package helppage checks that the help texts of commands follow one style.
 package helppage
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const maxShort = 72 // runes, so that a list of verbs fits a terminal
+const maxShort = 72 // runes, so that a list of verbs fits into a terminal
 
-// Check walks a command and all below it, those that cobra adds left out, and fails the
-// test where a help lacks something:
+// Check walks root and all commands below it, except those that cobra adds. It fails the test if
+// the help of a command breaks a rule:
 //
 //   - Short is a phrase that starts upper-case, ends without a period and is at most 72
 //     runes long.
-//   - Long, where it stands, starts with a sentence and ends one.
-//   - A command that does something has examples, each a command line of its own that is
+//   - Long, if present, starts with an upper-case letter and ends with a period.
+//   - A command that does something has examples. Each is a command line of its own that is
 //     indented by two spaces and runs the command.
-//   - Every flag says what it is.
+//   - Every flag has a description.
 //
-// It returns the number of commands that do something.
+// Check returns the number of commands that do something.
 func Check(t testing.TB, root *cobra.Command) int {
 	t.Helper()
 	verbs := 0
@@ -46,7 +46,7 @@ func Check(t testing.TB, root *cobra.Command) int {
 	return verbs
 }
 
-// faultOf describes the first fault of a command's help, or is empty.
+// faultOf describes the first fault in a command's help. It returns "" if there is none.
 func faultOf(cmd *cobra.Command) string {
 	first, _ := utf8.DecodeRuneInString(cmd.Short)
 	switch {

@@ -1,6 +1,5 @@
-// Package gocode reads a Go module into the nodes and edges of the graph that
-// queries/code describes: modules, packages, files, symbols, and how they refer to
-// one another.
+// Package gocode reads a Go module into the nodes and edges of the graph that queries/code
+// describes: modules, packages, files, symbols, and the references between them.
 package gocode
 
 import (
@@ -15,23 +14,23 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Options say what to read.
+// Options say which packages to read and how.
 type Options struct {
-	Dir      string   // where the patterns are resolved; empty for the current directory
-	Patterns []string // package patterns as the go command takes them; none for ./...
-	Env      []string // environment of the go command; nil for this process's
+	Dir      string   // directory for resolving the patterns; empty for the current directory
+	Patterns []string // package patterns in the syntax of the go command; empty means ./...
+	Env      []string // environment of the go command; nil for that of this process
 
-	// Deps reads the packages that the patterns' depend on as well, directly or through
-	// others, those of the standard library included: all is type-checked from source,
-	// which takes some hundred times the memory that the text of the graph does.
+	// Deps also reads all direct and indirect dependencies of the packages, including the standard
+	// library. It type-checks all of them from source, which takes about a hundred times as much
+	// memory as the text of the graph.
 	Deps bool
 
-	// Progress, if set, is called as stages begin and advance. Total is 0 where the
-	// amount of work is not known.
+	// Progress, if set, is called when stages begin and advance. total is 0 if the amount of work
+	// is unknown.
 	Progress func(stage string, done, total int)
 }
 
-// Graph is a Go module as nodes and edges, each list sorted by key.
+// Graph is a Go module as nodes and edges. Each list is sorted by key.
 type Graph struct {
 	Modules  []Module
 	Packages []Package
@@ -47,27 +46,27 @@ type Graph struct {
 	Satisfies []Link // type -> interface
 }
 
-// Module is the module that was read, or one that it requires.
+// Module is a module that was read, or one that such a module requires.
 type Module struct {
 	Path    string
 	Version string // empty for the main module
 	Main    bool
 }
 
-// Package is a package of the module, or one that such a package imports directly. The
-// symbols of the latter are left out, unless dependencies are read.
+// Package is a package of the module, or one that such a package imports directly. The graph omits
+// the symbols of imported packages unless Options.Deps is set.
 type Package struct {
 	Path  string
 	Name  string
 	Doc   string
-	Files int // Go files for this platform, tests left out
-	Lines int // of those files
+	Files int // number of Go files for this platform, without tests
+	Lines int // number of lines in those files
 }
 
 // File is a source file that was read.
 type File struct {
-	// Path is relative to the module's root, with slashes. Of a dependency it is that
-	// of the package and the file's name, for the standard library behind std/.
+	// Path is relative to the module's root and uses slashes. For a dependency it is the package
+	// path and the file's name; for the standard library, these follow "std/".
 	Path  string
 	Lines int
 }
@@ -112,7 +111,7 @@ type Calls struct {
 	Count int
 }
 
-// LoadError says why packages could not be read.
+// LoadError lists the reasons why packages could not be read.
 type LoadError struct{ Problems []packages.Error }
 
 func (e *LoadError) Error() string {
@@ -132,8 +131,8 @@ func (e *LoadError) Error() string {
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 
-// Read type-checks the packages that the patterns name and returns their graph. It
-// runs the go command. Packages that do not compile are a *LoadError.
+// Read type-checks the packages that match the patterns and returns their graph. It runs the go
+// command. The error is a *LoadError if packages do not compile.
 func Read(ctx context.Context, opts Options) (*Graph, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string, int, int) {}

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// env keeps the go command off the network and away from a workspace around the tests.
+// env keeps the go command from using the network or a workspace that contains this repository.
 func env() []string { return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off") }
 
 func TestReadGolden(t *testing.T) {
@@ -34,7 +34,7 @@ func TestReadGolden(t *testing.T) {
 	if !bytes.Equal(out[0].Bytes(), out[1].Bytes()) {
 		t.Error("reading the same module twice gives two graphs")
 	}
-	// Lines of code of the standard library differ between releases.
+	// The standard library's lines of code differ between releases.
 	var stable []string
 	for line := range strings.Lines(out[0].String()) {
 		if strings.Contains(line, `"type":"Package"`) && !strings.Contains(line, "example.com") {
@@ -45,8 +45,8 @@ func TestReadGolden(t *testing.T) {
 	golden.Check(t, "testdata/shop.ndjson", []byte(strings.Join(stable, "")))
 }
 
-// TestReadDeps reads the dependencies too: what there is without them stays as it is,
-// and calls lead on into the standard library and within it.
+// TestReadDeps also reads the dependencies. The nodes and edges of a read without them must be
+// unchanged, and calls must lead into the standard library and continue within it.
 func TestReadDeps(t *testing.T) {
 	own, err := Read(t.Context(), Options{Dir: "testdata/shop", Env: env()})
 	if err != nil {

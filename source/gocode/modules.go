@@ -8,8 +8,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// readModules reads the main modules' go.mod files, and the packages that the
-// module imports from elsewhere.
+// readModules reads the go.mod files of the main modules, and the packages that the main modules
+// import from elsewhere.
 func (r *reader) readModules() error {
 	for _, m := range r.modules {
 		r.graph.Modules = append(r.graph.Modules, Module{Path: m.Path, Main: true})

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// node and edge are the NDJSON envelopes of a load.
+// node and edge are the NDJSON forms that a load accepts.
 type node struct {
 	Type string `json:"type"`
 	Data any    `json:"data"`
@@ -21,9 +21,9 @@ type edge struct {
 	Data map[string]any `json:"data"`
 }
 
-// WriteNDJSON writes the graph as NDJSON that a load takes, one entity a line: nodes,
-// then edges with ids that are a function of what they join, so that reading the
-// same code again gives the same graph. It returns the number of lines.
+// WriteNDJSON writes the graph as NDJSON that a load accepts, one entity per line: nodes, then
+// edges. The id of an edge is a function of its name and endpoints, so reading the same code again
+// gives the same graph. WriteNDJSON returns the number of lines.
 func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(bw)
@@ -84,7 +84,7 @@ func optional(s string) any {
 	return s
 }
 
-// edgeID returns 26 characters, as many as a ULID has: 130 bits of the SHA-256 of
+// edgeID returns 26 base32 characters, the length of a ULID: the first 130 bits of the SHA-256 of
 // the edge's name and endpoints.
 func edgeID(name string, l Link) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + l.From + "\x00" + l.To))

@@ -21,13 +21,13 @@ type reader struct {
 	read  map[string]bool // import paths of the packages whose symbols are read
 	graph Graph
 
-	paths    map[types.Object]string // of the symbols that were read
-	concrete []*types.TypeName       // named types that are no interfaces
+	paths    map[types.Object]string // paths of the symbols that were read
+	concrete []*types.TypeName       // named types that are not interfaces
 	abstract []*types.TypeName       // interfaces with methods
 	calls    map[Link]int
 	imports  map[Link]bool
-	packages map[string]*packages.Package // own ones and those they import
-	modules  map[string]*packages.Module  // main ones by path
+	packages map[string]*packages.Package // of the main modules, and those they import
+	modules  map[string]*packages.Module  // main modules by path
 }
 
 func newReader(pkgs []*packages.Package) *reader {
@@ -49,10 +49,10 @@ func newReader(pkgs []*packages.Package) *reader {
 	return r
 }
 
-// foreign reports whether a package belongs to no main module.
+// foreign reports whether a package is outside the main modules.
 func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Main }
 
-// readPackage reads the package itself, its files, imports and symbols.
+// readPackage reads a package with its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
 	node := Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles)}
 	for _, name := range p.GoFiles {
@@ -115,8 +115,8 @@ func (r *reader) readInterface(p *packages.Package, it *ast.InterfaceType) {
 	}
 }
 
-// addSymbol adds the object that an identifier declares, unless it is init, _, or
-// written by a tool outside the module.
+// addSymbol adds the object that an identifier declares. It skips init, _ and objects in files that
+// a tool outside the module wrote.
 func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentGroup) {
 	obj := p.TypesInfo.Defs[id]
 	if obj == nil || id.Name == "_" {
@@ -174,7 +174,7 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 	r.graph.Holds = append(r.graph.Holds, Link{p.PkgPath, s.Path})
 }
 
-// receiverName returns the name of the type whose method it is, or "".
+// receiverName returns the name of a method's receiver type, or "".
 func receiverName(t types.Type) string {
 	if ptr, ok := t.(*types.Pointer); ok {
 		t = ptr.Elem()
@@ -225,7 +225,7 @@ func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 		return
 	}
 	for i, value := range s.Values {
-		// a, b = f() makes both depend on f; the first stands for them.
+		// a, b = f() makes both depend on f; the call is counted for a only.
 		name := s.Names[min(i, len(s.Names)-1)]
 		r.countUses(p, r.paths[p.TypesInfo.Defs[name]], value)
 	}
@@ -249,8 +249,8 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	})
 }
 
-// readSatisfies finds the interfaces that each type, or a pointer to it, implements.
-// Generic types are left out: whether they do depends on their arguments.
+// readSatisfies finds the interfaces that each type, or a pointer to it, implements. It skips
+// generic types, because the answer depends on their type arguments.
 func (r *reader) readSatisfies() {
 	byMethod := map[string][]*types.TypeName{}
 	for _, i := range r.abstract {
@@ -279,7 +279,7 @@ func (r *reader) readSatisfies() {
 	}
 }
 
-// filePath returns the path of a file as it stands in the graph.
+// filePath returns the path of a file in the graph.
 func (r *reader) filePath(p *packages.Package, name string) (string, error) {
 	m := p.Module
 	switch {
@@ -293,7 +293,7 @@ func (r *reader) filePath(p *packages.Package, name string) (string, error) {
 		return "", fmt.Errorf("file %s lies outside its module %s", filepath.Base(name), m.Path)
 	}
 	rel = filepath.ToSlash(rel)
-	if len(r.modules) > 1 { // a workspace: two modules may have a file of the same name
+	if len(r.modules) > 1 { // a workspace: two modules may have files with the same name
 		rel = m.Path + "/" + rel
 	}
 	return rel, nil
@@ -311,7 +311,7 @@ func countLines(name string) (int, error) {
 	return n, nil
 }
 
-// finish sorts what was collected.
+// finish sorts the collected nodes and edges and returns the graph.
 func (r *reader) finish() *Graph {
 	g := &r.graph
 	for link := range r.imports {

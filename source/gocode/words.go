@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// words splits identifiers at case changes, digits and underscores, and joins the
-// words in lower case with spaces: HTTPServer2 gives http server 2.
+// words splits identifiers at case changes, digits and underscores, and joins the words in lower
+// case with spaces: HTTPServer2 becomes http server 2.
 func words(identifiers ...string) string {
 	var out []string
 	for _, id := range identifiers {

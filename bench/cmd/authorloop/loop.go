@@ -21,28 +21,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// modes are how a server offers the stored queries.
+// modes lists the ways in which a server offers the stored queries.
 var modes = []struct {
 	name      string
-	threshold int // of exposed queries, from which on the meta tools stand for them
+	threshold int // number of exposed queries from which on the meta tools replace them
 }{{"a tool for each query", 10_000}, {"the meta tools", 24}}
 
-// loop is the module of an author, with its measurements.
+// loop is an author's module and its measurements.
 type loop struct {
 	root, dir string
 
-	generates, builds map[string][]sample // by the name of an edit
-	boots             map[string][]sample // by the name of a mode
+	generates, builds map[string][]sample // keyed by the name of an edit
+	boots             map[string][]sample // keyed by the name of a mode
 }
 
-// sample is the time and memory of a process and its children.
+// sample holds the time and memory of a process and its children.
 type sample struct {
 	wall, cpu time.Duration
-	peak      float64 // of the process that had most resident, in MB of a million bytes
+	peak      float64 // peak resident memory of the largest process, in MB of a million bytes
 }
 
 // prepare makes the module, and generates and builds it once, so that the build cache holds
-// all but what an edit changes.
+// everything that an edit does not change.
 func prepare(ctx context.Context, root, dir string) (*loop, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *loop) build(ctx context.Context) (sample, error) {
 	return l.run(ctx, l.dir, "go", "build", "-o", "bin/server", "./cmd/server")
 }
 
-// edit makes an edit in the file of a table, and measures the way to the server.
+// edit makes one edit in the file of a table, and measures gq generate and go build.
 func (l *loop) edit(ctx context.Context, e edit, table int) error {
 	unique := "x" + strconv.FormatInt(clock.Now().UnixNano(), 36)
 	if err := write(l.dir, queryFile(table), e.apply(queryText(table), unique)); err != nil {
@@ -94,7 +94,7 @@ func (l *loop) edit(ctx context.Context, e edit, table int) error {
 	return nil
 }
 
-// boot measures how long the server takes until it listens and has opened the graph.
+// boot measures the time until the server has opened the graph and listens.
 func (l *loop) boot(ctx context.Context, m struct {
 	name      string
 	threshold int
@@ -131,7 +131,7 @@ func (l *loop) boot(ctx context.Context, m struct {
 	return err
 }
 
-// run measures a process.
+// run runs a process and measures it.
 func (l *loop) run(ctx context.Context, dir, program string, args ...string) (sample, error) {
 	if strings.HasPrefix(program, "bin/") {
 		program = filepath.Join(l.dir, program)
@@ -151,7 +151,7 @@ func sampleOf(cmd *exec.Cmd, wall time.Duration) (sample, error) {
 	if !ok {
 		return sample{}, errors.New("the system does not tell the peak memory of a process on " + runtime.GOOS)
 	}
-	unit := 1024.0 // Linux counts kilobytes
+	unit := 1024.0 // Linux reports kilobytes
 	if runtime.GOOS == "darwin" {
 		unit = 1
 	}
@@ -182,7 +182,7 @@ func (l *loop) report(w io.Writer) {
 		l.size("bin", "server"), l.size("generated", "big", "*.go"))
 }
 
-// size returns the length in MB of the files that match a pattern.
+// size returns the total size in MB of the files that match a pattern.
 func (l *loop) size(pattern ...string) float64 {
 	files, err := filepath.Glob(filepath.Join(append([]string{l.dir}, pattern...)...))
 	if err != nil {

@@ -1,11 +1,11 @@
-// Command authorloop measures how long an author waits after the edit of one query among a
-// thousand: for gq generate, and for go build of the server.
+// Command authorloop measures how long an author waits after editing one query among a thousand:
+// for gq generate, and for go build of the server.
 //
 // It makes a module with a thousand queries. In each turn it edits the body of a query, a
-// parameter, a column and a description, and adds a query; each edit is in another file,
-// and is followed by gq generate and go build. Then it starts the server, once with a tool
-// for each query and once with the meta tools, and waits until it serves. With -beside it
-// measures another checkout of the repository in the same turns.
+// parameter, a column and a description, and adds a query. Each edit is in another file and is
+// followed by gq generate and go build. Then it starts the server, once with a tool for each query
+// and once with the meta tools, and waits until the server is ready. With -beside it measures
+// another checkout of the repository in the same turns.
 package main
 
 import (

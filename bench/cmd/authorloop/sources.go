@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tables is the number of node types; each has a file with one query of every shape.
+// tables is the number of node types. Each has a file with one query of every shape.
 const tables = 100
 
 // typeText declares the types of table N.
@@ -23,7 +23,7 @@ const typeText = `node TN {
 edge LinksN: TN -> TN { since: Date? }
 `
 
-// shapes are the queries of each table N.
+// shapes lists the queries of each table N.
 var shapes = []string{
 	`query get_N($slug: String) @description("Get one N by its slug.") {
   match { $t: TN { slug: $slug } }
@@ -73,8 +73,8 @@ var shapes = []string{
 // edit is a change that an author makes to the file of a table.
 type edit struct {
 	name string
-	// apply returns the text of a file after the edit. unique is part of a name or a text,
-	// so that no earlier build had the same files.
+	// apply returns the text of a file after the edit. unique becomes part of a name or a text, so
+	// that no earlier build had the same files.
 	apply func(text, unique string) string
 }
 
@@ -92,14 +92,14 @@ func replace(old, format string) func(text, unique string) string {
 	return func(text, unique string) string { return strings.Replace(text, old, fmt.Sprintf(format, unique), 1) }
 }
 
-// typeName returns the first type that a file of queries names.
+// typeName returns the first type that a file of queries uses.
 func typeName(text string) string {
 	_, rest, _ := strings.Cut(text, "$t: ")
 	name, _, _ := strings.Cut(rest, " ")
 	return name
 }
 
-// numbered puts the number of a table for N.
+// numbered replaces N with the number of a table.
 func numbered(text string, table int) string {
 	n := fmt.Sprint(table)
 	return strings.NewReplacer("TN", "T"+n, "LinksN", "Links"+n, "linksN", "links"+n, "_N", "_t"+n, " N", " T"+n).Replace(text)
@@ -114,7 +114,7 @@ func schemaText() string {
 	return b.String()
 }
 
-// queryText returns the file of a table.
+// queryText returns the text of the query file of a table.
 func queryText(table int) string {
 	return numbered(strings.Join(shapes, "\n\n")+"\n", table)
 }
@@ -146,8 +146,7 @@ func main() { launch.Main(launch.Program{Catalogs: []*tool.Catalog{big.Catalog()
 
 const module = "github.com/omnigraph-go/omnigraph"
 
-// writeModule writes an author's module into dir, with the dependencies of the checkout at
-// root.
+// writeModule writes an author's module into dir, with the dependencies of the checkout at root.
 func writeModule(dir, root string) error {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-// TestEdits compiles a table before and after each edit, which must change it.
+// TestEdits compiles the queries of a table before and after each edit and checks that they
+// changed.
 func TestEdits(t *testing.T) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schemaText()})
 	if err := faults.Err(); err != nil {

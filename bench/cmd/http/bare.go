@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// serveBare serves until the context ends. POST /N reads the body and answers N bytes, as small a
-// handler as net/http allows for an answer of that size.
+// serveBare serves until the context ends. POST /N reads the body and answers with N bytes. Its
+// handler is as small as net/http allows for an answer of that size.
 func serveBare(ctx context.Context, stdout io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,11 +26,11 @@ func serveBare(ctx context.Context, stdout io.Writer) error {
 			return
 		}
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(n))
-		_, _ = w.Write(bytes.Repeat([]byte{' '}, n)) // an error is the client's to see
+		_, _ = w.Write(bytes.Repeat([]byte{' '}, n)) // the client sees the error
 	})
 	srv := &http.Server{Handler: mux}
 	context.AfterFunc(ctx, func() { srv.Close() })

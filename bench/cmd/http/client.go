@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// conn is a connection whose client uses as little of the processors as it can: they are the
-// servers' too.
+// conn is a connection whose client uses as little processor time as possible, because client and
+// servers share the processors.
 type conn struct {
 	net.Conn
 	r      *bufio.Reader
@@ -40,8 +40,8 @@ func hangUp(conns []*conn) {
 	}
 }
 
-// post sends a body below a head that ends in "Content-Length: ", and returns the answer's body,
-// which is valid until the next call. An answer other than 200 is an error.
+// post sends a body after a head that ends in "Content-Length: ", and returns the body of the
+// answer, which is valid until the next call. A status other than 200 is an error.
 func (c *conn) post(head, body string) ([]byte, error) {
 	if _, err := io.WriteString(c, head+strconv.Itoa(len(body))+"\r\n\r\n"+body); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (c *conn) post(head, body string) ([]byte, error) {
 	return c.answer, err
 }
 
-// hammer posts over all connections for a round and returns how long each call took. request
+// hammer makes calls over all connections for one round and returns the time of each call. request
 // returns the head and body of the n-th call of a connection.
 func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head, body string)) ([]time.Duration, error) {
 	took := make([][]time.Duration, len(conns))

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// calls are the requests that are measured: the same stored lookup by key through both transports.
+// calls lists the requests to measure: the same stored lookup by key over both transports.
 var calls = []struct {
 	label, path, headers, body string
 }{
@@ -21,14 +21,14 @@ var calls = []struct {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_package","arguments":{"params":{"path":%q}}}}`},
 }
 
-// target is a server with the connections and the head of its requests, and what was measured.
+// target is a server with its connections, the head of its requests, and its measurements.
 type target struct {
 	server *serverproc.Server
 	head   string
 	conns  []*conn
 
-	took []time.Duration // of each call
-	rate []float64       // calls a second, of each round
+	took []time.Duration // time of each call
+	rate []float64       // calls per second in each round
 	cpu  time.Duration   // processor time of the server
 }
 
@@ -51,7 +51,7 @@ func (t *target) measure(round time.Duration, body func(conn, n int) string) err
 }
 
 // compare prints a row for each call and number of connections. The servers take turns, so that
-// other work on the machine slows both.
+// other work on the machine slows both equally.
 func compare(ctx context.Context, stdout io.Writer, ours, plain *serverproc.Server, o options) error {
 	fmt.Fprintln(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | bare p50 | p99 | a second | processor a call | p50 ratio | processor ratio |")
 	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -78,7 +78,8 @@ func compare(ctx context.Context, stdout io.Writer, ours, plain *serverproc.Serv
 	return nil
 }
 
-// inTurns warms the targets up, and then measures a round of each until all rounds are done.
+// inTurns warms the targets up, and then measures one round of each in turn until all rounds are
+// done.
 func inTurns(ctx context.Context, targets []*target, connections int, body func(conn, n int) string, o options) error {
 	for _, t := range targets {
 		var err error
@@ -112,7 +113,7 @@ func (t *target) perCall() time.Duration {
 	return (t.cpu / time.Duration(len(t.took))).Round(100 * time.Nanosecond)
 }
 
-// answerSize returns the length of the body of an answer.
+// answerSize returns the length of the body of an answer, in bytes.
 func answerSize(addr, head, body string) (int, error) {
 	conns, err := dial(addr, 1)
 	if err != nil {

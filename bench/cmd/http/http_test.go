@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestBare starts the bare server and measures a round of it with the client of the benchmark.
+// TestBare starts the bare server and measures one round of it with the client of the benchmark.
 func TestBare(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()

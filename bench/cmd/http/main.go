@@ -1,5 +1,5 @@
-// Command http measures the built server over HTTP against a bare net/http server that answers
-// as many bytes. Both run as processes of their own, and this process is their client.
+// Command http compares the built server over HTTP with a bare net/http server whose answers have
+// the same number of bytes. Both run as separate processes, and this process is their client.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 type options struct {
 	bin    string // folder of the built commands
 	repo   string // folder of the cluster.yaml and queries to serve
-	rounds int    // of each server
+	rounds int    // rounds of each server
 	round  time.Duration
 	seed   uint64
 }
@@ -82,11 +82,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 const (
 	graphID = "code"
-	actor   = "act-dev" // the policy of the repository allows it every query
+	actor   = "act-dev" // the repository's policy allows this actor every query
 	token   = "bench-token"
 )
 
-// startOmnigraph loads a made-up code graph of about 356,000 entities with the built command, and
+// startOmnigraph loads a generated code graph of about 356,000 entities with the built command, and
 // serves it as the load left it.
 func startOmnigraph(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(o.repo, "queries"))); err != nil {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// lost is the status of a call whose answer did not come: the connection was lost.
+// lost is the status of a call whose answer did not arrive because the connection broke.
 const lost = 0
 
-// explained are the statuses that each operation may be answered with while the server
-// serves. Anything else is a failure. Status 429 is explained for all: clients may ask
-// for more than the server takes on at a time.
+// explained lists the statuses that each operation may return while the server runs. Any other
+// status is a failure, except 429, which is allowed for all: the clients may send more requests
+// than the server accepts at a time.
 var explained = map[string][]int{
 	"read, stored":         {200},
 	"read, ad hoc":         {200},
@@ -26,14 +26,14 @@ var explained = map[string][]int{
 	"update over MCP":      {200},
 	"delete":               {200},
 	"update, shared":       {200},
-	"update, if unchanged": {200, 412}, // somebody else was faster
+	"update, if unchanged": {200, 412}, // another client was faster
 	"load":                 {200},
 	"load over MCP":        {200},
-	"load, append twice":   {409}, // the notes are there
+	"load, append twice":   {409}, // the notes exist already
 	"bad query":            {400},
 	"unknown query":        {404},
 	"denied":               {403},
-	"denied over MCP":      {400, 404}, // a tool that the actor may never use does not exist for it; the status depends on the protocol's version
+	"denied over MCP":      {400, 404}, // a denied tool is unknown to the actor; the status depends on the protocol version
 	"branch load":          {200},
 	"branch update":        {200},
 	"branch read":          {200},
@@ -42,14 +42,13 @@ var explained = map[string][]int{
 	"branch create over MCP":        {200},
 	"branch merge":                  {200},
 	"branch merge over MCP":         {200},
-	"branch merge, shared":          {200, 409}, // main has another text by now
+	"branch merge, shared":          {200, 409}, // the text on main has changed
 	"branch merge, shared over MCP": {200, 409},
 	"branch delete":                 {200},
 	"branch delete over MCP":        {200},
 }
 
-// draining are the statuses that any call may have besides once the server was told to
-// stop.
+// draining lists the additional statuses that any call may return after the server got SIGTERM.
 var draining = []int{lost, http.StatusServiceUnavailable}
 
 // book counts the answers of each operation. It is safe for concurrent use.
@@ -58,11 +57,11 @@ type book struct {
 
 	mu       sync.Mutex
 	pages    map[string]*page
-	failures []string // the first of them, told in full
+	failures []string // the first failures, in full
 	failed   int
 }
 
-// page is what is known of one operation.
+// page holds the statuses and times of one operation.
 type page struct {
 	statuses map[int]int
 	took     []time.Duration
@@ -72,26 +71,26 @@ const maxFailures = 20
 
 func newBook() *book { return &book{pages: map[string]*page{}} }
 
-// stop tells that the server is about to be told to stop.
+// stop records that the server is about to get SIGTERM.
 func (b *book) stop() { b.stopping.Store(true) }
 
-// outcome is the end of one call.
+// outcome is the result of one call.
 type outcome struct {
 	operation, request string
-	status             int // of HTTP, or that a tool's fault would have over HTTP
+	status             int // HTTP status; for a tool, the one that its fault would have
 	body               []byte
 	err                error
 	took               time.Duration
 }
 
-// ok reports whether the call did what was asked for.
+// ok reports whether the call succeeded.
 func (o *outcome) ok() bool { return o.status == http.StatusOK }
 
-// unsure reports whether the call may have done what was asked for: its answer is lost,
-// or says so.
+// unsure reports whether the call may have taken effect although it did not succeed: its answer was
+// lost, or it has a 5xx status.
 func (o *outcome) unsure() bool { return o.status == lost || o.status >= 500 }
 
-// enter counts an outcome, and keeps it when nothing explains it.
+// enter counts an outcome. It records a failure if the status is not one of the explained ones.
 func (b *book) enter(o outcome) {
 	stopping := b.stopping.Load()
 	b.mu.Lock()
@@ -113,7 +112,7 @@ func (b *book) enter(o outcome) {
 	}
 }
 
-// complain keeps a fault that is in no status.
+// complain records a failure that is not visible in a status.
 func (b *book) complain(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"net/url"
 )
 
-// branching is how a client makes, merges and deletes branches.
+// branching creates, merges and deletes branches for a client.
 type branching interface {
 	create(ctx context.Context, operation, name string) *outcome
 	merge(ctx context.Context, operation, source string) *outcome
 	delete(ctx context.Context, operation, name string) *outcome
 }
 
-// overMCP calls the tools. Its operations are told apart from those of the routes.
+// overMCP uses the MCP tools. Its operations have names that differ from those of the routes.
 type overMCP struct{ *client }
 
 func (c overMCP) create(ctx context.Context, operation, name string) *outcome {
@@ -28,7 +28,7 @@ func (c overMCP) delete(ctx context.Context, operation, name string) *outcome {
 	return c.tool(ctx, operation+" over MCP", "branch_delete", map[string]any{"name": name})
 }
 
-// overREST calls the routes.
+// overREST uses the REST routes.
 type overREST struct{ *client }
 
 func (c overREST) create(ctx context.Context, operation, name string) *outcome {

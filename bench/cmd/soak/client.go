@@ -20,28 +20,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// callLimit is how long a call may take: longer than the server's own limit, so that it
-// is the server's that shows.
+// callLimit is the time limit of a call. It is longer than the server's own limit, so that the
+// server's limit takes effect first.
 const callLimit = 60 * time.Second
 
-// client is one client. Its calls come one after another.
+// client is one client. It makes one call at a time.
 type client struct {
 	n     int
 	actor string
 	rng   *rand.Rand
 
-	base   string // of the graph
+	base   string // base URL of the graph
 	token  string
 	http   *http.Client
-	status atomic.Int64 // of the last answer over HTTP
+	status atomic.Int64 // status of the last answer over HTTP
 	mcp    *mcp.ClientSession
 
-	branches branching // of the branch that is worked on
+	branches branching // how the client changes its current branch
 	book     *book
 	ledger   *ledger
 
-	serial int      // of texts and names, which are never used twice
-	live   []string // notes of its own that are there
+	serial int      // counts the texts and names, so that each is used only once
+	live   []string // notes that only this client writes to and that exist
 }
 
 func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, seed uint64) *client {
@@ -53,7 +53,7 @@ func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, se
 	return c
 }
 
-// sender is an http.RoundTripper that sends the client's token and notes the status.
+// sender is an http.RoundTripper that adds the client's token and records the status.
 type sender struct {
 	*client
 	next *http.Transport
@@ -72,17 +72,17 @@ func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// CloseIdleConnections is what http.Client looks for.
+// CloseIdleConnections implements the interface that http.Client looks for.
 func (s sender) CloseIdleConnections() { s.next.CloseIdleConnections() }
 
 func (c *client) close() {
 	if c.mcp != nil {
-		_ = c.mcp.Close() // there are no sessions on the server to end
+		_ = c.mcp.Close() // with no sessions on the server, there is none to end
 	}
 	c.http.CloseIdleConnections()
 }
 
-// rest makes a call over REST and counts it.
+// rest makes a call over REST and records its outcome.
 func (c *client) rest(ctx context.Context, operation, method, path, contentType, body string) *outcome {
 	o := outcome{operation: operation, request: method + " " + path + " as " + c.actor + " " + body}
 	start := clock.Now()
@@ -92,7 +92,7 @@ func (c *client) rest(ctx context.Context, operation, method, path, contentType,
 	return &o
 }
 
-// enter counts an outcome, and its commit when it has one.
+// enter records an outcome, and counts its commit if it has one.
 func (c *client) enter(o *outcome) {
 	if o.ok() && commitOf(o) != "" {
 		c.ledger.commits.Add(1)
@@ -115,7 +115,7 @@ func (c *client) send(ctx context.Context, method, path, contentType, body strin
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return lost, b, err // half an answer is none
+		return lost, b, err // a partial answer counts as lost
 	}
 	return res.StatusCode, b, nil
 }
@@ -124,12 +124,12 @@ func (c *client) send(ctx context.Context, method, path, contentType, body strin
 func (c *client) post(ctx context.Context, operation, path string, body any) *outcome {
 	b, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // maps of texts and numbers
+		panic(err) // cannot happen: the body consists of maps, texts and numbers
 	}
 	return c.rest(ctx, operation, http.MethodPost, path, "application/json", string(b))
 }
 
-// session returns the client's MCP session, and makes one when there is none.
+// session returns the client's MCP session. It opens one if there is none.
 func (c *client) session(ctx context.Context) (*mcp.ClientSession, error) {
 	if c.mcp != nil {
 		return c.mcp, nil
@@ -143,12 +143,11 @@ func (c *client) session(ctx context.Context) (*mcp.ClientSession, error) {
 	return s, err
 }
 
-// tool calls a tool over MCP and counts the call under the status that its fault would
-// have over HTTP.
+// tool calls a tool over MCP. It records a fault with the status that it would have over HTTP.
 func (c *client) tool(ctx context.Context, operation, name string, arguments map[string]any) *outcome {
 	b, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // maps of texts and numbers
+		panic(err) // cannot happen: the arguments are maps of texts and numbers
 	}
 	o := outcome{operation: operation, request: "tool " + name + " as " + c.actor + " " + string(b)}
 	start := clock.Now()
@@ -197,25 +196,25 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 	return status, body.Bytes(), nil
 }
 
-// failed is the outcome of a call over MCP that had no result. The session may be at its
-// end, and is not used again.
+// failed returns the outcome of a call over MCP that returned no result. The session may have
+// ended, so failed closes it.
 func (c *client) failed(err error) (int, []byte, error) {
 	if c.mcp != nil {
-		_ = c.mcp.Close() // it has failed
+		_ = c.mcp.Close() // the session failed, so an error adds nothing
 		c.mcp = nil
 	}
 	status := int(c.status.Load())
 	if status == http.StatusOK {
 		var fault *jsonrpc.Error
 		if errors.As(err, &fault) && fault.Code == jsonrpc.CodeInvalidParams {
-			return http.StatusNotFound, nil, err // the protocol's way to say that there is no such tool
+			return http.StatusNotFound, nil, err // the protocol's error for an unknown tool
 		}
 		status = lost
 	}
 	return status, nil, err
 }
 
-// commitOf returns the commit that a write's answer names.
+// commitOf returns the id of the commit in the answer to a write.
 func commitOf(o *outcome) string {
 	var answer struct {
 		Commit string `json:"commit"`

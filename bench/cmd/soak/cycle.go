@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
-// cycle makes a branch, by a route or a tool, lets write write to it, and reports whether
-// all went well.
+// cycle creates a branch, over REST or MCP, calls write with it, and reports whether both
+// succeeded.
 func (c *client) cycle(ctx context.Context, write func(branch string) bool) (branch string, ok bool) {
 	c.branches = []branching{overREST{c}, overMCP{c}}[c.rng.IntN(2)]
 	branch = c.name("soak/b")
@@ -29,7 +29,7 @@ func (c *client) drop(ctx context.Context, branch string) {
 	}
 }
 
-// loadOnto loads new notes onto a branch, and changes one of them there.
+// loadOnto loads new notes onto a branch, and then changes one of them on that branch.
 func (c *client) loadOnto(ctx context.Context, branch string, slugs []string) (texts []string, ok bool) {
 	data, texts := c.lines(slugs)
 	if o := c.rest(ctx, "branch load", http.MethodPost, "/load/ndjson?mode=append&branch="+url.QueryEscape(branch), "application/x-ndjson", data); !o.ok() {
@@ -57,7 +57,7 @@ func (c *client) newSlugs(what string) []string {
 	return slugs
 }
 
-// mergeBranch brings new notes to main by way of a branch.
+// mergeBranch adds new notes to main through a branch.
 func (c *client) mergeBranch(ctx context.Context) {
 	slugs := c.newSlugs("own")
 	var texts []string
@@ -66,7 +66,7 @@ func (c *client) mergeBranch(ctx context.Context) {
 		return ok
 	})
 	if !ok {
-		return // a branch that is left over is in the ledger
+		return // the ledger has the branch, which is left behind
 	}
 	o := c.branches.merge(ctx, "branch merge", branch)
 	for i, slug := range slugs {
@@ -86,8 +86,8 @@ func (c *client) mergeBranch(ctx context.Context) {
 	}
 }
 
-// mergeShared changes a note that all write to on a branch, and on main now and then:
-// the merge is refused when main has another text.
+// mergeShared changes a shared note on a branch, and sometimes also on main. The server must refuse
+// the merge if main has another text.
 func (c *client) mergeShared(ctx context.Context) {
 	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
 	branch, ok := c.cycle(ctx, func(branch string) bool {
@@ -103,7 +103,7 @@ func (c *client) mergeShared(ctx context.Context) {
 	c.drop(ctx, branch)
 }
 
-// dropBranch deletes a branch with all that is on it.
+// dropBranch deletes a branch that has changes.
 func (c *client) dropBranch(ctx context.Context) {
 	slugs := c.newSlugs("never")
 	for _, slug := range slugs {
@@ -118,7 +118,7 @@ func (c *client) dropBranch(ctx context.Context) {
 	}
 }
 
-// textOf returns the text in the one row of a read.
+// textOf returns the text in the only row of a read.
 func textOf(o *outcome) string {
 	var answer struct {
 		Rows []struct {
@@ -131,7 +131,7 @@ func textOf(o *outcome) string {
 	return answer.Rows[0].Text
 }
 
-// headOf returns the commit that a read has read.
+// headOf returns the id of the commit that a read used.
 func headOf(o *outcome) string {
 	var answer struct {
 		Commit string `json:"graph_commit_id"`
@@ -142,7 +142,7 @@ func headOf(o *outcome) string {
 	return answer.Commit
 }
 
-// prepare makes the notes that all clients write to.
+// prepare creates the shared notes, which all clients write to.
 func prepare(ctx context.Context, p *serverproc.Server, l *ledger) error {
 	c := newClient(-1, everything, p, newBook(), l, 0)
 	defer c.close()

@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// The margins of what counts as level between the middle and the last third of a run.
+// The margins within which the last third of a run counts as level with the middle third.
 //
-// Of every commit some 75 bytes stay in memory for good, in the history, some 100 more of
-// the name of each branch that was ever written, one for ten commits here, and for a day
-// 120 of each idempotency key, one for six. The garbage collector lets what is alive
-// double. That is what rssPerCommit allows; the data does not grow. The rest is noise: what
-// is alive rises and falls by some megabytes from one checkpoint to the next.
+// Each commit keeps some memory for good: about 75 bytes in the history, and about 100 more for the
+// name of each branch ever written, of which there is one for every ten commits here. For a day, it
+// also keeps 120 bytes for each idempotency key, one for every six commits. The garbage collector
+// lets the live heap double. rssPerCommit allows for all this; the size of the data itself does not
+// grow. The other margins are for noise: the live heap rises and falls by some megabytes between
+// checkpoints.
 const (
 	rssMargin       = 0.10
 	rssAllowance    = 16 << 10    // KiB
 	rssPerCommit    = 0.25        // KiB
-	rssAfter        = time.Minute // shorter runs end before memory has found its level
+	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
 	goroutineMargin = 0.10
-	goroutineSlack  = 16 // a client's connection has two
+	goroutineSlack  = 16 // the server uses two for each client connection
 	threadSlack     = 8
 )
 
-// verdict returns what is wrong with a run, joined, or nil.
+// verdict returns the faults of a run, joined into one error, or nil.
 func (r *result) verdict() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -66,7 +67,8 @@ func (r *result) verdict() error {
 	return errors.Join(errs...)
 }
 
-// level holds the last third of a run to the middle one, and what may be added to it.
+// level returns an error if the value of the last third exceeds that of the middle third by more
+// than the margin and slack.
 func level(what string, m [3]int64, margin float64, slack int64) error {
 	most := m[1] + int64(margin*float64(m[1])) + slack
 	if m[2] <= most {
@@ -75,7 +77,7 @@ func level(what string, m [3]int64, margin float64, slack int64) error {
 	return fmt.Errorf("%s grow: medians by thirds of the run are %d, %d and %d, wanted at most %d in the last", what, m[0], m[1], m[2], most)
 }
 
-// print prints what was done and what the server took for it.
+// print prints the number and times of the calls, and the resources that the server used.
 func (r *result) print(w io.Writer) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "operation\tcalls\tp50\tp99\tworst\tstatuses\t")
@@ -114,7 +116,8 @@ func (r *result) print(w io.Writer) {
 	fmt.Fprintf(w, "\nstopped under load in %s; %d notes and branches of the store compared, %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 
-// quantile returns the least of sorted times that the fraction q of all do not exceed.
+// quantile returns the smallest of the sorted times that is not exceeded by the fraction q of all
+// times.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

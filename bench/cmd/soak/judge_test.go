@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sound is the result of a run with nothing wrong.
+// sound returns the result of a run without faults.
 func sound() *result {
 	r := &result{book: newBook(), checked: 1, end: ending{took: time.Second}}
 	for operation, statuses := range explained {
@@ -21,7 +21,7 @@ func sound() *result {
 	return r
 }
 
-// TestVerdict spoils a sound run in one way after another, and holds that each is found.
+// TestVerdict adds one fault at a time to a sound result and checks that verdict reports it.
 func TestVerdict(t *testing.T) {
 	if err := sound().verdict(); err != nil {
 		t.Fatalf("a sound run: %v", err)
@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		spoil func(*result)
-		want  string // part of the verdict; empty for none
+		want  string // part of the verdict; empty for nil
 	}{
 		{"an error that nothing explains", func(r *result) {
 			r.book.enter(outcome{operation: "insert", status: 500, request: "POST x", body: []byte("oh")})
@@ -113,7 +113,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestDiffer puts a ledger beside stores that keep to it, and that do not.
+// TestDiffer compares a ledger with stores that agree with it and stores that do not.
 func TestDiffer(t *testing.T) {
 	order := map[string]uint64{"c1": 1, "c2": 2, "c3": 3}
 	filled := func() *ledger {
@@ -128,14 +128,14 @@ func TestDiffer(t *testing.T) {
 		l.branch("b", made, true)
 		l.branch("deleted", made, true)
 		l.branch("deleted", absent, true)
-		l.share("shared", write{commit: "c3", text: "third"}) // acknowledged before c2 was
+		l.share("shared", write{commit: "c3", text: "third"}) // acknowledged before c2
 		l.share("shared", write{commit: "c2", text: "second"})
 		return l
 	}
 	for _, tt := range []struct {
 		name  string
 		spoil func(l *ledger, notes, branches map[string]string)
-		want  []string // parts of the differences
+		want  []string // parts of the expected differences
 	}{
 		{"as acknowledged", func(*ledger, map[string]string, map[string]string) {}, nil},
 		{"an unknown outcome that happened", func(_ *ledger, notes, _ map[string]string) { notes["unsure"] = "after" }, nil},
@@ -186,8 +186,8 @@ func TestThirds(t *testing.T) {
 	}
 }
 
-// TestEveryDeedIsExplained holds that the actors' mixes are not empty, so that a run in
-// which nothing happens cannot pass.
+// TestEveryDeedIsExplained checks that the mix of each actor is not empty, so that a run without
+// calls cannot pass.
 func TestEveryDeedIsExplained(t *testing.T) {
 	for _, actor := range []string{everything, reader, indexer} {
 		if len(deeds[actor]) < 5 || slices.ContainsFunc(deeds[actor], func(d deed) bool { return d.weight < 1 }) {

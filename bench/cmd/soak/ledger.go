@@ -18,42 +18,43 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// ledger remembers what the server has acknowledged, and what it may have done without
-// the answer's having come. It is safe for concurrent use.
+// ledger records the acknowledged writes, and the writes whose outcome is unknown because the
+// answer was lost. It is safe for concurrent use.
 type ledger struct {
 	commits atomic.Int64 // acknowledged, on any branch
 
 	mu       sync.Mutex
-	own      map[string]*history // notes that one client alone writes to, by slug
-	shared   map[string][]write  // notes that all write to: in no order but the commits'
-	branches map[string]*history // all but main, by name
+	own      map[string]*history // notes that only one client writes to, by slug
+	shared   map[string][]write  // notes that all clients write to, by slug; unordered
+	branches map[string]*history // all branches except main, by name
 }
 
-// absent is the text of a note, or of a branch, that is not there.
+// absent is the text that stands for a note or branch that does not exist.
 const absent = ""
 
-// write is an acknowledged write to a note.
+// write is a write to a shared note.
 type write struct {
 	commit string
 	text   string
-	unsure bool // it may not have happened, and then has no commit
+	unsure bool // its outcome is unknown, so it has no commit
 }
 
-// history is what one client did to a note, one write after another.
+// history is the sequence of one client's writes to a note or branch.
 type history struct {
-	text   string   // after the last acknowledged write
-	unsure []string // what it may be instead, by writes whose outcome is not known: the server may do one after a later one
+	text   string   // text after the last acknowledged write
+	unsure []string // texts of writes of unknown outcome; one may be applied after later writes
 }
 
 func newLedger() *ledger {
 	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
 }
 
-// note notes what a client's write left of a note of its own; known is false when the
-// answer to the write did not come.
+// note records a write to a note that only this client writes to. known is false if the answer to
+// the write was lost.
 func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
 
-// branch notes that a branch was made, with a text that is not empty, or deleted.
+// branch records that a client created a branch, with a text that is not empty, or deleted it, with
+// absent.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {
@@ -71,15 +72,15 @@ func (l *ledger) put(m map[string]*history, key, text string, known bool) {
 	h.text = text
 }
 
-// share notes a write to a note that all write to.
+// share records a write to a shared note.
 func (l *ledger) share(slug string, w write) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shared[slug] = append(l.shared[slug], w)
 }
 
-// compare opens a store that no server has open, and returns what it has otherwise than
-// the ledger says, and how many notes and branches were compared.
+// compare opens a store that no server has open. It returns the differences from the ledger, and
+// the number of notes and branches that it compared.
 func compare(ctx context.Context, dir string, l *ledger) (differences []string, checked int, err error) {
 	g, err := embedded.Open(ctx, fs.OS(), filepath.Clean(dir), embedded.Options{})
 	if err != nil {
@@ -119,7 +120,7 @@ func compare(ctx context.Context, dir string, l *ledger) (differences []string, 
 	return differences, checked, nil
 }
 
-// readNotes reads an export into the texts of notes by slug.
+// readNotes parses an export and returns the texts of notes by slug.
 func readNotes(out *bytes.Buffer) (map[string]string, error) {
 	notes := map[string]string{}
 	lines := bufio.NewScanner(out)
@@ -139,8 +140,8 @@ func readNotes(out *bytes.Buffer) (map[string]string, error) {
 	return notes, lines.Err()
 }
 
-// differ compares the ledger with the notes and the branches that there are. The order
-// is that of the commits of main.
+// differ compares the ledger with the notes and branches of a store. order maps the commits of main
+// to their sequence numbers.
 func (l *ledger) differ(notes, branches map[string]string, order map[string]uint64) (differences []string, checked int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,5 +193,5 @@ func (l *ledger) differ(notes, branches map[string]string, order map[string]uint
 	return differences, checked
 }
 
-// made is the text of a branch that is there.
+// made is the text that stands for a branch that exists.
 const made = "made"

@@ -1,5 +1,6 @@
-// Command soak drives the built server with many clients that read, write, load, branch
-// and merge over REST and MCP, stops it under that load, and judges what it did.
+// Command soak sends the built server calls from many clients that read, write, load, branch and
+// merge over REST and MCP. It stops the server under that load and checks the answers and the
+// stored data.
 package main
 
 import (
@@ -25,15 +26,15 @@ func main() {
 	}
 }
 
-// options are what a run is made of.
+// options are the settings of a run.
 type options struct {
 	bin      string // folder of the built commands
-	repo     string // folder with the cluster.yaml and queries that are served
+	repo     string // folder with the cluster.yaml and queries to serve
 	clients  int
 	duration time.Duration
 	think    time.Duration
 	seed     uint64
-	log      string // file that keeps the server's log, if set
+	log      string // file for the server's log; may be empty
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -69,22 +70,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return s.verdict()
 }
 
-// ending is how the server ended after SIGTERM.
+// ending describes how the server ended after SIGTERM.
 type ending struct {
 	took time.Duration
-	err  error // nil for status 0 within the limit
+	err  error // nil if it ended with status 0 within the limit
 }
 
-// result is all that a run has to be judged by.
+// result is everything that a run is judged by.
 type result struct {
 	book    *book
 	samples []sample
 	end     ending
-	lost    []string // what the store has otherwise than it was acknowledged
-	checked int      // keys that were compared
+	lost    []string // differences between the store and the acknowledged writes
+	checked int      // number of keys compared
 }
 
-// soak runs the clients against a server of its own, stops that under load, and opens
+// soak starts a server, runs the clients against it, stops the server under that load, and opens
 // its store again.
 func soak(ctx context.Context, dir string, o options) (*result, error) {
 	p, err := startServer(ctx, dir, o)

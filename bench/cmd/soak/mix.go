@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	numShared = 16 // notes that all clients write to
-	maxLive   = 40 // notes of its own that a client keeps; it deletes the oldest
-	loadSize  = 20 // notes of one load
-	fixed     = 40 // notes of its own that a client's loads write again and again
+	numShared = 16 // number of notes that all clients write to
+	maxLive   = 40 // maximum number of a client's own notes; it then deletes the oldest
+	loadSize  = 20 // notes per load
+	fixed     = 40 // number of a client's own notes that its loads overwrite repeatedly
 )
 
-// crowd is the clients at work.
+// crowd is the set of running clients.
 type crowd struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -28,7 +28,7 @@ func startCrowd(ctx context.Context, p *serverproc.Server, b *book, l *ledger, o
 	ctx, cancel := context.WithCancel(ctx)
 	g := &crowd{cancel: cancel}
 	for n := range o.clients {
-		// Of eight clients five may do everything, two read, and one writes texts of its own.
+		// Of eight clients, five may do everything, two read, and one writes its own texts.
 		actor := []string{everything, everything, reader, everything, indexer, everything, reader, everything}[n%8]
 		c := newClient(n, actor, p, b, l, o.seed)
 		g.done.Go(func() { c.work(ctx, o.think) })
@@ -36,16 +36,16 @@ func startCrowd(ctx context.Context, p *serverproc.Server, b *book, l *ledger, o
 	return g
 }
 
-// wait waits until the clients have noticed that the server is gone.
+// wait waits until all clients have noticed that the server has stopped.
 func (g *crowd) wait() { g.done.Wait() }
 
-// stop ends the clients where they are.
+// stop cancels the clients and waits for them.
 func (g *crowd) stop() {
 	g.cancel()
 	g.done.Wait()
 }
 
-// deed is one thing that a client does, of one call or several.
+// deed is one activity of a client, of one or more calls.
 type deed struct {
 	weight int
 	do     func(*client, context.Context)
@@ -66,7 +66,7 @@ var deeds = map[string][]deed{
 	},
 }
 
-// work does one thing after another until the context ends or the server is gone.
+// work performs one random deed after another until the context ends or the server stops.
 func (c *client) work(ctx context.Context, think time.Duration) {
 	defer c.close()
 	total := 0
@@ -88,7 +88,7 @@ func (c *client) work(ctx context.Context, think time.Duration) {
 	}
 }
 
-// gone reports whether the server was told to stop and takes no more calls.
+// gone reports whether the server got SIGTERM and accepts no more calls.
 func (c *client) gone(ctx context.Context) bool {
 	if !c.book.stopping.Load() {
 		return false
@@ -106,8 +106,8 @@ func (c *client) symbol() string { return symbolPath(c.rng.IntN(numSymbols)) }
 
 func sharedSlug(i int) string { return fmt.Sprintf("shared-%d", i) }
 
-// wrote tells the ledger of a write to a note of the client's own, unless it was
-// refused.
+// wrote records in the ledger a write to one of the client's own notes, unless the server refused
+// it.
 func (c *client) wrote(o *outcome, slug, text string) {
 	if o.ok() || o.unsure() {
 		c.ledger.note(slug, text, o.ok())
@@ -153,7 +153,7 @@ func (c *client) insert(ctx context.Context) {
 	}
 }
 
-// some returns one of the client's own notes, or "" without any.
+// some returns one of the client's own notes, or "" if it has none.
 func (c *client) some() string {
 	if len(c.live) == 0 {
 		return ""
@@ -210,7 +210,7 @@ func (c *client) updateIfUnchanged(ctx context.Context) {
 	c.shared(o, slug, text)
 }
 
-// lines are the notes of a load, each with a text of its own.
+// lines returns the NDJSON for a load of notes, each with a new text, and the texts.
 func (c *client) lines(slugs []string) (data string, texts []string) {
 	var b strings.Builder
 	for _, slug := range slugs {
@@ -221,7 +221,7 @@ func (c *client) lines(slugs []string) (data string, texts []string) {
 	return b.String(), texts
 }
 
-// fixedSlugs draws notes that the client loads again and again.
+// fixedSlugs draws notes from those that the client's loads overwrite repeatedly.
 func (c *client) fixedSlugs() []string {
 	var slugs []string
 	for _, i := range c.rng.Perm(fixed)[:loadSize] {
@@ -239,7 +239,7 @@ func (c *client) load(ctx context.Context) {
 	}
 }
 
-// loadAnew loads one note, which then is one of the client's own.
+// loadAnew loads one new note, which then belongs to the client.
 func (c *client) loadAnew(ctx context.Context) {
 	if len(c.live) == maxLive {
 		return
@@ -262,7 +262,8 @@ func (c *client) loadOverMCP(ctx context.Context) {
 	}
 }
 
-// loadTwice appends a note that is there, beside one that is not: neither may come of it.
+// loadTwice appends a note that exists together with one that does not. The load must fail and
+// change neither.
 func (c *client) loadTwice(ctx context.Context) {
 	slug := c.some()
 	if slug == "" {

@@ -13,16 +13,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/bench/serverproc"
 )
 
-// sample is what the server took at one moment.
+// sample is the server's use of resources at one moment.
 type sample struct {
-	at         time.Duration // since the clients began
+	at         time.Duration // time since the clients started
 	rss        int64         // KiB of resident memory
 	threads    int64
-	goroutines int64 // 0 when the metrics did not tell
-	commits    int64 // acknowledged by then
+	goroutines int64 // 0 if the metrics were not available
+	commits    int64 // acknowledged so far
 }
 
-// take reads what the server uses.
+// take measures the resources that the server uses.
 func take(p *serverproc.Server, at time.Duration) (sample, error) {
 	status, err := p.Status()
 	if err != nil {
@@ -38,7 +38,7 @@ func take(p *serverproc.Server, at time.Duration) (sample, error) {
 	return s, nil
 }
 
-// goroutineCount reads the server's metrics, and returns 0 when there are none.
+// goroutineCount reads the server's metrics. It returns 0 if they are not available.
 func goroutineCount(p *serverproc.Server) int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -67,7 +67,7 @@ func goroutineCount(p *serverproc.Server) int64 {
 	return 0
 }
 
-// thirds returns the median of what a field has in each third of the samples.
+// thirds returns the median of a field in each third of the samples.
 func thirds(samples []sample, field func(sample) int64) (m [3]int64) {
 	for i := range m {
 		part := samples[i*len(samples)/3 : (i+1)*len(samples)/3]

@@ -16,13 +16,13 @@ import (
 const (
 	graphID = "code"
 
-	// drainLimit is the time that the server gives calls to finish after SIGTERM, and 5 s
-	// for its own end.
+	// drainLimit is the time that the server allows calls to finish after SIGTERM, plus 5 s for its
+	// own shutdown.
 	drainLimit = 15*time.Second + 5*time.Second
 )
 
-// The actors of the policy that is served: one may do everything, one reads and writes
-// to branches of its own, one reads and writes texts of its own.
+// The actors in the policy of the served cluster: one may do everything, one reads and writes to
+// its own branches, and one reads and writes its own texts.
 const (
 	everything = "act-dev"
 	reader     = "act-ada"
@@ -31,8 +31,8 @@ const (
 
 func tokenOf(actor string) string { return "soak-token-of-" + actor }
 
-// startServer makes a cluster with the graph of the repository, empty but for a few
-// symbols that notes can be about, and serves it.
+// startServer makes a cluster with the graph of the repository and serves it. The graph is empty
+// except for a few symbols that notes can refer to.
 func startServer(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(o.repo, "queries"))); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func startServer(ctx context.Context, dir string, o options) (*serverproc.Server
 		if err != nil {
 			return nil, err
 		}
-		log = file // open until the end of this process
+		log = file // stays open until this process ends
 	}
 	cmd := exec.Command(filepath.Join(o.bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
 	tokens := map[string]string{}

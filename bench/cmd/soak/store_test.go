@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-// TestCompare opens a store with a few notes and a branch beside a ledger that is right,
-// and one in which a write was acknowledged that the store does not have.
+// TestCompare compares a store of a few notes and a branch with two ledgers: a correct one, and one
+// with an acknowledged write that the store lacks.
 func TestCompare(t *testing.T) {
 	const source = "node Note {\n  slug: String @key\n  text: String\n}\n"
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: source})

@@ -1,4 +1,4 @@
-// Command writers measures many writers and readers of one graph on the disk, and checks
+// Command writers measures many concurrent writers and readers of one graph on disk, and checks
 // that no acknowledged write is lost and no read is torn.
 package main
 
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// scenarios are what is measured, one after another, each on a graph of its own.
+// scenarios lists the measurements. They run in sequence, each on its own graph.
 var scenarios = []struct {
 	label string
 	contention.Options
@@ -81,10 +81,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// measure runs on a graph of its own, and compares it once more after it was opened
-// again.
+// measure runs a scenario on a new graph. After the run it reopens the graph and compares it again.
 func measure(ctx context.Context, dir string, o contention.Options) (rep *contention.Report, err error) {
-	var failed error // of a checkpoint in the background; Close waits for those
+	var failed error // errors of background checkpoints; Close waits for these
 	opts := embedded.Options{Failed: func(err error) { failed = errors.Join(failed, err) }}
 	g, err := embedded.Create(ctx, fs.OS(), dir, contention.Source, contention.Schema(), opts)
 	if err != nil {
@@ -100,7 +99,7 @@ func measure(ctx context.Context, dir string, o contention.Options) (rep *conten
 	return rep, errors.Join(g.Verify(ctx), rep.Compare(ctx, g), g.Close())
 }
 
-// quantile returns the least time that the fraction q of all do not exceed.
+// quantile returns the smallest time that is not exceeded by the fraction q of all times.
 func quantile(times []time.Duration, q float64) string {
 	if len(times) == 0 {
 		return "–"

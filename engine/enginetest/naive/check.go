@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// properties lists the declared properties of a type.
+// properties returns the declared properties of a type.
 func (t *tx) properties(kind plan.Entity, typ string) []*catalog.Property {
 	if kind == plan.Edge {
 		return t.after.schema.Edge(typ).Properties
@@ -31,7 +31,8 @@ func (t *tx) property(kind plan.Entity, typ, name string) *catalog.Property {
 	return nil
 }
 
-// violation reports a broken rule of an entity, at its line if it was loaded.
+// violation reports that an entity breaks a rule. If the entity was loaded, the report names its
+// line.
 func (t *tx) violation(e *entity, property, rule, detail string) {
 	t.report(e, "data."+property, &engine.ConstraintViolation{Entity: e.kind.String(), Type: e.typ, ID: e.id,
 		Property: property, Rule: rule, Detail: detail})
@@ -44,9 +45,9 @@ func (t *tx) report(e *entity, field string, err error) {
 	t.errs = append(t.errs, err)
 }
 
-// build makes an entity of its properties and checks what can be checked of it alone:
-// types, required properties, enums, ranges, checks. A keyed node gets the id of its
-// key. It returns nil after a violation.
+// build makes an entity from its properties and checks everything that depends on this entity
+// alone: types, required properties, enums, ranges and checks. The id of a keyed node is derived
+// from its key. build returns nil after a violation.
 func (t *tx) build(kind plan.Entity, typ, id string, props map[string]value.Value) *entity {
 	e := &entity{kind: kind, typ: typ, id: id, props: map[string]value.Value{}}
 	before := len(t.errs)
@@ -133,7 +134,7 @@ func (t *tx) endpoints(e *entity) {
 	missing("to", typ.To, e.to)
 }
 
-// check asks the constraints that concern more than one entity.
+// check checks the constraints that involve more than one entity.
 func (t *tx) check() {
 	for _, n := range t.after.schema.Nodes {
 		for _, u := range n.Unique {
@@ -150,8 +151,8 @@ func (t *tx) check() {
 	}
 }
 
-// checkUnique looks for two entities with the same values, nulls exempt. Both are
-// reported, as either may be the one too many.
+// checkUnique reports entities that share unique values. Tuples with a null are exempt. It reports
+// both entities of a pair, because either may be the unwanted one.
 func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
 	if t.g.fault == UniqueUnchecked {
 		return
@@ -177,7 +178,7 @@ func (t *tx) sameTuple(a, b *entity, names []string) bool {
 	return true
 }
 
-// member returns a property, or the endpoint of an edge that a unique rule names.
+// member returns a property, or the endpoint of an edge if a unique rule names it.
 func (e *entity) member(name string) value.Value {
 	if e.kind == plan.Edge {
 		switch name {
@@ -190,8 +191,8 @@ func (e *entity) member(name string) value.Value {
 	return e.props[name]
 }
 
-// checkCardinality counts the edges of every source that the write touched and left
-// in place.
+// checkCardinality counts the edges of every source node that the write touched and that still
+// exists.
 func (t *tx) checkCardinality(typ *catalog.Edge) {
 	for _, source := range t.after.sorted(plan.Node, typ.From) {
 		if !t.touched[[2]string{typ.Name, source.id}] {
@@ -219,7 +220,8 @@ func (t *tx) checkCardinality(typ *catalog.Edge) {
 	}
 }
 
-// keyID is the id of a keyed node: the text of its key, or a JSON array of the texts.
+// keyID returns the id of a keyed node: the text of its key, or for several key properties a JSON
+// array of their texts.
 func keyID(n *catalog.Node, props map[string]value.Value) string {
 	texts := make([]string, len(n.Key))
 	for i, name := range n.Key {
@@ -237,7 +239,7 @@ func keyID(n *catalog.Node, props map[string]value.Value) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// convert makes v a value of type t: numbers change their kind if they fit.
+// convert converts v to the type t. A number may change its kind if its value fits.
 func convert(v value.Value, t value.Type) (value.Value, error) {
 	misfit := fmt.Errorf("the value is %s and the property %s", v.Type(), t)
 	if v.IsList() != t.List {

@@ -9,8 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// eval returns the value of an expression that is neither an aggregate nor a whole
-// node.
+// eval returns the value of an expression other than an aggregate or a whole node.
 func (ev *evaluation) eval(e plan.Expr) value.Value {
 	switch e := e.(type) {
 	case plan.Lit:
@@ -54,7 +53,7 @@ func (ev *evaluation) isTrue(c plan.Cond) bool {
 	panic("naive: unknown condition")
 }
 
-// compare applies a comparison operator; with a null on either side it never holds.
+// compare applies a comparison operator. The result is false if either side is null.
 func (g *Graph) compare(op plan.Op, l, r value.Value) bool {
 	if l.IsNull() || r.IsNull() {
 		return g.fault == NullEqualsNull && op == plan.Eq && l.IsNull() && r.IsNull() ||
@@ -124,8 +123,8 @@ func toFloat(v value.Value) float64 {
 	}
 }
 
-// order is the total order in which rows are sorted: null before all else, lists and
-// vectors element by element.
+// order is the total order for sorting rows. Null comes first. Lists and vectors compare element by
+// element.
 func order(a, b value.Value) int {
 	switch {
 	case a.IsNull() || b.IsNull():

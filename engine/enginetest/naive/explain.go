@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Explain has one operator for all that a read does, and one a statement: the model has
-// no plan.
+// Explain returns one operator for a whole read, or one per statement of a mutation, because the
+// model has no plan.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
 	if err := g.Bind(ctx, q, at); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Export writes one line an entity.
+// Export writes one line per entity.
 func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
 	s, head, err := g.at(ctx, at)
 	if err != nil {
@@ -80,7 +80,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// exportText writes a value that is not null as JSON.
+// exportText formats a value as JSON. The value must not be null.
 func exportText(v value.Value) string {
 	var elems []string
 	switch {

@@ -1,129 +1,129 @@
 package naive
 
-// Fault is a deliberate fault of the model. A comparison that cannot tell a model with
-// a fault from one without is of no use; the tests of package enginetest seed each.
+// Fault is a deliberate fault of the model. The comparison must be able to detect every fault, so
+// the tests of package enginetest seed each one.
 type Fault uint8
 
-// The faults. Each is what an engine might well get wrong.
+// The faults. Each is a mistake that an engine could plausibly make.
 const (
-	Sound Fault = iota // none
+	Sound Fault = iota // no fault
 
 	// Reads: bounds and traversals.
-	MaxHopsShort      // the last hop of a walk with bounds is left out
-	MinHopsIgnored    // destinations nearer than the lower bound are reported
+	MaxHopsShort      // a walk with bounds omits its last hop
+	MinHopsIgnored    // a walk reports destinations nearer than the lower bound
 	SourceVisited     // a walk never reports its own source
 	WalkNotShortest   // a destination is also reported at a longer distance
-	UndirectedOneWay  // an undirected traversal follows edges forwards only
+	UndirectedOneWay  // an undirected traversal only follows edges forwards
 	ParallelRows      // parallel edges multiply rows
-	ParallelMerged    // an edge binding yields one of the parallel edges
-	SelfLoopDropped   // edges from a node to itself are not seen
-	NestedNotIgnored  // a not inside a not holds always
-	NotUncorrelated   // a not asks for any assignment, of outer variables too
-	FilterInNotPassed // filters inside a not are left out
+	ParallelMerged    // an edge binding yields only one of several parallel edges
+	SelfLoopDropped   // edges from a node to itself are ignored
+	NestedNotIgnored  // a not block inside a not block always holds
+	NotUncorrelated   // a not block ignores the bindings of outer variables
+	FilterInNotPassed // filters inside a not block are ignored
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
 	NullUnequal       // null != x holds
-	OptionalKept      // an optional filter applies although its parameter is null
+	OptionalKept      // an optional filter applies even if its parameter is null
 	RoundedCompare    // numbers are compared as F64
-	StrictBounds      // <= and >= are < and >
+	StrictBounds      // <= and >= behave as < and >
 	ContainsFolds     // contains and starts_with ignore case
-	StartsAnywhere    // starts_with is contains
-	MembershipPartial // contains on a list of strings takes substrings
-	AnyTokenIsAll     // search wants all the tokens
-	PhraseUnordered   // match_text takes its tokens anywhere
-	FuzzyShort        // fuzzy allows an edit less
+	StartsAnywhere    // starts_with behaves as contains
+	MembershipPartial // contains on a list of strings matches substrings
+	AnyTokenIsAll     // search requires all the tokens
+	PhraseUnordered   // match_text accepts its tokens in any order and place
+	FuzzyShort        // fuzzy allows one edit less
 
 	// Reads: rows.
 	NullsLast        // ascending order puts nulls last
-	TiesReversed     // ties are broken by ids descending
-	LimitFirst       // the limit is taken before the order
-	LimitOff         // a row more than the limit
+	TiesReversed     // ties are broken by descending ids
+	LimitFirst       // the limit is applied before the order
+	LimitOff         // a read returns one row more than the limit
 	CountsNulls      // count counts nulls
-	AverageOverNulls // avg divides by the rows, nulls included
+	AverageOverNulls // avg divides by the number of rows, including nulls
 	NoEmptyGroup     // an aggregate over no rows yields no row
-	NullGroupDropped // the group of a null key is left out
-	MinIsFirst       // min takes the first value
+	NullGroupDropped // the group of a null key is omitted
+	MinIsFirst       // min returns the first value
 	SumRounds        // a sum is rounded after each addition
 	WholeWithoutID   // a whole node has an empty id
-	LateSnapshot     // a result is evaluated when it is read, not when it is asked for
+	LateSnapshot     // a result is evaluated when it is read, not when the query is made
 
 	// Reads: ranking.
-	InverseWrong       // the inverse document frequency has another formula
-	StatisticsFiltered // BM25 takes its statistics of the match, not of the type
-	LengthIgnored      // BM25 takes every text to be of average length
-	TokensRepeated     // a token that stands twice in the query counts twice
+	InverseWrong       // the inverse document frequency uses another formula
+	StatisticsFiltered // BM25 takes its statistics from the match, not from the type
+	LengthIgnored      // BM25 treats every text as being of average length
+	TokensRepeated     // a token that occurs twice in the query counts twice
 	UnmatchedKept      // ordering by bm25 keeps the rows that match no token
 	NullVectorKept     // a null vector is a candidate
-	LengthsKept        // nearest does not divide by the lengths
+	LengthsKept        // nearest does not divide by the lengths of the vectors
 	RankFromZero       // ranks are counted from 0
-	FilterLate         // filters apply after the limit is taken
+	FilterLate         // filters apply after the limit
 
 	// Writes.
-	DeleteKeepsLast   // a delete forgets the last of its matches
+	DeleteKeepsLast   // a delete keeps the last of its matches
 	NoCascade         // the edges of a deleted node stay
-	CascadeForward    // only the outgoing edges of a deleted node go
+	CascadeForward    // only the outgoing edges of a deleted node are deleted
 	UpsertKeeps       // an upsert keeps the properties that it does not set
-	UpdateClears      // an update clears what it does not assign
-	UpdateFirst       // an update changes one match only
-	EarlierUnseen     // later statements do not see earlier ones
-	PartialCommit     // the statements before a faulty one are committed
-	EmptyCommit       // a write that changes nothing commits
+	UpdateClears      // an update clears the properties that it does not assign
+	UpdateFirst       // an update changes only one match
+	EarlierUnseen     // later statements do not see the effects of earlier ones
+	PartialCommit     // the statements before a failing one are committed
+	EmptyCommit       // a write that changes nothing makes a commit
 	RequiredUnchecked // a required property may be null
-	EnumUnchecked     // an enum takes any string
-	RangeExclusive    // the ends of a range are outside
-	CheckAnchored     // a check matches the whole string
+	EnumUnchecked     // an enum accepts any string
+	RangeExclusive    // a range excludes its ends
+	CheckAnchored     // a check must match the whole string
 	UniqueUnchecked   // uniqueness is not checked
-	UniqueNulls       // a tuple with a null counts for uniqueness
+	UniqueNulls       // a tuple with a null must be unique too
 	EndpointUnchecked // an edge may lead to a node that does not exist
-	MaxCardUnchecked  // the greatest number of edges is not checked
-	MinCardUnchecked  // the least number of edges is not checked
+	MaxCardUnchecked  // the maximum number of edges is not checked
+	MinCardUnchecked  // the minimum number of edges is not checked
 	StrictOverwrites  // a strict insert of an existing id replaces it
 
 	// Loads.
-	MergeKeeps          // a merge keeps the properties that a line leaves out
-	AppendUpserts       // an append replaces what exists
-	OverwriteKeeps      // an overwrite keeps what was there
+	MergeKeeps          // a merge keeps the properties that a line omits
+	AppendUpserts       // an append replaces existing entities
+	OverwriteKeeps      // an overwrite keeps the existing entities
 	OverwriteAll        // an overwrite clears every type
 	BadLinesSkipped     // the good lines of a bad load are loaded
 	LinesOff            // line numbers do not count blank lines
-	DuplicateKeyAllowed // the same key twice in a file is no error
-	FirstEdgeStands     // of the same edge id twice in a merge, the first stands
+	DuplicateKeyAllowed // the same key twice in a file is not an error
+	FirstEdgeStands     // if a merge has an edge id twice, the first edge wins
 
 	// Versions.
-	BranchesShared    // a write to a branch shows on the others
-	ForkFromMain      // a branch always begins at main
-	IfCommitIgnored   // a write does not look at the head that it asks for
+	BranchesShared    // a write to a branch is visible on the others
+	ForkFromMain      // a new branch always starts at main
+	IfCommitIgnored   // a write ignores IfCommit
 	DryRunCommits     // a dry run commits
 	KeyIgnored        // an idempotency key has no effect
 	CommitsOldest     // commits are listed oldest first
-	MergeKeepsDeleted // a merge drops the tombstones of the source
-	MergeTakesSource  // where both sides changed a property, the source's value stands
-	MergeTwoWay       // a merge takes the whole rows of the source that the target has otherwise
-	MergeWholeRows    // both sides changing an entity conflict, whatever the properties
-	MergeOrphans      // a merge leaves out edges that lack an end
-	MergeFirst        // a merge reports the first conflict only
-	MergeUnchecked    // a merge asks no constraint
-	MergeOneParent    // the commit of a merge has one parent: later merges begin too early
-	ExportWithoutID   // an export names no entity that has no key
+	MergeKeepsDeleted // a merge ignores the deletions of the source
+	MergeTakesSource  // if both sides changed a property, the source's value wins
+	MergeTwoWay       // a merge copies every row of the source that differs in the target
+	MergeWholeRows    // two changes of an entity conflict even if they change different properties
+	MergeOrphans      // a merge drops edges that lack an end
+	MergeFirst        // a merge reports only the first conflict
+	MergeUnchecked    // a merge checks no constraints
+	MergeOneParent    // the commit of a merge has one parent, so later merges use too early a base
+	ExportWithoutID   // an export omits the id of an entity without a key
 	ExportEdgesFlip   // an export swaps the ends of edges
 
 	// Schemas.
-	RenameLoses     // a renamed property is one that is dropped and another that is added
-	SchemaUnchecked // rules that a schema adds are not asked of what is stored
-	DataLossAllowed // a schema that drops values needs no leave
+	RenameLoses     // a renamed property is treated as one dropped and another added
+	SchemaUnchecked // the rules that a schema adds are not checked for stored data
+	DataLossAllowed // a schema that drops values needs no permission
 
 	// History.
-	CommitIsHead       // a commit of the past reads as the head
-	ChangesKeepDeleted // deleted entities are not among the changes
-	ChangesOfMerged    // a merge's changes are those against the source
+	CommitIsHead       // reading an old commit returns the head
+	ChangesKeepDeleted // the changes omit deleted entities
+	ChangesOfMerged    // the changes of a merge are those against the source
 	CleanupDropsBases  // a cleanup reclaims merge bases
-	CleanupKeepsLines  // a cleanup reclaims nothing in the branches' lines
+	CleanupKeepsLines  // a cleanup reclaims no commits of the branches
 
-	faults // the number of faults
+	faults // number of faults
 )
 
-// Faults lists every fault but [Sound].
+// Faults returns every fault except [Sound].
 func Faults() []Fault {
 	var all []Fault
 	for f := Sound + 1; f < faults; f++ {

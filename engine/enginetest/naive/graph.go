@@ -1,10 +1,9 @@
-// Package naive is the reference model of a graph: it answers every call of
-// [engine.Graph] by the shortest way from the language's definition, with no regard
-// for speed.
+// Package naive is the reference model of a graph. It implements every method of [engine.Graph] as
+// directly as possible from the definition of the language, without regard to speed.
 //
-// The whole state is a pair of maps. A read tries every assignment of entities to
-// variables; a write copies the maps, changes the copy, checks every constraint and
-// publishes the copy. Use it on graphs of a few dozen entities.
+// The whole state is a pair of maps. A read tries every assignment of entities to variables. A
+// write copies the maps, changes the copy, checks every constraint and publishes the copy. Use the
+// model only for graphs of a few dozen entities.
 package naive
 
 import (
@@ -29,9 +28,9 @@ type Graph struct {
 	fault Fault
 
 	mu      sync.Mutex
-	ids     []string // to be given to the next entities without an id
+	ids     []string // ids for the next entities without one
 	lines   map[string]*line
-	commits map[string]moment // every commit by its id
+	commits map[string]moment // all commits by id
 	gone    map[string]bool   // commits that a cleanup made unreadable
 	closed  bool
 }
@@ -40,11 +39,11 @@ type Graph struct {
 type line struct {
 	name  string
 	head  engine.Commit
-	state *state                // replaced by a commit, never changed in place
-	done  map[[2]string]outcome // of calls with an idempotency key, by actor and key
+	state *state                // a commit replaces it; it is never changed in place
+	done  map[[2]string]outcome // outcomes of calls with an idempotency key, by actor and key
 }
 
-// moment is a commit and what it made.
+// moment is a commit and the state that it made.
 type moment struct {
 	commit engine.Commit
 	state  *state
@@ -52,7 +51,8 @@ type moment struct {
 
 var _ engine.Graph = (*Graph)(nil)
 
-// New returns an empty graph whose behaviour has the given fault; pass [Sound] for none.
+// New returns an empty graph whose behaviour has the given fault. Pass [Sound] for a graph without
+// faults.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}
 	first := newState(source, schema)
@@ -62,8 +62,8 @@ func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	return g
 }
 
-// UseIDs makes the next entities that need an id and have none take these, in order,
-// so that a model can follow an engine that has chosen them.
+// UseIDs sets the ids for the next entities that need a generated one, in order, so that a model
+// can follow an engine that has chosen these ids.
 func (g *Graph) UseIDs(ids ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,7 +79,7 @@ func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, e
 	return &engine.Schema{Source: s.source, Catalog: s.schema, Digest: s.digest}, nil
 }
 
-// Snapshot counts the entities.
+// Snapshot counts the entities at the target.
 func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
 	s, head, err := g.at(ctx, at)
 	if err != nil {
@@ -95,7 +95,7 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 	return snap, nil
 }
 
-// Bind compares what the plan uses with the schema.
+// Bind compares the parts of the schema that a plan uses with the schema at the target.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
 	s, _, err := g.at(ctx, at)
 	if err != nil {
@@ -109,7 +109,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	return nil
 }
 
-// Query evaluates a read; the whole answer is computed before Query returns.
+// Query evaluates a read. It computes the whole result before it returns.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
 	if q.Read == nil {
 		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is no read"}
@@ -138,7 +138,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) { return rows, nil }}, nil
 }
 
-// Close makes every later call fail.
+// Close makes all later calls fail.
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -167,7 +167,7 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	return l.state, l.head, nil
 }
 
-// instant is that of now() in a read at the target.
+// instant returns the value of now() in a read at the target.
 func instant(at engine.Target) time.Time {
 	if at.Now.IsZero() {
 		return now()
@@ -181,7 +181,7 @@ func freshID() string {
 	return ulid.MustNew(ulid.Timestamp(clock.Now()), ulid.DefaultEntropy()).String()
 }
 
-// misfit says how the schema lacks what a plan uses; empty if it does not.
+// misfit describes why a schema does not satisfy a use of a plan, or returns "".
 func misfit(s *catalog.Schema, u plan.Use) string {
 	var prop *catalog.Property
 	var from, to string
@@ -239,21 +239,21 @@ func fits(v value.Value, t value.Type) bool {
 	return t.Kind != value.Vector || len(v.Vector()) == t.Dim
 }
 
-// entity is a node or an edge. It is never changed.
+// entity is a node or an edge. It is immutable.
 type entity struct {
 	kind     plan.Entity
 	typ, id  string
 	from, to string                 // ids of an edge's endpoints
-	props    map[string]value.Value // nulls left out
+	props    map[string]value.Value // without nulls
 }
 
-// state is all that a graph holds, by type name and id, with its schema.
+// state is the complete contents of a graph, by type name and id, and its schema.
 type state struct {
 	nodes, edges map[string]map[string]*entity
 	source       string
 	schema       *catalog.Schema
 	digest       string
-	ancestors    []ancestor // of the schema, the latest first
+	ancestors    []ancestor // ancestors of the schema, the latest first
 }
 
 func newState(source string, schema *catalog.Schema) *state {
@@ -267,7 +267,7 @@ func newState(source string, schema *catalog.Schema) *state {
 	return s
 }
 
-// clone copies the maps; the entities are shared.
+// clone copies the maps. The copies share the entities.
 func (s *state) clone() *state {
 	c := *s
 	c.nodes, c.edges = map[string]map[string]*entity{}, map[string]map[string]*entity{}
@@ -306,8 +306,8 @@ func (s *state) sorted(kind plan.Entity, typ string) []*entity {
 	return all
 }
 
-// equal reports whether two states hold the same entities with the same properties, under
-// one schema.
+// equal reports whether two states have the same schema and the same entities with the same
+// properties.
 func (s *state) equal(o *state) bool {
 	return s.digest == o.digest && s.source == o.source && equalMaps(s.nodes, o.nodes) && equalMaps(s.edges, o.edges)
 }

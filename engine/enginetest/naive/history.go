@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// moment finds a commit that is an ancestor of a branch's head.
+// moment returns a commit that is an ancestor of a branch's head.
 func (g *Graph) moment(id string) (moment, error) {
 	for _, l := range g.lines {
 		if g.ancestors(l.head.ID, map[string]bool{})[id] {
@@ -24,7 +24,7 @@ func (g *Graph) moment(id string) (moment, error) {
 	return moment{}, &engine.NotFound{What: "commit", Name: id}
 }
 
-// Changes compares a commit's entities with those of its first parent.
+// Changes compares the entities of a commit with those of its first parent.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	return out, nil
 }
 
-// changedType is a type of one or both of two schemas.
+// changedType is a type that is in at least one of two schemas.
 type changedType struct {
 	kind  plan.Entity
 	name  string
@@ -85,8 +85,8 @@ func (t changedType) is(p engine.ChangePosition) bool {
 	return t.kind.String() == p.Entity && t.name == p.Type
 }
 
-// changedTypes lists the types in the order of changes: those of the later schema, then
-// those that only the earlier one has; their properties likewise.
+// changedTypes lists the types in the order of changes: the types of the later schema, then those
+// that only the earlier one has. It orders the properties of each type in the same way.
 func changedTypes(was, is *catalog.Schema) (all []changedType) {
 	for _, s := range []*catalog.Schema{is, was} {
 		add := func(kind plan.Entity, name string, props []*catalog.Property) {
@@ -111,7 +111,7 @@ func changedTypes(was, is *catalog.Schema) (all []changedType) {
 	return all
 }
 
-// before reports whether one change comes before another.
+// before reports whether change a comes before change b.
 func before(types []changedType, a, b engine.ChangePosition) bool {
 	place := func(p engine.ChangePosition) int {
 		return slices.IndexFunc(types, func(t changedType) bool { return t.is(p) })
@@ -122,7 +122,7 @@ func before(types []changedType, a, b engine.ChangePosition) bool {
 	return a.ID < b.ID
 }
 
-// differences lists the entities of a type that differ.
+// differences lists the entities of a type that differ between two states, and counts them in n.
 func differences(t changedType, was, is *state, n *engine.ChangeCounts) (list []engine.EntityChange) {
 	kind, typ := t.kind, t.name
 	ids := map[string]bool{}
@@ -167,7 +167,7 @@ func appendDifferent(list []engine.PropertyChange, name string, old, now value.V
 	return append(list, engine.PropertyChange{Name: name, Old: old, New: now})
 }
 
-// Cleanup takes note of the commits that are not to be read any more.
+// Cleanup marks the commits that become unreadable.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

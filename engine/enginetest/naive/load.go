@@ -13,23 +13,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// load is a load under way.
+// load is the state of a running load.
 type load struct {
 	*tx
 	mode  engine.LoadMode
 	items []item
 	// loaded holds the ids of the entities in the input, by type.
 	loaded map[typeKey]map[string]bool
-	// excused are faults of lines that later lines supersede: they fail no load, but
-	// may be reported beside what does.
+	// excused holds the faults of lines that later lines supersede. Such a fault does not make the
+	// load fail, but an engine may report it together with the faults that do.
 	excused []error
 }
 
-// item is one line of a load that could be read.
+// item is a line of a load that was parsed successfully.
 type item struct {
 	line     int64
 	typeKey  typeKey
-	id       string // empty when none was given
+	id       string // empty if the line has none
 	from, to string
 	props    map[string]value.Value
 }
@@ -39,7 +39,7 @@ type typeKey struct {
 	name string
 }
 
-// Load reads all lines, then applies nodes before edges.
+// Load reads all lines, and then applies nodes before edges.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
 	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return result, nil
 }
 
-// read parses the lines, blank ones skipped.
+// read parses the lines. It skips blank lines.
 func (l *load) read(text []byte) {
 	number := int64(0)
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
@@ -113,7 +113,7 @@ func (l *load) read(text []byte) {
 	}
 }
 
-// entities builds the entities of the lines and checks each by itself.
+// entities builds the entities of the lines, and checks each one on its own.
 func (l *load) entities() []*entity {
 	var all []*entity
 	for _, it := range l.items {
@@ -145,7 +145,7 @@ func (l *load) entities() []*entity {
 	return all
 }
 
-// apply puts the entities in, nodes before edges.
+// apply adds the entities to the state, nodes before edges.
 func (l *load) apply(all []*entity) {
 	for _, e := range all {
 		key := typeKey{e.kind, e.typ}
@@ -183,8 +183,8 @@ func (l *load) apply(all []*entity) {
 	}
 }
 
-// superseded reports whether another line of a merge has the id of edge i and stands
-// in its stead: the last of them does.
+// superseded reports whether a later line of a merge has the same id as edge i and replaces it. The
+// last such line wins.
 func (l *load) superseded(all []*entity, i int) bool {
 	others := all[i+1:]
 	if l.g.fault == FirstEdgeStands {
@@ -195,7 +195,7 @@ func (l *load) superseded(all []*entity, i int) bool {
 	})
 }
 
-// clear removes every entity of a type; the edges of its nodes stay.
+// clear removes every entity of a type. It keeps the edges of removed nodes.
 func (l *load) clear(key typeKey) {
 	for _, e := range l.after.sorted(key.kind, key.name) {
 		l.touch(e)
@@ -203,7 +203,7 @@ func (l *load) clear(key typeKey) {
 	}
 }
 
-// add puts in one entity of the input.
+// add adds one entity of the input to the state.
 func (l *load) add(e *entity) {
 	key := typeKey{e.kind, e.typ}
 	old := l.after.of(e.kind, e.typ)[e.id]
@@ -225,7 +225,7 @@ func (l *load) add(e *entity) {
 	l.put(e)
 }
 
-// orphans reports the edges that stayed although a node of theirs did not.
+// orphans reports the edges that remained although one of their nodes was removed.
 func (l *load) orphans() {
 	for _, typ := range l.after.schema.Edges {
 		for _, e := range l.after.sorted(plan.Edge, typ.Name) {

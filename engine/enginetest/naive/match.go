@@ -9,17 +9,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// evaluation is one read under way.
+// evaluation is the state of a running read.
 type evaluation struct {
 	g     *Graph
 	state *state
 	query *plan.Query
 	args  engine.Args
 	now   value.Value
-	env   []*entity // by variable; nil while unbound
+	env   []*entity // entity by variable; nil if unbound
 
 	scores  map[scoreKey]float64
-	found   [][]*entity // the matches, once they are all known
+	found   [][]*entity // all matches, once they are known
 	fusions []fusion
 }
 
@@ -28,17 +28,16 @@ func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}
 }
 
-// assignments binds the variables that the clauses speak of and the environment
-// leaves open in every way for which all clauses hold, calls emit for each, and
-// stops when emit returns false.
+// assignments finds every assignment to the unbound variables in clauses for which all clauses
+// hold. It calls emit for each assignment, and stops if emit returns false.
 //
-// Variables are bound in order of occurrence; a clause is asked as soon as all its
-// variables are bound.
+// It binds variables in order of occurrence, and checks a clause as soon as all of its variables
+// are bound.
 func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 	var free []plan.VarID
 	for _, c := range clauses {
 		if _, isNot := c.(plan.Not); isNot {
-			continue // what is bound in there is not seen here
+			continue // the variables that a not block binds are not visible here
 		}
 		for _, v := range mentions(c) {
 			if ev.env[v] == nil && !slices.Contains(free, v) {
@@ -77,8 +76,8 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 	bind(0)
 }
 
-// holds reports whether a clause holds under the environment, which binds all its
-// variables but those of a not.
+// holds reports whether a clause holds in the environment. The environment must bind all variables
+// of the clause, except the variables of not blocks.
 func (ev *evaluation) holds(c plan.Clause) bool {
 	switch c := c.(type) {
 	case plan.Bind:
@@ -93,7 +92,7 @@ func (ev *evaluation) holds(c plan.Clause) bool {
 	panic("naive: unknown clause")
 }
 
-// matches reports whether the clauses of a not have an assignment.
+// matches reports whether the clauses of a not block have at least one assignment.
 func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	inner := *ev
 	inner.env = slices.Clone(ev.env)
@@ -120,7 +119,7 @@ func without[C plan.Clause](clauses []plan.Clause) []plan.Clause {
 	})
 }
 
-// mentions lists the variables of a clause, those of a not included, each once.
+// mentions returns the distinct variables of a clause, including the variables in its not blocks.
 func mentions(c plan.Clause) []plan.VarID {
 	var vars []plan.VarID
 	add := func(v plan.VarID) {
@@ -155,8 +154,7 @@ func mentions(c plan.Clause) []plan.VarID {
 	return vars
 }
 
-// variable returns the variable that an expression of a condition is about, or
-// NoVar.
+// variable returns the variable that an expression of a condition refers to, or NoVar.
 func variable(e plan.Expr) plan.VarID {
 	switch e := e.(type) {
 	case plan.Prop:

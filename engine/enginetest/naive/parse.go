@@ -19,7 +19,7 @@ import (
 // members are the members of a JSON object.
 type members map[string]jsontext.Value
 
-// parse reads one line into it and returns what is wrong with it.
+// parse decodes one line into it, and returns the faults of the line.
 func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	var m members
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
@@ -85,7 +85,7 @@ func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineErro
 	return errs
 }
 
-// data reads the properties and the id.
+// data decodes the properties and the id.
 func (l *load) data(data members, it *item) []*engine.LineError {
 	var errs []*engine.LineError
 	for name, raw := range data {
@@ -112,8 +112,8 @@ func (l *load) data(data members, it *item) []*engine.LineError {
 	return errs
 }
 
-// id reads an explicit id. That of a node with a key of one property may be spelled
-// as the property may.
+// id decodes an explicit id. If a node has a key of one property, its id may be spelled in every
+// way in which that property may be spelled.
 func (l *load) id(raw jsontext.Value, it *item) (string, error) {
 	if it.typeKey.kind == plan.Node {
 		n := l.after.schema.Node(it.typeKey.name)
@@ -130,7 +130,7 @@ func (l *load) id(raw jsontext.Value, it *item) (string, error) {
 	return id, err
 }
 
-// decode reads a value of a type.
+// decode decodes a value of a type.
 func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	switch {
 	case t.List:
@@ -214,7 +214,7 @@ func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	}
 }
 
-// decodeTime reads a date or an instant, as text or as days or milliseconds since the
+// decodeTime decodes a date or an instant, written as text, or as days or milliseconds since the
 // epoch.
 func decodeTime(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if raw.Kind() == '0' {
@@ -249,7 +249,7 @@ func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {
 	return value.OfVector(v), nil
 }
 
-// jsonString reads a JSON string.
+// jsonString decodes a JSON string.
 func jsonString(raw jsontext.Value) (string, error) {
 	if raw.Kind() != '"' {
 		return "", fmt.Errorf("%s is no string", raw)

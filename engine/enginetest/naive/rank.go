@@ -18,29 +18,30 @@ const (
 	b  = 0.75
 )
 
-// defaultK is the constant of rank fusion when none is given (Cormack, Clarke and
-// Büttcher, Reciprocal Rank Fusion, 2009).
+// defaultK is the default constant of rank fusion (Cormack, Clarke and Büttcher, Reciprocal Rank
+// Fusion, 2009).
 const defaultK = 60
 
-// scoreKey names the BM25 score of an entity's property for a query text.
+// scoreKey identifies the BM25 score of an entity's property for a query text.
 type scoreKey struct {
 	entity      *entity
 	prop, query string
 }
 
-// fusion holds the scores of an rrf by match; the address of a match's first variable
-// stands for the match.
+// fusion holds the scores of an rrf by match. The address of a match's first element identifies the
+// match.
 type fusion struct {
 	expr   plan.RRF
 	scores map[**entity]float64
 }
 
-// bm25 is the sum over the distinct tokens of the query, in ascending order, of
+// bm25 returns the sum, over the distinct tokens of the query in ascending order, of
 //
 //	idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average length))
 //
-// with idf = ln(1 + (N − n + ½) / (n + ½)). N, n and the average length are of the texts
-// of the whole type; a null is no text. Without a token in common the score is 0.
+// with idf = ln(1 + (N − n + ½) / (n + ½)). N, n and the average length are computed from the texts
+// of the whole type, where nulls do not count as texts. The score is 0 if the texts have no token
+// in common.
 func (ev *evaluation) bm25(e plan.BM25) value.Value {
 	query, document := ev.eval(e.Query), ev.eval(e.Prop)
 	if query.IsNull() || document.IsNull() {
@@ -102,15 +103,15 @@ func (ev *evaluation) score(prop plan.Prop, query string, document []string) flo
 		if ev.g.fault == LengthIgnored {
 			relative = 1
 		}
-		// The conversions keep a compiler from fusing a product with a sum.
+		// The conversions prevent a compiler from fusing a multiplication with an addition.
 		norm := float64(k1 * (1 - b + float64(b*relative)))
 		score += float64(idf * float64(tf*(k1+1)) / (tf + norm))
 	}
 	return score
 }
 
-// nearest is one less the cosine of the angle between two vectors, 1 if one of them is
-// zero; null if one of them is null.
+// nearest returns one minus the cosine of the angle between two vectors. It returns 1 if one of
+// them is zero, and null if one of them is null.
 func (ev *evaluation) nearest(e plan.Nearest) value.Value {
 	x, y := ev.eval(e.Prop), ev.eval(e.Vector)
 	if x.IsNull() || y.IsNull() {
@@ -136,7 +137,8 @@ func (ev *evaluation) nearest(e plan.Nearest) value.Value {
 	return value.OfF64(1 - dot/lengths)
 }
 
-// fused is the score of an rrf of the match at hand, null if it is in neither ranking.
+// fused returns the score of an rrf for the current match, or null if the match is in neither
+// ranking.
 func (ev *evaluation) fused(e plan.RRF) value.Value {
 	for _, f := range ev.fusions {
 		if reflect.DeepEqual(f.expr, e) {
@@ -148,8 +150,8 @@ func (ev *evaluation) fused(e plan.RRF) value.Value {
 	return value.Null
 }
 
-// rank computes what depends on all the matches, and drops those that an order or a
-// column does not want.
+// rank computes the values that depend on all matches. It drops the matches that a sort key or a
+// column excludes.
 func (ev *evaluation) rank(matches [][]*entity) ([][]*entity, error) {
 	ev.found = matches
 	var dropped []func() bool
@@ -192,13 +194,13 @@ func (ev *evaluation) rank(matches [][]*entity) ([][]*entity, error) {
 	}), nil
 }
 
-// absent reports whether a score keeps its row out of a ranking.
+// absent reports whether a score excludes its row from a ranking.
 func absent(e plan.Expr, score value.Value) bool {
 	_, isText := e.(plan.BM25)
 	return score.IsNull() || isText && score.Float() == 0
 }
 
-// fuse ranks the matches twice, ties by ids, and sums 1/(k + rank).
+// fuse ranks the matches by both scores, with ties broken by ids, and adds up 1/(k + rank).
 func (ev *evaluation) fuse(e plan.RRF, matches [][]*entity) error {
 	k := int64(defaultK)
 	if e.K != nil {

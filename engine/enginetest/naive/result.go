@@ -8,14 +8,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// batchRows is the length of a batch: short, so that readers meet several.
+// batchRows is the number of rows in a batch. It is small, so that readers get several batches.
 const batchRows = 7
 
-// result hands out rows as batches.
+// result returns rows in batches.
 type result struct {
 	columns []plan.Column
 	commit  string
-	rows    func() ([][]cell, error) // asked once
+	rows    func() ([][]cell, error) // called once
 	rest    [][]cell
 	begun   bool
 }
@@ -86,7 +86,7 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 	return c
 }
 
-// or returns get(v), or the zero that stands in a null row.
+// or returns get(v), or the zero value that stands in a null row.
 func or[T any](v value.Value, zero T, get func(value.Value) T) T {
 	if v.IsNull() {
 		return zero

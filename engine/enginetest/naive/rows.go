@@ -11,15 +11,15 @@ import (
 // cell is a value, or the fields of a whole node.
 type cell struct {
 	value  value.Value
-	fields []value.Value // of a whole node
+	fields []value.Value // set for a whole node
 }
 
-// row is a row with what it is ordered by.
+// row is a row with its sort keys.
 type row struct {
 	cells []cell
-	keys  []value.Value // of the order
+	keys  []value.Value // sort keys
 	ties  []value.Value
-	match []*entity // of a row that is no group
+	match []*entity // the match, if the row is not a group
 }
 
 // rows evaluates the whole read.
@@ -62,7 +62,7 @@ func (ev *evaluation) rows() ([][]cell, error) {
 	return cells, nil
 }
 
-// all lists the assignments.
+// all returns the assignments.
 func (ev *evaluation) all(clauses []plan.Clause) [][]*entity {
 	var matches [][]*entity
 	ev.env = make([]*entity, len(ev.query.Read.Vars))
@@ -75,7 +75,7 @@ func (ev *evaluation) all(clauses []plan.Clause) [][]*entity {
 	return matches
 }
 
-// passes reports whether the filters hold of a match.
+// passes reports whether the filters hold for a match.
 func (ev *evaluation) passes(match []*entity) bool {
 	ev.env = match
 	return !slices.ContainsFunc(ev.query.Read.Match, func(c plan.Clause) bool {
@@ -84,7 +84,8 @@ func (ev *evaluation) passes(match []*entity) bool {
 	})
 }
 
-// repeats is how often an assignment counts: once.
+// repeats returns how often an assignment counts. It is 1 unless the model has the fault
+// ParallelRows.
 func (ev *evaluation) repeats(clauses []plan.Clause) int {
 	n := 1
 	if ev.g.fault == ParallelRows {
@@ -153,8 +154,8 @@ func (ev *evaluation) cell(c plan.Column) cell {
 	return cell{fields: fields}
 }
 
-// groups makes the rows of a read with aggregates: one for each combination of values
-// of the other columns, or one in all when there are no other columns.
+// groups makes the rows of a read with aggregates: one for each combination of values of the other
+// columns, or a single row if there are no other columns.
 func (ev *evaluation) groups(matches [][]*entity) []row {
 	r := ev.query.Read
 	var keyColumns []plan.Column
@@ -215,8 +216,8 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 	return rows
 }
 
-// aggregate applies an aggregate to the rows of a group. Only the count of a whole
-// entity looks at rows; all else passes over nulls.
+// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
+// rows; every other aggregate skips nulls.
 func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
 		return value.OfI64(int64(len(members)))
@@ -261,10 +262,10 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	}
 }
 
-// exactSum is the sum of numbers without rounding, rounded once at the end: a sum that
-// does not depend on the order of the rows.
+// exactSum returns the sum of numbers, rounded only once at the end. So the sum does not depend on
+// the order of the rows.
 func exactSum(vals []value.Value) float64 {
-	const bits = 2200 // from the greatest to the least bit of a float64
+	const bits = 2200 // from the highest to the lowest bit of a float64
 	sum := new(big.Float).SetPrec(bits)
 	for _, v := range vals {
 		n := new(big.Float).SetPrec(bits)

@@ -12,27 +12,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// way says what the types and properties of a schema were called in another.
+// way maps the types and properties of a schema to their names in an earlier schema.
 type way map[plan.Entity]map[string]typeWay
 
-// typeWay is the way of a type; there is none for one that begins without entities.
+// typeWay is the part of a way for one type. A type that starts without entities has none.
 type typeWay struct {
 	was   string
-	props map[string]string // old names by the new ones
+	props map[string]string // new names to old names
 }
 
-// ancestor is a schema that another descends from.
+// ancestor is a schema from which another schema descends.
 type ancestor struct {
 	digest string
-	way    way // from it to the descendant
+	way    way // from the ancestor to the descendant
 }
 
-// shape is what a node and an edge type have in common.
+// shape holds the attributes that node types and edge types have in common.
 type shape struct {
 	kind     plan.Entity
 	name     string
-	was      string // its @rename_from
-	from, to string // of an edge
+	was      string // name given by @rename_from
+	from, to string // end types of an edge type
 	props    []*catalog.Property
 	unique   [][]string
 	card     *catalog.Cardinality
@@ -48,7 +48,7 @@ func shapes(s *catalog.Schema) (all []shape) {
 	return all
 }
 
-// shapeOf finds a type, an edge in any case.
+// shapeOf returns a type by name. It ignores the case of the names of edge types.
 func shapeOf(s *catalog.Schema, kind plan.Entity, name string) (shape, bool) {
 	for _, t := range shapes(s) {
 		if t.kind == kind && (t.name == name || kind == plan.Edge && strings.EqualFold(t.name, name)) {
@@ -58,8 +58,8 @@ func shapeOf(s *catalog.Schema, kind plan.Entity, name string) (shape, bool) {
 	return shape{}, false
 }
 
-// wayBetween pairs the types and properties of two schemas. A rename counts where the old
-// schema has no such name, and the new one not the old name.
+// wayBetween matches the types and properties of two schemas. A rename is used only if the old
+// schema does not have the new name and the new schema does not have the old name.
 func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	w := way{plan.Node: {}, plan.Edge: {}}
 	for _, now := range shapes(to) {
@@ -92,7 +92,7 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	return w
 }
 
-// then is the way through two.
+// then returns the way that results from w followed by next.
 func (w way) then(next way) way {
 	out := way{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
@@ -113,7 +113,8 @@ func (w way) then(next way) way {
 	return out
 }
 
-// since finds the way to a state's schema from another; nil when they are equal.
+// since returns the way from an earlier schema to the state's schema, or nil if the two are equal.
+// ok is false if the earlier schema is not an ancestor.
 func (s *state) since(digest string) (w way, ok bool) {
 	if s.digest == digest {
 		return nil, true
@@ -126,7 +127,7 @@ func (s *state) since(digest string) (w way, ok bool) {
 	return nil, false
 }
 
-// carried is a state under the schema of another one.
+// carried returns the state migrated to the schema of another state.
 func (s *state) carried(to *state, w way, fault Fault) *state {
 	if w == nil {
 		return s
@@ -157,8 +158,8 @@ func (s *state) carried(to *state, w way, fault Fault) *state {
 	return out
 }
 
-// permit decides about the steps that depend on what is stored, and finds the types that
-// begin anew.
+// permit decides on the steps that depend on the stored data, and returns the types that start
+// without entities.
 func permit(s *state, to *catalog.Schema, steps []catalog.Step) (anew map[string]bool) {
 	anew = map[string]bool{}
 	for i := range steps {
@@ -195,7 +196,7 @@ func permit(s *state, to *catalog.Schema, steps []catalog.Step) (anew map[string
 	return anew
 }
 
-// ApplySchema carries every entity over.
+// ApplySchema migrates every entity to the new schema.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -248,7 +249,8 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	return out, nil
 }
 
-// recheck asks the rules about one entity of all of them, and has the others asked.
+// recheck checks every entity by itself, and marks all edges as touched so that commit checks the
+// cardinalities.
 func (t *tx) recheck() {
 	for _, typ := range shapes(t.after.schema) {
 		for _, e := range t.after.sorted(typ.kind, typ.name) {
@@ -270,7 +272,7 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 	}
 }
 
-// align brings the states of a merge to the schema of the side that descends from the
+// align migrates the states of a merge to the schema of the side whose schema descends from the
 // other's.
 func (m *merge) align(source, target string) error {
 	from, to := m.source, m.before
@@ -310,7 +312,7 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports what a side changed and the way does not take over.
+// uncarried reports a conflict for each entity that a side changed and whose type the way drops.
 func (m *merge) uncarried(base, side *state, w way) {
 	for _, typ := range shapes(side.schema) {
 		taken := false
@@ -328,12 +330,12 @@ func (m *merge) uncarried(base, side *state, w way) {
 	}
 }
 
-// broken reports a value of an entity that its type does not allow.
+// broken reports, as a conflict, a value of an entity that its type does not allow.
 func (m *merge) broken(e *entity, property, rule, detail string) {
 	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
 }
 
-// kept reports whether the target was under a unique rule already, with the same types.
+// kept reports whether the target already had this unique rule, with properties of the same kinds.
 func (m *merge) kept(typ shape, names []string) bool {
 	if m.way == nil {
 		return true
@@ -365,7 +367,7 @@ func kindOf(props []*catalog.Property, name string) value.Kind {
 	return value.Invalid
 }
 
-// bounded reports whether the target was under the same bounds of edges already.
+// bounded reports whether the target already had the same bounds on the number of edges.
 func (m *merge) bounded(e *catalog.Edge) bool {
 	tw, ok := m.way[plan.Edge][e.Name]
 	if m.way == nil || !ok {

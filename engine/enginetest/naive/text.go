@@ -7,11 +7,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// defaultMaxEdits is the edit distance of a fuzzy match that names none.
+// defaultMaxEdits is the maximum edit distance of a fuzzy match that gives none.
 const defaultMaxEdits = 2
 
-// matchesText reports whether a text match holds; with a null on either side it does
-// not, nor with a query text without tokens.
+// matchesText reports whether a text match holds. It does not hold if either side is null, or if
+// the query text has no tokens.
 func (ev *evaluation) matchesText(m plan.TextMatch) bool {
 	document, query := ev.eval(m.Prop), ev.eval(m.Query)
 	if document.IsNull() || query.IsNull() {
@@ -53,7 +53,7 @@ func (ev *evaluation) matchesText(m plan.TextMatch) bool {
 	panic("naive: unknown text match")
 }
 
-// edits is the Levenshtein distance in code points, by its defining recurrence.
+// edits computes the Levenshtein distance in code points directly from its recurrence.
 func edits(a, b []rune) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

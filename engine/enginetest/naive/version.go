@@ -10,16 +10,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// outcome is what a call with an idempotency key came to.
+// outcome is the outcome of a call with an idempotency key.
 type outcome struct {
-	body   string // what was asked for
+	body   string // description of the request
 	change engine.Change
 	load   *engine.LoadResult
 	merge  *engine.MergeResult
 	schema *engine.SchemaChange
 }
 
-// repeated finds the outcome of an earlier call with the same key.
+// repeated returns the outcome of an earlier call with the same key, or nil.
 func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error) {
 	first, ok := l.done[[2]string{opts.Actor, opts.IdempotencyKey}]
 	switch {
@@ -64,7 +64,7 @@ func (g *Graph) publish(l *line, c engine.Commit, s *state) {
 	}
 }
 
-// past lists a commit, its first parent, and so on.
+// past returns a commit, its first parent, and so on.
 func (g *Graph) past(c engine.Commit) []engine.Commit {
 	all := []engine.Commit{c}
 	for len(c.Parents) > 0 {
@@ -74,7 +74,7 @@ func (g *Graph) past(c engine.Commit) []engine.Commit {
 	return all
 }
 
-// ancestors lists the ids of a commit and all that it descends from.
+// ancestors adds the ids of a commit and of all its ancestors to into, and returns into.
 func (g *Graph) ancestors(id string, into map[string]bool) map[string]bool {
 	into[id] = true
 	for _, p := range g.commits[id].commit.Parents {
@@ -85,8 +85,8 @@ func (g *Graph) ancestors(id string, into map[string]bool) map[string]bool {
 	return into
 }
 
-// lowest is the common ancestor of two commits that no other descends from; of
-// several, the one with the greatest id.
+// lowest returns the lowest common ancestor of two commits. If there are several, it returns the
+// one with the greatest id.
 func (g *Graph) lowest(a, b string) string {
 	of := g.ancestors(b, map[string]bool{})
 	var common []string
@@ -107,7 +107,7 @@ func (g *Graph) lowest(a, b string) string {
 	return best
 }
 
-// Branches lists the branches in name order.
+// Branches returns the branches in name order.
 func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	return all, nil
 }
 
-// CreateBranch makes a branch at any commit.
+// CreateBranch creates a branch at any commit.
 func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
 	if err := engine.CheckBranchName(name); err != nil {
 		return engine.Branch{}, err
@@ -148,12 +148,12 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	return engine.Branch{Name: name, Head: head}, nil
 }
 
-// DeleteBranch forgets a branch.
+// DeleteBranch removes a branch.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt forgets a branch that is at a commit; "" stands for any.
+// DeleteBranchAt removes a branch if its head is the given commit; "" matches any head.
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	return nil
 }
 
-// Commits lists the commits of a branch.
+// Commits returns the commits of a branch.
 func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
 	_, head, err := g.at(ctx, engine.Target{Branch: branch})
 	if err != nil {
@@ -192,7 +192,7 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 	return all, nil
 }
 
-// Commit returns a commit.
+// Commit returns the commit with an id.
 func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
 		return engine.Commit{}, err
@@ -205,7 +205,7 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 }
 
-// Merge compares three states entity by entity.
+// Merge compares the base, the source and the target entity by entity.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
-	if base != from.head.ID { // else the target has it all
+	if base != from.head.ID { // otherwise the target already contains the source
 		if err := m.align(from.name, to.name); err != nil {
 			return nil, err
 		}
@@ -277,13 +277,13 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return out, nil
 }
 
-// merge is a merge under way: the tx holds the target.
+// merge is the state of a running merge. The tx holds the target.
 type merge struct {
 	*tx
 	base, source *state
-	way          way              // to the schema of the source, which the target takes; else nil
-	changed      map[*entity]bool // put by the merge
-	gone         []*entity        // deleted by the source
+	way          way              // to the schema of the source, if the target adopts it; else nil
+	changed      map[*entity]bool // entities that the merge inserted or updated
+	gone         []*entity        // entities that the source deleted
 	conflicts    []engine.MergeConflict
 }
 
@@ -315,7 +315,7 @@ func (m *merge) run() {
 	}
 }
 
-// merge merges the entities of a type, each by itself.
+// merge merges the entities of a type one by one.
 func (m *merge) merge(kind plan.Entity, typ string) {
 	ids := map[string]bool{}
 	for _, s := range []*state{m.base, m.source} {
@@ -345,7 +345,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 	}
 }
 
-// properties merges an entity that both sides have and changed.
+// properties merges an entity that exists on both sides and that both changed.
 func (m *merge) properties(was, is, have *entity) {
 	merged := &entity{kind: is.kind, typ: is.typ, id: is.id, props: map[string]value.Value{}}
 	kind := engine.DivergentUpdate
@@ -384,7 +384,7 @@ func (m *merge) properties(was, is, have *entity) {
 	}
 }
 
-// part returns a property, or an end of an edge.
+// part returns a property or an end of an edge.
 func (e *entity) part(name string) value.Value {
 	if e.kind == plan.Edge && name == "from" {
 		return value.OfString(e.from)
@@ -395,8 +395,8 @@ func (e *entity) part(name string) value.Value {
 	return e.props[name]
 }
 
-// place puts an entity of the source, an edge only if its ends are there or go with
-// the merge.
+// place inserts or replaces an entity of the source. It adds an edge only if both of its ends
+// exist.
 func (m *merge) place(e *entity) {
 	m.values(e, m.broken)
 	if e.kind == plan.Edge && m.lacks(e) {
@@ -407,7 +407,7 @@ func (m *merge) place(e *entity) {
 	m.put(e)
 }
 
-// lacks reports, as conflicts, the ends that an edge lacks.
+// lacks reports whether an edge lacks an end. It adds a conflict for each missing end.
 func (m *merge) lacks(e *entity) bool {
 	typ := m.after.schema.Edge(e.typ)
 	lacks := false
@@ -422,7 +422,7 @@ func (m *merge) lacks(e *entity) bool {
 	return lacks
 }
 
-// orphans takes away the edges whose ends went with the merge.
+// orphans removes the edges whose ends the merge deleted.
 func (m *merge) orphans() {
 	for _, typ := range m.after.schema.Edges {
 		for _, e := range m.after.sorted(plan.Edge, typ.Name) {
@@ -434,7 +434,7 @@ func (m *merge) orphans() {
 	}
 }
 
-// constraints asks the constraints of what the merge changed.
+// constraints checks the constraints that the merge may have broken.
 func (m *merge) constraints() {
 	for _, typ := range shapes(m.after.schema) {
 		for _, e := range m.after.sorted(typ.kind, typ.name) {
@@ -476,7 +476,8 @@ func (m *merge) constraints() {
 	}
 }
 
-// sameEntity reports whether two states of an entity, nil where it is not, are equal.
+// sameEntity reports whether two versions of an entity are equal. A nil version means that it does
+// not exist.
 func sameEntity(a, b *entity) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -2,8 +2,7 @@ package naive
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
-// traverses reports whether a traversal holds between the entities that its
-// variables are bound to.
+// traverses reports whether a traversal holds between the entities that its variables are bound to.
 func (ev *evaluation) traverses(t plan.Traverse) bool {
 	from, to := ev.env[t.From], ev.env[t.To]
 	switch {
@@ -27,7 +26,7 @@ func (ev *evaluation) traverses(t plan.Traverse) bool {
 	}
 }
 
-// parallels counts the edges by which a traversal without bounds holds.
+// parallels returns the number of edges that satisfy a traversal without bounds.
 func (ev *evaluation) parallels(t plan.Traverse) int {
 	n := 0
 	for _, e := range ev.state.edges[t.Edge] {
@@ -38,8 +37,8 @@ func (ev *evaluation) parallels(t plan.Traverse) int {
 	return n
 }
 
-// joins reports whether an edge leads from one node to another in a direction that
-// the traversal takes.
+// joins reports whether an edge leads from one node to another in a direction that the traversal
+// allows.
 func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
 	if ev.g.fault == SelfLoopDropped && e.from == e.to && from == to {
 		return false
@@ -50,9 +49,9 @@ func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
 	return t.Undirected && ev.g.fault != UndirectedOneWay && e.from == to.id && e.to == from.id
 }
 
-// reaches reports whether the breadth-first distance of two nodes lies within the
-// bounds of a traversal. The source starts unvisited: its distance to itself is that
-// of its shortest non-empty way back.
+// reaches reports whether the breadth-first distance between two nodes lies within the bounds of a
+// traversal. The source starts unvisited, so its distance to itself is the length of the shortest
+// non-empty path back to it.
 func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 	visited := map[string]bool{}
 	if ev.g.fault == SourceVisited {
@@ -87,13 +86,13 @@ func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 	return false
 }
 
-// neighbours lists the nodes that one step of a traversal leads to. A step over an
-// edge between unlike types ends where no edge of that type begins.
+// neighbours returns the nodes that one step of a traversal reaches. If an edge type connects
+// different node types, the walk ends at nodes where no edge of that type begins.
 func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
 	edge := ev.state.schema.Edge(t.Edge)
 	var found []*entity
 	add := func(e *entity) {
-		if e != nil { // a faulty model has edges that lead nowhere
+		if e != nil { // a faulty model has edges without an end
 			found = append(found, e)
 		}
 	}

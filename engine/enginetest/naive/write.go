@@ -13,12 +13,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Failure is why a write was refused: every reason there is. An engine may stop at
-// the first that it finds.
+// Failure holds every reason why a write failed. An engine may stop at the first reason that it
+// finds.
 type Failure struct {
 	Errs []error // *engine.KeyConflict, *engine.ConstraintViolation and *engine.LineError
-	// Certain is how many of Errs, from the first, an engine that reports bad lines
-	// has to report: faults of a line that do not depend on any other line.
+	// Certain is the number of errors, from the start of Errs, that an engine which reports bad
+	// lines must report: the faults of a line that do not depend on any other line.
 	Certain int
 	load    bool
 }
@@ -26,7 +26,7 @@ type Failure struct {
 // Error joins the reasons.
 func (f *Failure) Error() string { return errors.Join(f.Errs...).Error() }
 
-// Unwrap returns the reasons; of a load, those of lines as one *engine.LoadErrors.
+// Unwrap returns the reasons. For a load, it combines those of lines into one *engine.LoadErrors.
 func (f *Failure) Unwrap() []error {
 	if !f.load {
 		return f.Errs
@@ -51,10 +51,10 @@ func (f *Failure) Unwrap() []error {
 	return append([]error{lines}, others...)
 }
 
-// maxLines is how many bad lines a load reports.
+// maxLines is the maximum number of bad lines that a load reports.
 const maxLines = 100
 
-// tx is a write under way: a copy of the state and what happened to it.
+// tx is the state of a running write: a copy of the graph's state, and the changes so far.
 type tx struct {
 	g            *Graph
 	line         *line
@@ -62,9 +62,9 @@ type tx struct {
 	after        *state
 	nodes, edges int64
 	touched      map[[2]string]bool // edge type and source id of every edge added or removed
-	lines        map[*entity]int64  // where a loaded entity stands
+	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error
-	parents      []string // of the commit, beside the branch's own
+	parents      []string // parents of the commit, in addition to the head of the branch
 }
 
 func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
@@ -129,7 +129,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	return change, nil
 }
 
-// commit publishes the copy if it breaks no constraint and differs from the state.
+// commit publishes the copy if it breaks no constraint and differs from the current state.
 func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	t.check()
 	if len(t.errs) > 0 {
@@ -146,7 +146,7 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	return &head, nil
 }
 
-// later returns the instant, or the earlier commit's if the clock went back.
+// later returns the current time, or t if the clock went backwards.
 func later(t time.Time) time.Time {
 	if n := now(); n.After(t) {
 		return n
@@ -155,7 +155,7 @@ func later(t time.Time) time.Time {
 }
 
 func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
-	seen := t.after // what the predicates look at
+	seen := t.after // the state that the predicates read
 	if t.g.fault == EarlierUnseen {
 		seen = t.before
 	}
@@ -230,7 +230,7 @@ func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 	t.put(e)
 }
 
-// newID returns the next id that the model was told to use, or a fresh one.
+// newID returns the next id given to UseIDs, or a new one.
 func (t *tx) newID() string {
 	if len(t.g.ids) == 0 {
 		return freshID()
@@ -240,7 +240,7 @@ func (t *tx) newID() string {
 	return id
 }
 
-// set assigns values; a null is the absence of a property.
+// set assigns values. A null removes the property.
 func set(props map[string]value.Value, assigns []plan.Assign, eval func(plan.Expr) value.Value) {
 	for _, a := range assigns {
 		if v := eval(a.Value); v.IsNull() {
@@ -251,7 +251,7 @@ func set(props map[string]value.Value, assigns []plan.Assign, eval func(plan.Exp
 	}
 }
 
-// matching lists the entities for which a predicate holds, in id order.
+// matching returns, in id order, the entities for which a predicate holds.
 func (t *tx) matching(s *state, kind plan.Entity, typ string, where plan.Pred, eval func(plan.Expr) value.Value) []*entity {
 	want := eval(where.Value)
 	var found []*entity
@@ -287,10 +287,10 @@ func (t *tx) touch(e *entity) {
 	}
 }
 
-// remove takes an entity away, and of a node every edge that begins or ends there.
+// remove removes an entity. With a node it also removes every edge that begins or ends there.
 func (t *tx) remove(e *entity) {
 	if t.after.of(e.kind, e.typ)[e.id] == nil {
-		return // an edge that went with its node
+		return // an edge that was removed with its node
 	}
 	t.count(e.kind)
 	t.touch(e)
@@ -308,7 +308,7 @@ func (t *tx) remove(e *entity) {
 	}
 }
 
-// merge returns the fresh entity with the properties of the old one that it lacks.
+// merge returns fresh, completed with the properties that only old has.
 func (t *tx) merge(old, fresh *entity) *entity {
 	props := map[string]value.Value{}
 	for name, v := range old.props {

@@ -1,4 +1,4 @@
-// Package clocktest has the clocks that tests inject. None depends on the date of the run.
+// Package clocktest provides clocks for tests to inject. None depends on the date of the run.
 package clocktest
 
 import (
@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Start is where a clock starts unless a test says otherwise.
+// Start is the default start time of a clock in tests.
 var Start = time.Date(2026, time.March, 1, 9, 30, 0, 0, time.UTC)
 
-// Clock stands still until a test moves it. It is safe for concurrent use.
+// Clock is a clock whose time changes only when a test moves it. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time // guarded by mu
 }
 
-// New returns a clock that stands at a time.
+// New returns a clock that shows the given time.
 func New(at time.Time) *Clock { return &Clock{now: at} }
 
 // Now returns the time of the clock.
@@ -32,8 +32,8 @@ func (c *Clock) Pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Running returns a clock that is at a time when Running is called, and runs as fast as
-// the system's from there on.
+// Running returns a clock that starts at the given time and then runs at the speed of the system's
+// clock.
 func Running(at time.Time) func() time.Time {
 	begin := time.Now()
 	return func() time.Time { return at.Add(time.Since(begin)) }

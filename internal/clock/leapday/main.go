@@ -1,6 +1,6 @@
-// Command leapday prints how long it is until noon in UTC of the next 29 February, as the
-// shift of a test run. At that time it is 08:30 of the day in St. John's, and 02:00 of 1
-// March on Kiritimati.
+// Command leapday prints the duration until noon UTC of the next 29 February, for use as the shift
+// of a test run. At that instant it is 08:30 on 29 February in St. John's, and 02:00 on 1 March on
+// Kiritimati.
 package main
 
 import (
@@ -16,7 +16,7 @@ func main() { fmt.Println(clock.Until(next(clock.Now())).Round(time.Second)) }
 func next(t time.Time) time.Time {
 	for year := t.UTC().Year(); ; year++ {
 		noon := time.Date(year, time.February, 29, 12, 0, 0, 0, time.UTC)
-		if noon.Day() == 29 && noon.After(t) { // the 29th of a common year is 1 March
+		if noon.Day() == 29 && noon.After(t) { // in other years, time.Date returns 1 March
 			return noon
 		}
 	}

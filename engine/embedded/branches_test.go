@@ -26,7 +26,10 @@ func baseOf(g *Graph, a, b string) (*version.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.mergeBase(context.Background(), one.tip.snap, other.tip.snap)
+	g.shape.RLock() // a checkpoint in the background replaces tips
+	tips := [2]*version.Snapshot{one.tip.snap, other.tip.snap}
+	g.shape.RUnlock()
+	return g.mergeBase(context.Background(), tips[0], tips[1])
 }
 
 // dumpGraph writes, for every branch, its entities, its commits by number, the numbers of its

@@ -59,7 +59,7 @@ func TestUnit(t *testing.T) {
 	}
 	for _, x := range []struct{ unit, says string }{
 		{unit, "exposure of %s of 10"},
-		{strings.Replace(unit, "[Install]", blocks[i].text+"[Install]", 1), "closes that, too (%s)"},
+		{strings.Replace(unit, "[Install]", blocks[i].text+"[Install]", 1), "closes the network too (%s)"},
 	} {
 		out := analyze(x.unit, "--offline=yes", "security")
 		m := regexp.MustCompile(`Overall exposure level for omnigraph.service: (\d+\.\d)`).FindStringSubmatch(out)

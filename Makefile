@@ -49,8 +49,8 @@ test: ## regenerate and fail on a difference, then run every test
 		echo "no C compiler ($$cc): the tests run without the race detector"; $(GO) test -shuffle=on $$packages; \
 	fi
 	$(GO) test -shuffle=on $(COMMANDS)
-	$(GO) test ./gq ./gq/syntax -run '^TestHuge$$'
-	$(GO) test ./engine/embedded -run '^Test(Crash|CrashTwice|FlippedByte)$$'
+	$(GO) test ./gq ./gq/syntax -run '^Test(Huge|MemoryPerByte)$$'
+	$(GO) test ./engine/embedded -run '^Test(Crash|CrashTwice|FlippedByte|ManyBranches)$$'
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in fault_hops fault_overlay fault_tombstone; do \
 		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \

@@ -38,7 +38,7 @@ build: generate ## build the three commands into bin/
 # run of its own without it would take minutes with it: inputs of tens of megabytes,
 # crashes at every operation, and the two commands, whose scripts parse and type-check
 # over and over, and whose tests drive built binaries that the detector does not see.
-COMMANDS := ./cmd/omnigraph/... ./cmd/omnigraph-server
+COMMANDS := ./cmd/omnigraph/... ./test/e2e
 test: ## regenerate and fail on a difference, then run every test
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
@@ -77,15 +77,15 @@ CLOCK_SKIPS := TestMemory|TestDiskFaults|TestLargerGraph|TestRandom|TestContenti
 test-clock-short: ## run the tests with dates, expiries and time limits ten years ahead
 	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-short -skip '$(CLOCK_SKIPS)'" \
 		CLOCK_PACKAGES="./internal/... ./generated/... ./server/... ./engine/embedded"
-	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-run '^TestIssuer'" CLOCK_PACKAGES=./cmd/omnigraph-server
+	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-run '^TestIssuer'" CLOCK_PACKAGES=./test/e2e
 
 # Ten thousand connections take as many files in the server and in the test: see ulimit -n.
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
-	$(GO) test ./cmd/omnigraph-server -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
+	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
 TEXTTIME ?= 60s
 test-texts: ## loop the worst texts in GQ against the built server, TEXTTIME each, and time another client
-	$(GO) test ./cmd/omnigraph-server -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
+	$(GO) test ./test/e2e -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
 
 SOAKTIME ?= 3m
 soak: build ## run 16 clients with all they may do against the built server for SOAKTIME, and stop it under load

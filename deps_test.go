@@ -72,6 +72,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
+	{"test/e2e", []string{"generated/code", "server/launch"}},
 	{"bench/social", nil},
 	{"bench/serverproc", []string{"internal/clock"}},
 	{"bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},

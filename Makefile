@@ -34,28 +34,33 @@ generate: ## write the generated packages from queries/
 build: generate ## build the three commands into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
-# The race detector needs a C compiler; without one the tests run all the same. What has a
-# run of its own without it would take minutes with it: inputs of tens of megabytes,
-# crashes at every operation, and the two commands, whose scripts parse and type-check
-# over and over, and whose tests drive built binaries that the detector does not see.
-COMMANDS := ./cmd/omnigraph/... ./test/e2e
-test: ## regenerate and fail on a difference, then run every test
+test: ## regenerate and fail on a difference, then run every test, and those of concurrent code with the race detector
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
-	@packages=$$($(GO) list ./... | grep -vxF "$$($(GO) list $(COMMANDS))"); cc=$$($(GO) env CC); \
-	if command -v "$${cc%% *}" >/dev/null 2>&1; then \
-		echo "$(GO) test -race -shuffle=on (all but the commands)"; CGO_ENABLED=1 $(GO) test -race -shuffle=on $$packages; \
-	else \
-		echo "no C compiler ($$cc): the tests run without the race detector"; $(GO) test -shuffle=on $$packages; \
-	fi
-	$(GO) test -shuffle=on $(COMMANDS)
-	$(GO) test ./gq ./gq/syntax -run '^Test(Huge|MemoryPerByte)$$'
-	$(GO) test ./engine/embedded -run '^Test(Crash|CrashTwice|FlippedByte|ManyBranches)$$'
+	$(GO) test -shuffle=on ./...
+	@$(MAKE) --no-print-directory test-race
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in fault_hops fault_overlay fault_tombstone; do \
 		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done
+
+# The packages that start goroutines or hold locks. The detector slows tests down five to
+# ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
+RACE_PACKAGES := ./engine/... ./server/... ./gq/work ./bench/contention
+RACE_FLAGS ?= -short
+test-race: ## run the tests of concurrent code with the race detector
+	@cc=$$($(GO) env CC); \
+	if command -v "$${cc%% *}" >/dev/null 2>&1; then \
+		echo "$(GO) test -race $(RACE_FLAGS) -shuffle=on $(RACE_PACKAGES)"; \
+		CGO_ENABLED=1 $(GO) test -race $(RACE_FLAGS) -shuffle=on $(RACE_PACKAGES); \
+	else \
+		echo "no C compiler ($$cc): nothing runs with the race detector"; \
+	fi
+
+# Some tests heed -short. The tests of built commands are left out.
+test-short: ## run the tests of an edit within two minutes: no race detector, no built commands, no long comparison
+	$(GO) test -short $$($(GO) list ./... | grep -vx 'github.com/omnigraph-go/omnigraph/test/.*')
 
 # SHIFT is how far ahead the clock of the tests and of the commands that they build is: a
 # number of days such as 2d, a duration such as 48h, or leapday for the next 29 February.
@@ -130,7 +135,8 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
-# Every test runs at each date in each time zone; then what .ci/run does in short form runs
+# Every test runs at each date in each time zone, and all tests of concurrent code run with
+# the race detector; then what .ci/run does in short form runs
 # at full length, with cases that differ from night to night.
 NIGHTLY_SHIFTS := 2d 365d 3653d leapday
 NIGHTLY_ZONES := Pacific/Kiritimati America/St_Johns
@@ -138,6 +144,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	@for shift in $(NIGHTLY_SHIFTS); do for zone in $(NIGHTLY_ZONES); do \
 		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
 	done; done
+	$(MAKE) test-race RACE_FLAGS='-timeout 60m'
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) soak
@@ -194,4 +201,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean

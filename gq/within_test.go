@@ -290,6 +290,9 @@ func TestDirectivesAndFindings(t *testing.T) {
 // TestSame checks that a text compiles, lints and formats to the same result within limits as
 // without.
 func TestSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles long texts three times")
+	}
 	s, _ := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
 	for _, l := range longQueries {
 		src := gq.Source{Name: "x.gq", Text: l.text(20_000)}

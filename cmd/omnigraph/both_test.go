@@ -47,6 +47,9 @@ type world struct {
 //	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
 func TestStoreAndServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs each script twice")
+	}
 	files, err := filepath.Glob("testdata/both/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)

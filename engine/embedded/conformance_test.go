@@ -48,10 +48,13 @@ func TestRandomReopened(t *testing.T) {
 const reopenedSeeds = 1 << 32
 
 // half returns the options of the flags for one of two comparisons: half the time and half the
-// cases.
+// cases, and with -short a tenth of the time.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
 	o.Duration /= 2
+	if testing.Short() {
+		o.Duration /= 5
+	}
 	o.Cases = (o.Cases + 1) / 2
 	return o
 }

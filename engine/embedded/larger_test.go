@@ -146,6 +146,9 @@ type larger struct {
 // TestLargerGraph compares the engine with the model on a graph of many pages of rows. The
 // states have rows that are updated or deleted, rows in segments and not, and a branch.
 func TestLargerGraph(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a graph of several checkpoints")
+	}
 	ctx := context.Background()
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: largerSchema})
 	if err := faults.Err(); err != nil {

@@ -15,6 +15,9 @@ import (
 // the data that transactions left in memory. Checkpoints run after every commit or never, and
 // rows are in the log or in segments.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the suite once for each way to store rows")
+	}
 	for _, c := range []struct {
 		name string
 		opts embedded.Options

@@ -119,6 +119,9 @@ func (r *recorder) Fatalf(format string, args ...any) {
 }
 
 func TestSuiteFindsSeededFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the suite once for each fault")
+	}
 	for _, fault := range naive.Faults() {
 		t.Run(fault.String(), func(t *testing.T) {
 			for _, c := range suite() {

@@ -349,6 +349,9 @@ func buildModel(t *testing.T, m *model) *catalog.Schema {
 // TestDiffRandom checks that the steps between two schemas lead from one to the other whenever
 // all of them are supported, and that Diff of a schema and itself has no steps.
 func TestDiffRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares 1,500 random pairs of schemas")
+	}
 	supported, steps := 0, 0
 	const rounds = 1500
 	for seed := range uint64(rounds) {

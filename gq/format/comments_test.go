@@ -54,6 +54,9 @@ func TestComments(t *testing.T) {
 // TestCommentsEverywhere puts comments, line breaks and blank lines into every gap between two
 // tokens of texts that contain every construct.
 func TestCommentsEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("formats thousands of texts")
+	}
 	for _, path := range []string{"testdata/query.gq", "testdata/schema.pg"} {
 		b, err := os.ReadFile(path)
 		if err != nil {

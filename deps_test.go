@@ -28,7 +28,7 @@ var imports = []struct {
 
 	// Code generation depends on the language only.
 	{"codegen/golang", []string{"codegen/model", "gq/**"}},
-	{"codegen/**", []string{"codegen/**", "gq/**"}},
+	{"codegen/**", []string{"codegen/**", "gq/**", "internal/jsonschema"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
@@ -52,8 +52,8 @@ var imports = []struct {
 	{"server/rank", nil},
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/place"}},
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
-	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/place", "server/rank", "server/request", "server/tool"}},
-	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
+	{"server/service", []string{"internal/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/place", "server/rank", "server/request", "server/tool"}},
+	{"server/builtin", []string{"internal/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
@@ -77,6 +77,7 @@ var imports = []struct {
 	{"bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
 	{"bench/cmd/**", []string{"bench/**", "engine/**", "internal/clock"}},
 	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "server", "server/**"}},
+	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},
 }
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/service/servicetest"

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

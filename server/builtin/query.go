@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

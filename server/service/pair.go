@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/server/rank"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	"github.com/omnigraph-go/omnigraph/gq"

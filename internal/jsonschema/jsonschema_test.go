@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 )
 
 type inner struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 )
 
 func TestStrict(t *testing.T) {

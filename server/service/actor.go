@@ -15,3 +15,11 @@ func ActorFrom(ctx context.Context) *Actor {
 	a, _ := ctx.Value(actorKey{}).(*Actor)
 	return a
 }
+
+// IDOf returns the id of an actor, or "" for nil.
+func IDOf(a *Actor) string {
+	if a == nil {
+		return ""
+	}
+	return a.ID
+}

@@ -1,17 +1,19 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"github.com/go-json-experiment/json/jsontext"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -30,7 +32,7 @@ type AdHoc struct {
 // Grants returns the permission to read or change the branch; a dry run requires both.
 func (c *AdHoc) Grants() []tool.Grant {
 	if c.Write {
-		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
+		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, WantsRead(c.Branch, c.Knobs.DryRun)...)
 	}
 	return []tool.Grant{c.Knobs.Grant(c.Branch, tool.AdHoc)}
 }
@@ -149,29 +151,40 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
 }
 
-// Load is the call that loads NDJSON.
-type Load struct {
-	Data   io.Reader
-	Mode   engine.LoadMode
-	Branch string // empty for main
-	Knobs  tool.Knobs
+// selects reports whether a mutation finds entities by a condition on stored data. The
+// counts of such a mutation answer a question about the graph. Inserts do not find
+// entities.
+func selects(m *plan.Mutation) bool {
+	for _, s := range m.Statements {
+		switch s.(type) {
+		case plan.Update, plan.Delete:
+			return true
+		case plan.Insert:
+		}
+	}
+	return false
 }
 
-// Grants returns the permission to change the branch; a dry run also requires permission to
-// read it.
-func (c *Load) Grants() []tool.Grant {
-	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, wantsRead(c.Branch, c.Knobs.DryRun)...)
+// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
+// condition requires permission to read the branch as well as to change it; without it the
+// error is a *Forbidden.
+func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *tool.Knobs) (*tool.Outcome, error) {
+	if selects(q.Mutation) {
+		if err := env.Require(ReadOn(branch)); err != nil {
+			return nil, err
+		}
+	}
+	return tool.RunMutation(ctx, env, q, args, branch, k)
 }
 
-// Run loads the data as one commit.
-func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	if err := c.Knobs.Check(true, c.Branch); err != nil {
-		return nil, err
+// LogArguments returns the arguments of the call for the log.
+func (c *AdHoc) LogArguments() [][]byte {
+	params := jsontext.Value(bytes.Clone(c.Params))
+	if len(params) > 0 {
+		_ = params.Canonicalize() // if it is not valid JSON, the digest covers the original bytes
 	}
-	opts := c.Knobs.Write(env, c.Branch)
-	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
-	if err != nil {
-		return nil, err
-	}
-	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Knobs.DryRun}}, nil
+	return [][]byte{[]byte(c.Source), []byte(c.Name), params}
 }
+
+// LogKey returns the idempotency key for the log.
+func (c *AdHoc) LogKey() string { return c.Knobs.IdempotencyKey }

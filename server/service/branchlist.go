@@ -23,7 +23,7 @@ type ListBranches struct {
 }
 
 // Grants returns the permission to read main.
-func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{readOn("")} }
+func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{ReadOn("")} }
 
 // Run lists the branches. It asks the policy only about branches of the page.
 func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -56,7 +56,7 @@ func readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	}
 	for _, b := range all {
 		switch {
-		case !allowed(readOn(b.Name)):
+		case !allowed(ReadOn(b.Name)):
 		case limit > 0 && len(branches) == limit:
 			return branches, true, nil
 		default:

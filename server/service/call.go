@@ -10,23 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Answer is the encoded answer of a call.
-type Answer struct {
-	Head      [][]byte // parts of a long answer that precede JSON; see [Encoding.Parts]
-	JSON      []byte
-	Commit    string // the commit read, or the head after a change; empty if there is none
-	Read      bool   // the answer is that of a single read
-	Truncated bool
-
-	parts parts
-}
-
-// Release frees the memory of a long answer. The answer must not be used afterwards.
-func (a *Answer) Release() {
-	a.parts.drop()
-	a.Head = nil
-}
-
 // Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
 // the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
 // ad-hoc text, *Rejected. [Explain] classifies them.
@@ -40,7 +23,7 @@ func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.R
 		err = late
 	}
 	if err != nil {
-		return nil, g.refused(ctx, name, OutcomeOf(err), err)
+		return nil, g.record.Refused(ctx, name, OutcomeOf(err), err)
 	}
 	if c, ok := call.(*tool.StoredCall); ok {
 		name = c.Query.Descriptor().Name
@@ -49,8 +32,8 @@ func (g *Graph) Call(ctx context.Context, actor *Actor, name string, args json.R
 }
 
 func decode(actor *Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
-	if t, ok := t.(perCaller); ok {
-		return t.decodeFor(actor, args)
+	if t, ok := t.(PerCaller); ok {
+		return t.DecodeFor(actor, args)
 	}
 	return t.Decode(args)
 }
@@ -72,7 +55,7 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *Actor, name string, in I
 	}
 	call, err := g.invocation(name, in)
 	if err != nil {
-		return nil, g.refused(ctx, name, OutcomeOf(err), err)
+		return nil, g.record.Refused(ctx, name, OutcomeOf(err), err)
 	}
 	return g.Do(ctx, actor, name, call, enc)
 }
@@ -110,86 +93,67 @@ func (g *Graph) Do(ctx context.Context, actor *Actor, name string, call tool.Cal
 		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 		defer cancel()
 	}
-	enc.Parts = enc.Parts && enc.MaxBytes == 0
-	e := &encoder{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: g.memory, most: g.limits.AnswerBytes}}
+	e := NewWriter(enc, g.memory, g.limits.AnswerBytes)
 	commit, err := g.do(ctx, actor, name, call, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}, nil
+	return e.Answer(commit), nil
 }
 
 // unhurried is implemented by calls that the graph's time limit does not apply to, because
 // they read or write much.
 type unhurried interface{ Unhurried() }
 
-// firstAnswer is the initial capacity of an answer in bytes. It is enough for a lookup.
-const firstAnswer = 1 << 10
-
 // do works like Do but writes to a given encoder, so that the calls of a batch share one
 // encoder and its limits. If it fails, it restores the encoder.
-func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Call, e *encoder) (commit string, err error) {
-	mark := e.mark()
-	ctx, w := g.begin(ctx, actor, name, call, mark)
+func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Call, e *Writer) (commit string, err error) {
+	mark := e.Mark()
+	ctx, w := g.record.Begin(ctx, actor, name, call, e)
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Panic{Value: p, Stack: debug.Stack()}
 		}
 		if err != nil {
-			e.reset(mark)
+			e.Reset(mark)
 			err = overdue(ctx, err)
 		}
-		w.commit = commit
-		w.end(ctx, e, err)
+		w.End(ctx, commit, err)
 	}()
-	grants, err := g.placed(ctx, actor, call.Grants())
+	grants, err := g.access.Placed(ctx, actor, call.Grants())
 	if err != nil {
 		return "", err
 	}
-	w.asks(grants)
-	if err := g.require(actor, grants...); err != nil {
+	w.Asks(grants)
+	if err := g.access.Require(actor, grants...); err != nil {
 		return "", err
 	}
-	texts := g.textsOf(actor)
-	defer texts.release()
+	texts := g.texts.For(textKey(actor))
+	defer texts.Release()
 	env := &tool.Env{
-		Text: texts.admit, MaxBytes: e.enc.MaxBytes,
-		Graph: g.engine, Actor: actorID(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
+		Text: texts.Admit, MaxBytes: e.MaxBytes(),
+		Graph: g.engine, Actor: IDOf(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
-		Require: func(grants ...tool.Grant) error { return g.require(actor, grants...) },
+		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
 	}
-	reads := g.readsTargets(actor, grants)
+	reads := g.access.ReadsTargets(actor, grants)
 	out, err := call.Run(ctx, env)
 	if err != nil {
 		if !reads {
-			err = withheldOf(grants, err)
+			err = Withheld(grants, err)
 		}
-		return "", g.helpFor(actor, err)
+		return "", g.access.HelpFor(actor, err)
 	}
-	switch {
-	case out.Read != nil:
+	w.Wrote(out)
+	if out.Calls != nil {
+		w.Batch()
+		return "", g.batch(ctx, actor, name, out.Calls, e)
+	}
+	if out.Read != nil {
 		defer out.Read.Result.Close()
-		commit, err = out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
-		e.read = true
-	case out.Change != nil:
-		commit = out.Change.Change.Head.ID
-		e.changeAnswer(out.Change, actorID(actor))
-		w.committed(out.Change.Branch, out.Change.Change.Commit)
-	case out.Load != nil:
-		commit = out.Load.Result.Head.ID
-		err = e.value(loadAnswer(out.Load, actorID(actor)))
-		w.committed(out.Load.Branch, out.Load.Result.Commit)
-		if w.wrote == nil && out.Load.From != "" && !out.Load.DryRun {
-			w.wrote = &tool.Written{Branch: out.Load.Branch} // the branch was created but no data was loaded
-		}
-	case out.Calls != nil:
-		w.batch = true
-		err = g.batch(ctx, actor, name, out.Calls, e)
-	default:
-		commit, err = out.Commit, e.answer(out)
-		w.wrote = out.Wrote
 	}
-	if !reads && w.wrote == nil {
+	commit, err = e.Outcome(ctx, env, out)
+	if !reads && !w.Changed() {
 		commit = "" // the head, which another write made
 	}
 	return commit, err
@@ -210,29 +174,58 @@ func overdue(ctx context.Context, err error) error {
 // batch runs the calls and writes {"results": […]}, with the answer or the fault of each
 // call at its index. An operational fault ends the batch, because the next call would fail
 // in the same way.
-func (g *Graph) batch(ctx context.Context, actor *Actor, name string, calls []tool.Call, e *encoder) error {
-	e.buf = append(e.buf, `{"results":[`...)
+func (g *Graph) batch(ctx context.Context, actor *Actor, name string, calls []tool.Call, e *Writer) error {
+	e.Raw(`{"results":[`)
 	for i, call := range calls {
 		if i > 0 {
-			e.buf = append(e.buf, ',')
+			e.Raw(",")
 		}
 		if _, err := g.do(ctx, actor, name, call, e); err != nil {
 			fault := Explain(err)
 			if fault.Operational {
 				return err
 			}
-			if err := e.value(fault.Body); err != nil {
+			if err := e.Value(fault.Body); err != nil {
 				return err
 			}
 		}
 	}
-	e.buf = append(e.buf, "]}"...)
+	e.Raw("]}")
 	return nil
 }
 
-func actorID(a *Actor) string {
+// Turn waits for a slot for the actor in the context and then runs f, which decodes or
+// encodes the given number of bytes of JSON. The slots leave one processor free for other
+// callers. The error is the context's.
+func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
+	done, err := g.texts.For(textKey(ActorFrom(ctx))).Turn(ctx, bytes)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f()
+	return nil
+}
+
+// Render runs f within the limits of a call. f turns a text that was sent as an argument
+// into a text for a model.
+func (g *Graph) Render(ctx context.Context, actor *Actor, argument, text string, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
+	defer cancel()
+	u := g.texts.For(textKey(actor))
+	defer u.Release()
+	done, err := u.Admit(ctx, argument, text)
+	if err != nil {
+		return overdue(ctx, err)
+	}
+	defer done()
+	return overdue(ctx, f(ctx))
+}
+
+// textKey identifies an actor among those that wait for a slot.
+func textKey(a *Actor) string {
 	if a == nil {
 		return ""
 	}
-	return a.ID
+	return a.Tenant + "\x00" + a.ID
 }

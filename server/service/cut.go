@@ -26,7 +26,7 @@ type skipper interface{ Skip(n int) int }
 // limit is reached. It returns the number of rows written and the limit that stopped it.
 // head is the number of bytes of the answer before the rows. A row that does not fit even
 // alone gives an *Oversize, since no page could contain it.
-func (e *encoder) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
+func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
 	start, total, over := len(e.buf), int64(0), 0
 	e.buf = append(e.buf, '[')

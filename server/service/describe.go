@@ -21,31 +21,31 @@ func (g *Graph) Descriptors() []*tool.Descriptor {
 // [Graph.Descriptors]: the hints of the tool that runs any stored query depend on which
 // queries the caller may run.
 func (g *Graph) Variants() []*tool.Descriptor {
-	if g.pair == nil {
+	if g.meta == nil {
 		return nil
 	}
-	return g.pair.runs[:]
+	return g.meta.Variants()
 }
 
 // Meta reports whether stored queries are found and run through two meta tools, instead of
 // each being a tool.
-func (g *Graph) Meta() bool { return g.pair != nil }
+func (g *Graph) Meta() bool { return g.meta != nil }
 
 // Allowed reports whether the actor has a grant. An empty branch means main.
-func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.allowed(actor, grant) }
+func (g *Graph) Allowed(actor *Actor, grant tool.Grant) bool { return g.access.Allowed(actor, grant) }
 
 // AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
 // If it has not, the server need not read a large request.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *Actor, grant tool.Grant) (bool, error) {
-	return g.askedBranches(ctx).some(func(branch string) bool {
+	return g.access.Branches(ctx).Some(func(branch string) bool {
 		grant.Branch = branch
-		return g.allowed(actor, grant)
+		return g.access.Allowed(actor, grant)
 	})
 }
 
 // Schema returns the current schema of a branch. An empty branch means main.
 func (g *Graph) Schema(ctx context.Context, actor *Actor, branch string) (*engine.Schema, error) {
-	if err := g.require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
+	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
 	return g.engine.Schema(ctx, engine.Target{Branch: branch})
@@ -53,16 +53,16 @@ func (g *Graph) Schema(ctx context.Context, actor *Actor, branch string) (*engin
 
 // Branches lists the branches that the actor may read, in name order.
 func (g *Graph) Branches(ctx context.Context, actor *Actor) ([]engine.Branch, error) {
-	if err := g.require(actor, readOn("")); err != nil {
+	if err := g.access.Require(actor, ReadOn("")); err != nil {
 		return nil, err
 	}
-	branches, _, err := readable(ctx, g.engine, func(grant tool.Grant) bool { return g.allowed(actor, grant) }, "", 0)
+	branches, _, err := readable(ctx, g.engine, func(grant tool.Grant) bool { return g.access.Allowed(actor, grant) }, "", 0)
 	return branches, err
 }
 
 // Queries lists the exposed stored queries that the actor may invoke, in source order.
 func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
-	if err := g.require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
+	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
 	return g.seenQueries(actor), nil
@@ -71,9 +71,9 @@ func (g *Graph) Queries(actor *Actor) ([]tool.StoredQuery, error) {
 // Invocable returns nil if the actor may know of the query, or else the error that
 // [Graph.InvokeQuery] returns.
 func (g *Graph) Invocable(actor *Actor, name string) error {
-	if _, ok := g.queries[name]; !ok || !g.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+	if _, ok := g.queries[name]; !ok || !g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
 		err := &engine.NotFound{What: "stored query", Name: name}
-		g.tell("", Missing, err, 0, 0, 0)
+		g.record.Tell("", Missing, err, 0, 0, 0)
 		return err
 	}
 	return nil

@@ -83,7 +83,7 @@ func TestCells(t *testing.T) {
 			if tt.col.Fields != nil {
 				col.Fields = []plan.Field{{Name: "id"}, {Name: "x"}}
 			}
-			e := &encoder{enc: Encoding{SafeIntegers: tt.safe}}
+			e := &Writer{enc: Encoding{SafeIntegers: tt.safe}}
 			n, _, err := e.rowsOf(context.Background(), &columns{cols: []plan.Column{col}, batches: []*engine.Batch{{Len: 1, Columns: []engine.Column{tt.col}}}}, 0, 0)
 			want := `[{"c\"":` + tt.want + `}]`
 			if err != nil || n != 1 || string(e.buf) != want || !json.Valid(e.buf) {
@@ -112,7 +112,7 @@ func people(n int) *columns {
 
 func TestEncodingAllocatesNothingPerRow(t *testing.T) {
 	r := people(3000)
-	e := &encoder{buf: make([]byte, 0, 1<<20)}
+	e := &Writer{buf: make([]byte, 0, 1<<20)}
 	allocs := testing.AllocsPerRun(10, func() {
 		r.next, e.buf = 0, e.buf[:0]
 		if _, _, err := e.rowsOf(context.Background(), r, 0, 0); err != nil {
@@ -130,7 +130,7 @@ func TestCutsAcrossBatches(t *testing.T) {
 	for _, enc := range []Encoding{
 		{MaxRows: 1}, {MaxRows: 1000}, {MaxRows: 1001}, {MaxBytes: 200}, {MaxBytes: 70_000}, {MaxRows: 1500, MaxBytes: 70_000},
 	} {
-		e := &encoder{enc: enc}
+		e := &Writer{enc: enc}
 		if err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: people(2500)}); err != nil {
 			t.Fatal(err)
 		}
@@ -154,13 +154,13 @@ func TestCutsAcrossBatches(t *testing.T) {
 			t.Errorf("%+v: truncated by %s, want %s", enc, got.TruncatedBy, by)
 		}
 	}
-	e := &encoder{enc: Encoding{MaxBytes: 70_000, Refuse: true}}
+	e := &Writer{enc: Encoding{MaxBytes: 70_000, Refuse: true}}
 	err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: people(2500)})
 	o, ok := err.(*Oversize)
 	if !ok || o.Rows != 2500 || o.Bytes < 100_000 || o.Bytes > 250_000 {
 		t.Errorf("got %v", err)
 	}
-	e = &encoder{enc: Encoding{MaxBytes: 1000, Refuse: true}}
+	e = &Writer{enc: Encoding{MaxBytes: 1000, Refuse: true}}
 	wide := func() *columns {
 		c := people(1)
 		c.batches[0].Columns[0].Strings[0] = strings.Repeat("x", 5000)
@@ -176,7 +176,7 @@ func TestCutsAcrossBatches(t *testing.T) {
 
 func BenchmarkEncode(b *testing.B) {
 	r := people(5000)
-	e := &encoder{buf: make([]byte, 0, 1<<20)}
+	e := &Writer{buf: make([]byte, 0, 1<<20)}
 	b.ReportAllocs()
 	for b.Loop() {
 		r.next, e.buf = 0, e.buf[:0]

@@ -9,7 +9,7 @@ import (
 )
 
 // rowsAnswer writes the envelope of a read.
-func (e *encoder) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
+func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
 	start := len(e.buf)
 	e.buf = append(e.buf, `{"query_name":`...)
 	e.buf = appendString(e.buf, r.Query)
@@ -49,7 +49,7 @@ func (e *encoder) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 }
 
 // changeAnswer writes the envelope of a mutation.
-func (e *encoder) changeAnswer(c *tool.ChangeOutcome, actor string) {
+func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string) {
 	e.buf = append(e.buf, `{"branch":`...)
 	e.buf = appendString(e.buf, c.Branch)
 	e.buf = append(e.buf, `,"query_name":`...)
@@ -69,7 +69,7 @@ func (e *encoder) changeAnswer(c *tool.ChangeOutcome, actor string) {
 }
 
 // orNull writes s, or null if s is empty.
-func (e *encoder) orNull(s string) {
+func (e *Writer) orNull(s string) {
 	if s == "" {
 		e.buf = append(e.buf, "null"...)
 		return

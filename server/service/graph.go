@@ -54,26 +54,25 @@ const DefaultMetaThreshold = 24
 // Graph is one served graph. It is safe for concurrent use. It does not own the engine's
 // graph; the caller that opened that graph closes it.
 type Graph struct {
-	id         string
-	engine     engine.Graph
-	authorizer Authorizer
-	limits     Limits
-	version    string
-	log        *slog.Logger
+	id      string
+	engine  engine.Graph
+	access  *Control
+	limits  Limits
+	version string
+	log     *slog.Logger
 
 	builtins []tool.Tool
 	stored   []tool.StoredQuery          // queries that fit the schema, in source order
 	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut
-	pair     *pair // finds and runs stored queries; nil if each is a tool
+	meta     *MetaTools // finds and runs stored queries; nil if each is a tool
 
-	pages    *page.Sealer
-	digests  digester
-	now      func() time.Time
-	observer Observer
-	memory   Memory
-	texts    *Texts
+	pages  *page.Sealer
+	record *Recorder
+	now    func() time.Time
+	memory Memory
+	texts  *Texts
 
 	catalogDigest string
 }
@@ -89,8 +88,8 @@ type LeftOut struct {
 // returns an error if it cannot read the schema or if two tools have the same name.
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
-		id: c.ID, engine: c.Graph, authorizer: c.Authorizer, limits: c.Limits.withDefaults(),
-		version: c.Version, log: c.Logger, builtins: c.Builtins, observer: c.Observer, memory: c.Memory,
+		id: c.ID, engine: c.Graph, access: NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
+		version: c.Version, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.Texts; g.texts == nil {
@@ -106,13 +105,13 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if g.pages, err = page.NewSealer(c.PageKey); err != nil {
 		return nil, err
 	}
-	if g.digests, err = newDigester(c.PageKey); err != nil {
-		return nil, err
-	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.log = g.log.With("graph", c.ID)
+	if g.record, err = NewRecorder(c.ID, g.log, c.Observer, c.PageKey); err != nil {
+		return nil, err
+	}
 	for _, t := range c.Builtins {
 		if err := g.register(t); err != nil {
 			return nil, err
@@ -144,15 +143,17 @@ func (g *Graph) project(threshold int) error {
 	if exposed < threshold {
 		return nil
 	}
-	p := newPair(g)
+	p := NewMetaTools(func(actor *Actor, query string) bool {
+		return g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: query})
+	})
 	for _, q := range g.stored {
 		if q.Info().Exposed {
 			delete(g.tools, q.Descriptor().Name)
-			p.queries = append(p.queries, q)
+			p.Queries = append(p.Queries, q)
 		}
 	}
-	g.pair = p
-	for _, t := range p.tools() {
+	g.meta = p
+	for _, t := range p.Tools() {
 		if err := g.register(t); err != nil {
 			return err
 		}
@@ -228,8 +229,8 @@ func (g *Graph) all(yield func(tool.Tool) bool) {
 			return
 		}
 	}
-	if g.pair != nil {
-		for _, t := range g.pair.tools() {
+	if g.meta != nil {
+		for _, t := range g.meta.Tools() {
 			if !yield(t) {
 				return
 			}
@@ -255,8 +256,8 @@ func (g *Graph) digest() string {
 	for t := range g.all {
 		digest(t.Descriptor())
 	}
-	if g.pair != nil { // clients learn of these queries through the meta tools
-		for _, q := range g.pair.queries {
+	if g.meta != nil { // clients learn of these queries through the meta tools
+		for _, q := range g.meta.Queries {
 			digest(q.Descriptor())
 		}
 	}

@@ -17,20 +17,21 @@ const (
 	RunQuery    = "stored_query_run"
 )
 
-// perCaller is a tool whose visibility and descriptor depend on the grants of the caller.
+// PerCaller is a tool whose visibility and descriptor depend on the grants of the caller.
 // Its gates are not used.
-type perCaller interface {
+type PerCaller interface {
 	tool.Tool
-	visibleTo(actor *Actor) bool
-	descriptorFor(actor *Actor) *tool.Descriptor
-	decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error)
+	VisibleTo(actor *Actor) bool
+	DescriptorFor(actor *Actor) *tool.Descriptor
+	DecodeFor(actor *Actor, args json.RawMessage) (tool.Call, error)
 }
 
-// pair implements the two meta tools, which find and run the exposed stored queries of a
+// MetaTools holds the two meta tools, which find and run the exposed stored queries of a
 // graph.
-type pair struct {
-	graph   *Graph
-	queries []tool.StoredQuery // in source order
+type MetaTools struct {
+	allowed func(actor *Actor, query string) bool // whether the actor may invoke a query
+
+	Queries []tool.StoredQuery // in source order
 
 	list *tool.Descriptor
 	runs [1 << 3]*tool.Descriptor // by hints
@@ -86,8 +87,10 @@ type runAnswer struct {
 	DryRun        bool             `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-func newPair(g *Graph) *pair {
-	p := &pair{graph: g, list: &tool.Descriptor{
+// NewMetaTools returns the meta tools for no queries; allowed reports whether an actor may
+// invoke a query.
+func NewMetaTools(allowed func(actor *Actor, query string) bool) *MetaTools {
+	p := &MetaTools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
 			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
@@ -111,21 +114,24 @@ func newPair(g *Graph) *pair {
 	return p
 }
 
-// tools returns the meta tools in the order in which they are listed.
-func (p *pair) tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
+// Variants lists the descriptors that the tool that runs queries may have.
+func (p *MetaTools) Variants() []*tool.Descriptor { return p.runs[:] }
+
+// Tools returns the meta tools in the order in which they are listed.
+func (p *MetaTools) Tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
 
 // seen yields the queries that the actor may invoke.
-func (p *pair) seen(actor *Actor) func(yield func(tool.StoredQuery) bool) {
+func (p *MetaTools) seen(actor *Actor) func(yield func(tool.StoredQuery) bool) {
 	return func(yield func(tool.StoredQuery) bool) {
-		for _, q := range p.queries {
-			if p.graph.allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: q.Info().Name}) && !yield(q) {
+		for _, q := range p.Queries {
+			if p.allowed(actor, q.Info().Name) && !yield(q) {
 				return
 			}
 		}
 	}
 }
 
-func (p *pair) visibleTo(actor *Actor) bool {
+func (p *MetaTools) VisibleTo(actor *Actor) bool {
 	for range p.seen(actor) {
 		return true
 	}
@@ -134,7 +140,7 @@ func (p *pair) visibleTo(actor *Actor) bool {
 
 // unknownQuery returns the error for a name that no query has, or none that the actor may
 // invoke. It suggests only queries that the actor may invoke.
-func (p *pair) unknownQuery(actor *Actor, name string) error {
+func (p *MetaTools) unknownQuery(actor *Actor, name string) error {
 	var names []string
 	var entries []rank.Entry
 	for q := range p.seen(actor) {
@@ -161,24 +167,24 @@ func (p *pair) unknownQuery(actor *Actor, name string) error {
 const maxNear = 3
 
 // runner is the meta tool that runs a stored query.
-type runner struct{ *pair }
+type runner struct{ *MetaTools }
 
 func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
 // Decode decodes for a nil actor, since it does not know the caller. It therefore finds no
 // query.
-func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.decodeFor(nil, args) }
+func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 func (t *runner) all(yield func(tool.StoredQuery) bool) {
-	for _, q := range t.queries {
+	for _, q := range t.Queries {
 		if !yield(q) {
 			return
 		}
 	}
 }
 
-func (t *runner) descriptorFor(actor *Actor) *tool.Descriptor { return t.descriptorOf(t.seen(actor)) }
+func (t *runner) DescriptorFor(actor *Actor) *tool.Descriptor { return t.descriptorOf(t.seen(actor)) }
 
 // descriptorOf returns the descriptor with the hints of all the queries combined.
 func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.Descriptor {
@@ -189,7 +195,7 @@ func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.D
 	return t.runs[bits]
 }
 
-func (t *runner) decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
+func (t *runner) DecodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
 	o := tool.Members(args)
 	name := o.String("name")
 	for q := range t.seen(actor) {

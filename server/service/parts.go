@@ -30,7 +30,7 @@ type parts struct {
 
 // part finishes a part with the bytes written so far, if there are enough of them. The
 // error is an *Oversize, or an *engine.Busy if other users have the memory.
-func (e *encoder) part() error {
+func (e *Writer) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (e *encoder) part() error {
 }
 
 // written returns the number of bytes of the answer so far.
-func (e *encoder) written() int { return int(e.size) + len(e.buf) }
+func (e *Writer) written() int { return int(e.size) + len(e.buf) }
 
 // drop discards the parts and returns their memory to the budget.
 func (p *parts) drop() {

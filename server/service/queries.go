@@ -8,8 +8,7 @@ import "github.com/omnigraph-go/omnigraph/server/tool"
 func (g *Graph) seenQueries(actor *Actor) []tool.StoredQuery {
 	var seen []tool.StoredQuery
 	for _, q := range g.stored {
-		// The gate of a stored query does not depend on a branch.
-		if q.Info().Exposed && g.granted(actor, q, "") {
+		if q.Info().Exposed && g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: q.Info().Name}) {
 			seen = append(seen, q)
 		}
 	}

@@ -41,19 +41,19 @@ type QueryAnswer struct {
 }
 
 // lister is the meta tool that finds stored queries.
-type lister struct{ *pair }
+type lister struct{ *MetaTools }
 
 func (t *lister) Descriptor() *tool.Descriptor                { return t.list }
 func (t *lister) Gates() []tool.Grant                         { return nil }
-func (t *lister) descriptorFor(actor *Actor) *tool.Descriptor { return t.list }
+func (t *lister) DescriptorFor(actor *Actor) *tool.Descriptor { return t.list }
 
 // Decode decodes for a nil actor, since it does not know the caller. Its call therefore
 // finds nothing.
-func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.decodeFor(nil, args) }
+func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
-func (t *lister) decodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
+func (t *lister) DecodeFor(actor *Actor, args json.RawMessage) (tool.Call, error) {
 	o := tool.Members(args)
-	c := &listing{pair: t.pair, actor: actor, page: 1}
+	c := &listing{MetaTools: t.MetaTools, actor: actor, page: 1}
 	if filter := o.OptString("filter"); filter != nil {
 		c.filter = *filter
 	}
@@ -75,7 +75,7 @@ const (
 
 // listing is a call of the meta tool that finds stored queries.
 type listing struct {
-	*pair
+	*MetaTools
 	actor  *Actor
 	filter string
 	kind   string // empty for all

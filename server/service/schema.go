@@ -62,7 +62,7 @@ type SchemaStep struct {
 // Grants returns the permission to apply a schema to the branch; a dry run also requires
 // permission to read it.
 func (c *ApplySchema) Grants() []tool.Grant {
-	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, wantsRead(c.Options.Branch, c.Options.DryRun)...)
+	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, WantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
 // Run compiles the schema and applies it. Faults in the text give a *Rejected.
@@ -115,3 +115,17 @@ func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Out
 
 // schemaName is the file name of a schema's text in the spans of diagnostics.
 const schemaName = "schema"
+
+// LogArguments returns the arguments of the call for the log.
+func (c *ApplySchema) LogArguments() [][]byte {
+	options := []byte{0, 0}
+	for i, set := range []bool{c.Options.AllowDataLoss, c.Options.Hard} {
+		if set {
+			options[i] = 1
+		}
+	}
+	return [][]byte{[]byte(c.Source), options}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *ApplySchema) LogKey() string { return c.Options.IdempotencyKey }

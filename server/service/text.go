@@ -2,18 +2,11 @@ package service
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/work"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Limits on GQ and schema texts that a caller sends. They are the same for all transports.
@@ -39,10 +32,6 @@ const (
 	smallText = 16 << 10
 )
 
-// textLimits bounds the parts of a text. It admits a query of 1 MiB with four bytes per
-// token.
-var textLimits = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
-
 // Texts limits the compilation of texts that callers send, for all graphs that share it. It
 // bounds the memory, and the number of large texts compiled at the same time, so that one
 // processor stays free for other calls. It is safe for concurrent use.
@@ -67,33 +56,29 @@ func CheckText(argument string, bytes int) error {
 	return &engine.TooLarge{Resource: "bytes of " + argument, Limit: MaxText, Actual: int64(bytes)}
 }
 
-// textUse is the memory and the compile slot that one call holds.
-type textUse struct {
+// Use is the memory and the compile slot that one call holds.
+type Use struct {
 	*Texts
-	actor string
-	taken int64  // bytes of memory
-	leave func() // frees the slot; nil if the call holds none
+	caller string
+	taken  int64  // bytes of memory
+	leave  func() // frees the slot; nil if the call holds none
 }
 
-func (g *Graph) textsOf(actor *Actor) *textUse {
-	u := &textUse{Texts: g.texts}
-	if actor != nil {
-		u.actor = actor.Tenant + "\x00" + actor.ID
-	}
-	return u
-}
+// For returns an empty use for one call. Calls with the same key wait in one queue; the key
+// identifies the caller.
+func (t *Texts) For(caller string) *Use { return &Use{Texts: t, caller: caller} }
 
-// admit waits for a compile slot and reserves memory for a text. The caller calls done
-// after compiling. The call keeps the memory until release. It keeps the slot until release
+// Admit waits for a compile slot and reserves memory for a text. The caller calls done
+// after compiling. The call keeps the memory until Release. It keeps the slot until Release
 // too, but at most turnAfter longer than the compilation.
-func (u *textUse) admit(ctx context.Context, argument, text string) (done func(), err error) {
+func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), err error) {
 	if err := CheckText(argument, len(text)); err != nil {
 		return nil, err
 	}
 	if u.leave != nil {
 		u.leave() // from an earlier text of the call
 	}
-	leave, err := u.turn(ctx, len(text))
+	leave, err := u.Turn(ctx, len(text))
 	if err != nil {
 		return nil, err
 	}
@@ -108,34 +93,21 @@ func (u *textUse) admit(ctx context.Context, argument, text string) (done func()
 	return func() { time.AfterFunc(turnAfter, leave) }, nil
 }
 
-// turn waits for a slot for work on the given number of bytes. The caller calls done
+// Turn waits for a slot for work on the given number of bytes. The caller calls done
 // afterwards.
-func (u *textUse) turn(ctx context.Context, bytes int) (done func(), err error) {
+func (u *Use) Turn(ctx context.Context, bytes int) (done func(), err error) {
 	if bytes <= smallText {
 		return func() {}, nil
 	}
-	if err := u.turns.wait(ctx, u.actor); err != nil {
+	if err := u.turns.wait(ctx, u.caller); err != nil {
 		return nil, err
 	}
 	return sync.OnceFunc(u.turns.leave), nil
 }
 
-// Turn waits for a slot for the actor in the context and then runs f, which decodes or
-// encodes the given number of bytes of JSON. The slots leave one processor free for other
-// callers. The error is the context's.
-func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
-	done, err := g.textsOf(ActorFrom(ctx)).turn(ctx, bytes)
-	if err != nil {
-		return err
-	}
-	defer done()
-	f()
-	return nil
-}
-
 // take reserves memory. The error is an *engine.TooLarge, or an *engine.Busy if other calls
 // have the memory.
-func (u *textUse) take(argument string, bytes int64) error {
+func (u *Use) take(argument string, bytes int64) error {
 	if bytes <= 0 || u.memory == nil {
 		return nil
 	}
@@ -153,23 +125,8 @@ func (u *textUse) take(argument string, bytes int64) error {
 	return nil
 }
 
-// Render runs f within the limits of a call. f turns a text that was sent as an argument
-// into a text for a model.
-func (g *Graph) Render(ctx context.Context, actor *Actor, argument, text string, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
-	defer cancel()
-	u := g.textsOf(actor)
-	defer u.release()
-	done, err := u.admit(ctx, argument, text)
-	if err != nil {
-		return overdue(ctx, err)
-	}
-	defer done()
-	return overdue(ctx, f(ctx))
-}
-
-// release frees the slot and the memory.
-func (u *textUse) release() {
+// Release frees the slot and the memory.
+func (u *Use) Release() {
 	if u.leave != nil {
 		u.leave()
 	}
@@ -177,121 +134,4 @@ func (u *textUse) release() {
 		u.memory.Give(u.taken)
 		u.taken = 0
 	}
-}
-
-// Compile compiles the queries of a text that was sent as an argument. The error is an
-// *engine.TooLarge, an *engine.Busy, or the context's.
-func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults diag.List, err error) {
-	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
-		queries, faults, err = gq.CompileQueriesWithin(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
-		return err
-	})
-	return queries, faults, err
-}
-
-// WithText admits a text that was sent as an argument and then runs f, which compiles it.
-// The error is an *engine.TooLarge, an *engine.Busy, or that of f.
-func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(work.Limits) error) error {
-	if env.Text != nil {
-		done, err := env.Text(ctx, argument, text)
-		if err != nil {
-			return err
-		}
-		defer done()
-	}
-	err := f(textLimits)
-	var many *work.TooMany
-	if errors.As(err, &many) {
-		return &engine.TooLarge{Resource: fmt.Sprintf("%s of %s", many.What, argument), Limit: int64(many.Limit), Actual: int64(many.Actual)}
-	}
-	return err
-}
-
-// turns is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
-// that an actor with many calls does not hold up the others.
-type turns struct {
-	mu      sync.Mutex // guards the fields below
-	free    int
-	actors  []string // actors with waiting calls, the next one first
-	waiting map[string][]chan struct{}
-}
-
-// wait waits for a slot. If it returns nil, the caller must call leave; otherwise it
-// returns the context's error.
-func (t *turns) wait(ctx context.Context, actor string) error {
-	t.mu.Lock()
-	if t.free > 0 {
-		t.free--
-		t.mu.Unlock()
-		return nil
-	}
-	if t.waiting == nil {
-		t.waiting = map[string][]chan struct{}{}
-	}
-	if len(t.waiting[actor]) == 0 {
-		t.actors = append(t.actors, actor)
-	}
-	turn := make(chan struct{})
-	t.waiting[actor] = append(t.waiting[actor], turn)
-	t.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.forget(actor, turn) {
-		return ctx.Err()
-	}
-	t.next() // the slot was given at the same time
-	return ctx.Err()
-}
-
-// forget removes a waiting call and reports whether it was still waiting.
-// REQUIRES: t.mu is held.
-func (t *turns) forget(actor string, turn chan struct{}) bool {
-	list := t.waiting[actor]
-	for i := range list {
-		if list[i] != turn {
-			continue
-		}
-		t.waiting[actor] = append(list[:i:i], list[i+1:]...)
-		if len(t.waiting[actor]) == 0 {
-			delete(t.waiting, actor)
-			for j, a := range t.actors {
-				if a == actor {
-					t.actors = append(t.actors[:j:j], t.actors[j+1:]...)
-					break
-				}
-			}
-		}
-		return true
-	}
-	return false
-}
-
-func (t *turns) leave() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.next()
-}
-
-// next gives the slot to the next actor, or marks it free.
-// REQUIRES: t.mu is held.
-func (t *turns) next() {
-	if len(t.actors) == 0 {
-		t.free++
-		return
-	}
-	actor := t.actors[0]
-	t.actors = t.actors[1:]
-	list := t.waiting[actor]
-	close(list[0])
-	if len(list) == 1 {
-		delete(t.waiting, actor)
-		return
-	}
-	t.waiting[actor] = list[1:]
-	t.actors = append(t.actors, actor)
 }

@@ -3,17 +3,12 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/check"
-	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // textBudget is a Memory that records its use.
@@ -64,8 +59,8 @@ func TestTextMemory(t *testing.T) {
 				b.Take(10_000_000)
 			}
 			before := b.left.Load()
-			u := &textUse{Texts: NewTexts(b, test.call)}
-			done, err := u.admit(t.Context(), "query", strings.Repeat("x", test.text))
+			u := &Use{Texts: NewTexts(b, test.call)}
+			done, err := u.Admit(t.Context(), "query", strings.Repeat("x", test.text))
 			var large *engine.TooLarge
 			var busy *engine.Busy
 			if errors.As(err, &large) != test.large || errors.As(err, &busy) != test.isBusy {
@@ -80,7 +75,7 @@ func TestTextMemory(t *testing.T) {
 			if err == nil {
 				done()
 			}
-			u.release()
+			u.Release()
 			if b.left.Load() != before || u.turns.free == 0 {
 				t.Errorf("%d bytes are left of %d, %d turns", b.left.Load(), before, u.turns.free)
 			}
@@ -93,26 +88,26 @@ func TestTurns(t *testing.T) {
 	texts := NewTexts(nil, 0)
 	texts.turns.free = 1
 	large := strings.Repeat("x", smallText+1)
-	first := &textUse{Texts: texts, actor: "a"}
-	if _, err := first.admit(t.Context(), "query", large); err != nil {
+	first := &Use{Texts: texts, caller: "a"}
+	if _, err := first.Admit(t.Context(), "query", large); err != nil {
 		t.Fatal(err)
 	}
-	small := &textUse{Texts: texts, actor: "a"}
-	if _, err := small.admit(t.Context(), "query", large[1:]); err != nil {
+	small := &Use{Texts: texts, caller: "a"}
+	if _, err := small.Admit(t.Context(), "query", large[1:]); err != nil {
 		t.Fatal(err)
 	}
-	small.release()
+	small.Release()
 
 	// Three calls of one actor wait, then one of another actor, and one that is canceled.
 	order := make(chan string, 4)
 	wait := func(actor string, n int) {
-		u := &textUse{Texts: texts, actor: actor}
+		u := &Use{Texts: texts, caller: actor}
 		go func() {
-			if _, err := u.admit(context.Background(), "query", large); err != nil {
+			if _, err := u.Admit(context.Background(), "query", large); err != nil {
 				t.Error(err)
 			}
 			order <- actor
-			u.release()
+			u.Release()
 		}()
 		for waiting(texts) < n {
 			time.Sleep(time.Millisecond)
@@ -125,7 +120,7 @@ func TestTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() {
-		_, err := (&textUse{Texts: texts, actor: "c"}).admit(ctx, "query", large)
+		_, err := (&Use{Texts: texts, caller: "c"}).Admit(ctx, "query", large)
 		gone <- err
 	}()
 	for waiting(texts) < 5 {
@@ -135,7 +130,7 @@ func TestTurns(t *testing.T) {
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that gave up: %v", err)
 	}
-	first.release()
+	first.Release()
 	got := ""
 	for range 4 {
 		got += <-order
@@ -164,67 +159,21 @@ func TestTurnEnds(t *testing.T) {
 	texts := NewTexts(nil, 0)
 	texts.turns.free = 1
 	large := strings.Repeat("x", smallText+1)
-	runs := &textUse{Texts: texts, actor: "a"}
-	done, err := runs.admit(t.Context(), "query", large)
+	runs := &Use{Texts: texts, caller: "a"}
+	done, err := runs.Admit(t.Context(), "query", large)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*turnAfter)
 	defer cancel()
-	next := &textUse{Texts: texts, actor: "b"}
-	if _, err := next.admit(ctx, "query", large); err != nil {
+	next := &Use{Texts: texts, caller: "b"}
+	if _, err := next.Admit(ctx, "query", large); err != nil {
 		t.Fatal(err)
 	}
-	next.release()
-	runs.release()
+	next.Release()
+	runs.Release()
 	if texts.turns.free != 1 {
 		t.Errorf("%d turns are free, wanted 1", texts.turns.free)
-	}
-}
-
-// TestCompileEnds checks that a call stops compiling at its deadline and reports it.
-func TestCompileEnds(t *testing.T) {
-	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
-	if faults != nil {
-		t.Fatal(faults)
-	}
-	text := "query q() { match { $p: Person " + strings.Repeat("$p.age = 1 ", 40_000) + "} return { $p } }"
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-	defer cancel()
-	start := clock.Now()
-	_, _, err := Compile(ctx, &tool.Env{}, "query", s, text)
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("after %v: %v", clock.Since(start), err)
-	}
-	// An error about too many parts names the argument.
-	_, _, err = Compile(t.Context(), &tool.Env{}, "the_text", s, strings.Repeat("query q() {} ", textLimits.Queries+1))
-	if want := fmt.Sprintf("queries of the_text: %d is more than the limit of %d", textLimits.Queries+1, textLimits.Queries); err == nil || err.Error() != want {
-		t.Errorf("%v, wanted %s", err, want)
-	}
-}
-
-// TestValueTooLarge checks, for both transports, that an answer without rows has at most
-// the permitted number of bytes, unless it is the answer of a write.
-func TestValueTooLarge(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		e    *encoder
-	}{
-		{"max_bytes", &encoder{enc: Encoding{MaxBytes: 100}}},
-		{"answers over REST", &encoder{enc: Encoding{Parts: true}, parts: parts{memory: newTextBudget(1000), most: 100}}},
-	} {
-		var large *Oversize
-		err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 100), Less: "ask for one"})
-		if !errors.As(err, &large) || err.Error() != "the answer has 102 bytes, wanted at most 100; ask for one" || len(test.e.buf) > 0 {
-			t.Errorf("%s: %v", test.name, err)
-		}
-		if err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 98)}); err != nil || len(test.e.buf) != 100 {
-			t.Errorf("%s: %d bytes, %v", test.name, len(test.e.buf), err)
-		}
-		test.e.buf = nil
-		if err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 100), Wrote: &tool.Written{}}); err != nil {
-			t.Errorf("%s: a write: %v", test.name, err)
-		}
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 // ValueJSON returns a value in the JSON form that it has in the rows of an answer.
 func ValueJSON(v value.Value, enc Encoding) json.RawMessage {
-	e := &encoder{enc: enc}
+	e := &Writer{enc: enc}
 	e.any(v)
 	return e.buf
 }
 
 // any writes a value of any type.
-func (e *encoder) any(v value.Value) {
+func (e *Writer) any(v value.Value) {
 	switch {
 	case v.IsList():
 		e.buf = append(e.buf, '[')

@@ -1,12 +1,10 @@
 package service
 
 import (
-	"context"
 	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -17,18 +15,18 @@ import (
 // and what the schema says. It contains no stored value, no id that the caller did not
 // send, and no commit that the call did not make.
 
-// readOn returns the permission to read a branch, which lets an actor see everything on it.
-func readOn(branch string) tool.Grant {
+// ReadOn returns the permission to read a branch, which lets an actor see everything on it.
+func ReadOn(branch string) tool.Grant {
 	return tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
 }
 
-// readsTargets reports whether the actor may read every branch that the grants let a call
+// ReadsTargets reports whether the actor may read every branch that the grants let a call
 // write to. It is true if the grants allow no writes.
-func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
+func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
 		switch grant.Action {
 		case tool.Change, tool.SchemaApply, tool.BranchDelete, tool.BranchMerge:
-			if !g.allowed(actor, readOn(grant.Branch)) {
+			if !c.Allowed(actor, ReadOn(grant.Branch)) {
 				return false
 			}
 		case tool.Read, tool.Export, tool.BranchCreate, tool.InvokeQuery, tool.Admin, tool.GraphList:
@@ -37,51 +35,24 @@ func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
-// wantsRead returns the permissions that a write by the caller needs in addition to the one
+// WantsRead returns the permissions that a write by the caller needs in addition to the one
 // to write. A dry run compares the graph with a text of the caller and leaves no trace, so
 // it counts as a read.
-func wantsRead(branch string, dryRun bool) []tool.Grant {
+func WantsRead(branch string, dryRun bool) []tool.Grant {
 	if !dryRun {
 		return nil
 	}
-	return []tool.Grant{readOn(branch)}
+	return []tool.Grant{ReadOn(branch)}
 }
 
-// selects reports whether a mutation finds entities by a condition on stored data. The
-// counts of such a mutation answer a question about the graph. Inserts do not find
-// entities.
-func selects(m *plan.Mutation) bool {
-	for _, s := range m.Statements {
-		switch s.(type) {
-		case plan.Update, plan.Delete:
-			return true
-		case plan.Insert:
-		}
-	}
-	return false
-}
-
-// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
-// condition requires permission to read the branch as well as to change it; without it the
-// error is a *Forbidden.
-func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *tool.Knobs) (*tool.Outcome, error) {
-	if selects(q.Mutation) {
-		if err := env.Require(readOn(branch)); err != nil {
-			return nil, err
-		}
-	}
-	return tool.RunMutation(ctx, env, q, args, branch, k)
-}
-
-// withheldOf applies [withheld] to the error of a call with the given grants.
-func withheldOf(grants []tool.Grant, err error) error {
+// Withheld returns the error of a write with the given grants for an actor that may not read
+// the branch. It keeps the status, the code and the members, and removes stored data.
+func Withheld(grants []tool.Grant, err error) error {
 	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
 	return withheld(err, applies)
 }
 
-// withheld returns the error of a write for an actor that may not read the branch. It keeps
-// the status, the code and the members, and removes stored data. applies reports that the
-// write applies a schema; then the violating values are stored ones, not ones that the
+// withheld is [Withheld]. applies reports that the write applies a schema; then the violating values are stored ones, not ones that the
 // caller sent.
 func withheld(err error, applies bool) error {
 	var (

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"github.com/omnigraph-go/omnigraph/server/place"
 	"slices"
 	"strings"
 
@@ -125,3 +126,12 @@ func misplaced(e *ArgumentError, q *plan.Query) *ArgumentError {
 func isParam(q *plan.Query, name string) bool {
 	return slices.ContainsFunc(q.Params, func(p plan.Param) bool { return p.Name == name })
 }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *StoredCall) LogArguments() [][]byte {
+	d := place.ArgsDigest(c.Args)
+	return [][]byte{d[:]}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *StoredCall) LogKey() string { return c.Knobs.IdempotencyKey }

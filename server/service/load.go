@@ -3,10 +3,38 @@ package service
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
+
+// Load is the call that loads NDJSON.
+type Load struct {
+	Data   io.Reader
+	Mode   engine.LoadMode
+	Branch string // empty for main
+	Knobs  tool.Knobs
+}
+
+// Grants returns the permission to change the branch; a dry run also requires permission to
+// read it.
+func (c *Load) Grants() []tool.Grant {
+	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, WantsRead(c.Branch, c.Knobs.DryRun)...)
+}
+
+// Run loads the data as one commit.
+func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if err := c.Knobs.Check(true, c.Branch); err != nil {
+		return nil, err
+	}
+	opts := c.Knobs.Write(env, c.Branch)
+	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Knobs.DryRun}}, nil
+}
 
 // Unhurried exempts a load from the time limit: it may take as long as the client needs to
 // send it.
@@ -86,4 +114,22 @@ func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) er
 		return err
 	}
 	return errors.Join(err, fault)
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Load) LogArguments() [][]byte { return [][]byte{[]byte(c.Mode.String())} }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *LoadFrom) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.Mode.String()), []byte(c.From)}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *Load) LogKey() string { return c.Knobs.IdempotencyKey }
+
+// TeeData copies the data to w as the engine reads it.
+func (c *Load) TeeData(w io.Writer) {
+	if c.Data != nil {
+		c.Data = io.TeeReader(c.Data, w)
+	}
 }

@@ -1,0 +1,54 @@
+package service
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Tools lists the tools that the actor may see: built-in ones first, then stored queries,
+// each group in a stable order. The actor sees a tool if some branch exists on which it has
+// all grants of the tool's gates. The branches tried are main, the existing ones, the ones
+// that the policy names, and one name that neither the graph nor the policy uses.
+func (g *Graph) Tools(ctx context.Context, actor *Actor) ([]*tool.Descriptor, error) {
+	branches := g.access.Branches(ctx)
+	var seen []*tool.Descriptor
+	for t := range g.all {
+		ok, err := g.visible(actor, t, branches)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			d := t.Descriptor()
+			if t, ok := t.(PerCaller); ok {
+				d = t.DescriptorFor(actor)
+			}
+			seen = append(seen, d)
+		}
+	}
+	return seen, nil
+}
+
+// Lookup returns the named tool. It returns the same *UnknownTool for a tool that the actor
+// may not see as for a tool that does not exist.
+func (g *Graph) Lookup(ctx context.Context, actor *Actor, name string) (tool.Tool, error) {
+	t, ok := g.tools[name]
+	if !ok {
+		return nil, &UnknownTool{Name: name}
+	}
+	switch seen, err := g.visible(actor, t, g.access.Branches(ctx)); {
+	case err != nil:
+		return nil, err
+	case !seen:
+		return nil, &UnknownTool{Name: name}
+	}
+	return t, nil
+}
+
+// visible reports whether the actor may see a tool. A meta tool decides for itself.
+func (g *Graph) visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
+	if t, ok := t.(PerCaller); ok {
+		return t.VisibleTo(actor), nil
+	}
+	return g.access.Visible(actor, t, branches)
+}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -21,10 +21,10 @@ type held struct {
 	let   <-chan struct{}
 }
 
-func (h *held) DecodeParams(params json.RawMessage) (engine.Args, error) {
+func (h *held) Params() []plan.Param {
 	h.begun <- struct{}{}
 	<-h.let
-	return h.StoredQuery.DecodeParams(params)
+	return h.StoredQuery.Params()
 }
 
 // withHeld returns a catalog in which the calls of one query block until released.

@@ -23,3 +23,6 @@ type Place struct {
 type Invalid struct{ Reason string }
 
 func (e *Invalid) Error() string { return "the page token " + e.Reason }
+
+// Instant returns t with the precision of a page token, which is one microsecond.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -88,7 +88,7 @@ func members(o *tool.Object, into reflect.Value) {
 		case **value.DateTimeValue:
 			*p = o.OptDateTime(name)
 		case *[]string:
-			*p = tool.OptListOf[string](o, name, value.String)
+			*p = o.OptStrings(name)
 		case *map[string]any:
 		default:
 			panic("rest: body member " + name + " is of type " + field.Type.String())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/omnigraph-go/omnigraph/server/place"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -72,7 +73,7 @@ func (g *Graph) invocation(name string, in Invocation) (*tool.StoredCall, error)
 	if err := in.Knobs.Check(q.Info().Mutation, in.Branch); err != nil {
 		return nil, err
 	}
-	args, err := q.DecodeParams(in.Params)
+	args, err := tool.DecodeArgs(in.Params, q.Params())
 	if err != nil {
 		var a *tool.ArgumentError
 		if errors.As(err, &a) {
@@ -132,7 +133,7 @@ func (g *Graph) do(ctx context.Context, actor *Actor, name string, call tool.Cal
 	defer texts.Release()
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
-		Graph: g.engine, Actor: IDOf(actor), GraphID: g.id, Now: tool.Instant(g.now()), Pages: g.pages,
+		Graph: g.engine, Actor: IDOf(actor), GraphID: g.id, Now: place.Instant(g.now()), Pages: g.pages,
 		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
 	}

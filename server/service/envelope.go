@@ -39,7 +39,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
-		if token := env.Next(r, n); token != "" {
+		if token := tool.NextToken(env, r, n); token != "" {
 			e.buf = append(e.buf, `,"next_page_token":`...)
 			e.buf = appendString(e.buf, token)
 		}

@@ -203,7 +203,7 @@ func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
 		return fmt.Errorf("stored query %s occurs twice in the catalog", name)
 	}
 	if q.Info().Exposed {
-		if err := g.register(q); err != nil {
+		if err := g.register(tool.StoredTool{StoredQuery: q}); err != nil {
 			return err
 		}
 	}
@@ -238,7 +238,7 @@ func (g *Graph) all(yield func(tool.Tool) bool) {
 		return
 	}
 	for _, t := range g.stored {
-		if t.Info().Exposed && !yield(t) {
+		if t.Info().Exposed && !yield(tool.StoredTool{StoredQuery: t}) {
 			return
 		}
 	}

@@ -70,7 +70,7 @@ func TestLeftOut(t *testing.T) {
 
 func TestNameClash(t *testing.T) {
 	c := servicetest.Config(t)
-	c.Builtins = append(builtin.All("1"), c.Catalog.Queries[0])
+	c.Builtins = append(builtin.All("1"), tool.StoredTool{StoredQuery: c.Catalog.Queries[0]})
 	if _, err := service.NewGraph(context.Background(), c); err == nil || !strings.Contains(err.Error(), "lookup_person") {
 		t.Errorf("got %v", err)
 	}

@@ -3,8 +3,6 @@ package tool
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -57,14 +55,7 @@ var (
 // apply to this kind of query.
 func refuse(o *Object, kind string, knobs [][2]string) {
 	for _, k := range knobs {
-		i := slices.IndexFunc(o.members, func(m member) bool { return m.name == k[0] })
-		if i < 0 {
-			continue
-		}
-		o.members[i].read = true
-		if o.Has(k[0]) {
-			o.Fail(k[0], "does not apply to "+kind, k[1])
-		}
+		o.Refuse(k[0], "does not apply to "+kind, k[1])
 	}
 }
 
@@ -127,7 +118,7 @@ func (k *Knobs) Reading(env *Env, branch string) (*Reading, error) {
 	if k.PageToken == "" {
 		return r, nil
 	}
-	p, err := env.open(k.PageToken)
+	p, err := openToken(env, k.PageToken)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +167,9 @@ func (r *Reading) Lost(err error) error {
 	}
 }
 
-// open opens a page token. It returns an error if the token is for another graph or another
+// openToken opens a page token. It returns an error if the token is for another graph or another
 // actor.
-func (e *Env) open(token string) (*place.Place, error) {
+func openToken(e *Env, token string) (*place.Place, error) {
 	if e.Pages == nil {
 		return nil, badToken("cannot be opened here")
 	}
@@ -197,9 +188,9 @@ func (e *Env) open(token string) (*place.Place, error) {
 	return p, nil
 }
 
-// Next returns the token for the page that follows n more rows of a read, or "" if page
+// NextToken returns the token for the page that follows n more rows of a read, or "" if page
 // tokens are not available.
-func (e *Env) Next(r *ReadOutcome, n int) string {
+func NextToken(e *Env, r *ReadOutcome, n int) string {
 	if e.Pages == nil {
 		return ""
 	}
@@ -209,9 +200,6 @@ func (e *Env) Next(r *ReadOutcome, n int) string {
 	}
 	return e.Pages.Seal(p)
 }
-
-// Instant returns t with the precision of a page token, which is one microsecond.
-func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func badToken(reason string) error {
 	return &ArgumentError{

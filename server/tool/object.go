@@ -59,6 +59,18 @@ func (o *Object) Fail(name, detail, help string) {
 	o.faults = append(o.faults, &ArgumentError{Path: name, Detail: detail, Help: help})
 }
 
+// Refuse marks the named member as read, and notes a fault if it is present and not null.
+func (o *Object) Refuse(name, detail, help string) {
+	i := slices.IndexFunc(o.members, func(m member) bool { return m.name == name })
+	if i < 0 {
+		return
+	}
+	o.members[i].read = true
+	if o.Has(name) {
+		o.Fail(name, detail, help)
+	}
+}
+
 // Merge notes the faults of a nested object, with their paths under the named member. It
 // notes an error that is not an *ArgumentError by its text.
 func (o *Object) Merge(name string, err error) {
@@ -186,9 +198,9 @@ func (o *Object) malformed(err error) {
 	o.faults = []*ArgumentError{{Detail: detail}}
 }
 
-// broken reports whether the text was not a JSON object. Missing members are then not
+// Broken reports whether the text was not a JSON object. Missing members are then not
 // reported as faults.
-func (o *Object) broken() bool {
+func (o *Object) Broken() bool {
 	return len(o.faults) > 0 && o.faults[0].Path == ""
 }
 
@@ -211,7 +223,7 @@ func (o *Object) find(name string) jsontext.Value {
 func (o *Object) Value(name string, t value.Type) value.Value {
 	raw := o.find(name)
 	if raw == nil {
-		if !t.Nullable && !o.broken() {
+		if !t.Nullable && !o.Broken() {
 			o.Fail(name, "missing, wanted "+wanted(t), "")
 		}
 		return value.Null

@@ -104,7 +104,7 @@ type Env struct {
 	Actor string // recorded in commits
 
 	GraphID string    // the graph's id in page tokens
-	Now     time.Time // value of now() in reads, see [Instant]; zero for the engine's clock
+	Now     time.Time // value of now() in reads, see [place.Instant]; zero for the engine's clock
 	Pages   Pages     // nil if page tokens are not available
 }
 
@@ -179,10 +179,10 @@ type LoadOutcome struct {
 	DryRun bool // true if nothing was committed
 }
 
-// StoredQuery is a tool that serves a stored query. REST addresses it by the query's name
-// and has its own envelope.
+// StoredQuery is a stored query of a graph. The server makes a tool of it. Its methods are
+// safe for concurrent use.
 type StoredQuery interface {
-	Tool
+	Descriptor() *Descriptor
 
 	// Info returns the parts of the contract that the descriptor does not have.
 	Info() *QueryInfo
@@ -190,9 +190,9 @@ type StoredQuery interface {
 	// Plan returns the query's plan, the same pointer on every call.
 	Plan() *plan.Query
 
-	// DecodeParams reads and checks the query's own parameters: nil or a JSON object. The
-	// error is an *ArgumentError with paths relative to that object.
-	DecodeParams(params json.RawMessage) (engine.Args, error)
+	// Params returns the plan's parameters. Their types have the enums of the schema, which
+	// the plan's types do not have.
+	Params() []plan.Param
 }
 
 // QueryInfo is the catalog's information about a stored query, in addition to its

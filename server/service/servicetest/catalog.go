@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -61,15 +60,9 @@ type stored struct {
 }
 
 func (q *stored) Descriptor() *tool.Descriptor { return &q.desc }
-func (q *stored) Gates() []tool.Grant          { return tool.Gates(q) }
 func (q *stored) Info() *tool.QueryInfo        { return &q.info }
 func (q *stored) Plan() *plan.Query            { return q.plan }
-
-func (q *stored) Decode(args json.RawMessage) (tool.Call, error) { return tool.DecodeStored(q, args) }
-
-func (q *stored) DecodeParams(params json.RawMessage) (engine.Args, error) {
-	return tool.DecodeArgs(params, q.plan.Params)
-}
+func (q *stored) Params() []plan.Param         { return q.plan.Params }
 
 // Schema returns the schema of Source.
 func Schema(t testing.TB) *catalog.Schema { return SchemaOf(t, Source) }

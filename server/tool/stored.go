@@ -11,14 +11,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// DecodeStored reads the arguments of a stored-query tool: {"params": {…}, "branch"?}, the
-// run options of a read or a mutation, and the query's parameters in params. The error is
-// an *ArgumentError.
-func DecodeStored(t StoredQuery, args json.RawMessage) (Call, error) {
-	return DecodeEnvelope(t, Members(args))
+// StoredTool is the tool that runs a stored query.
+type StoredTool struct{ StoredQuery }
+
+// Gates returns the grant to invoke the query.
+func (t StoredTool) Gates() []Grant {
+	return []Grant{{Action: InvokeQuery, Query: t.Info().Name}}
 }
 
-// DecodeEnvelope is like [DecodeStored] but takes an object from which the caller may have
+// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the
+// run options of a read or a mutation, and the query's parameters in params. The error is
+// an *ArgumentError.
+func (t StoredTool) Decode(args json.RawMessage) (Call, error) {
+	return DecodeEnvelope(t.StoredQuery, Members(args))
+}
+
+// DecodeEnvelope is like [StoredTool.Decode] but takes an object from which the caller may have
 // read other members.
 func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 	params := o.Raw("params")
@@ -28,8 +36,8 @@ func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 		knobs = WriteKnobs
 	}
 	k := knobs(o)
-	decoded, err := t.DecodeParams(params)
-	if o.broken() {
+	decoded, err := DecodeArgs(params, t.Params())
+	if o.Broken() {
 		return nil, o.Done()
 	}
 	o.Merge("params", err)
@@ -41,25 +49,6 @@ func DecodeEnvelope(t StoredQuery, o *Object) (Call, error) {
 		call.Branch = *branch
 	}
 	return call, nil
-}
-
-// Gates returns the grant that a caller needs to see a stored query.
-func Gates(t StoredQuery) []Grant {
-	return []Grant{{Action: InvokeQuery, Query: t.Info().Name}}
-}
-
-// DecodeArgs reads the parameters of an ad-hoc query from nil, null or a JSON object. The
-// error is an *ArgumentError whose paths are parameter names.
-func DecodeArgs(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
-	o := Params(raw)
-	args := make(engine.Args, len(params))
-	for i, p := range params {
-		args[i] = o.Value(p.Name, p.Type)
-	}
-	if err := o.Done(); err != nil {
-		return nil, err
-	}
-	return args, nil
 }
 
 // StoredCall is a call of a stored query with decoded parameters.

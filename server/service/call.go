@@ -230,3 +230,6 @@ func textKey(a *Actor) string {
 	}
 	return a.Tenant + "\x00" + a.ID
 }
+
+// Report is [Report] with the logger of the graph.
+func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }

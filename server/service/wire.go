@@ -149,7 +149,10 @@ func Explain(err error) *Fault {
 		return callers(http.StatusConflict, Conflict, err)
 	case errors.As(err, &elsewhere):
 		f := callers(http.StatusPreconditionFailed, "", err)
-		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected, Actual: orNil(elsewhere.Actual)}
+		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected}
+		if elsewhere.Actual != "" {
+			f.Body.Precondition.Actual = &elsewhere.Actual
+		}
 		return f
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
 		return callers(http.StatusBadRequest, BadRequest, err)
@@ -176,9 +179,6 @@ func Explain(err error) *Fault {
 // if there is one. If the caller disconnected, Report logs nothing. If the call took too
 // long, Report logs a warning for the server's time limit, and at level info for a limit of
 // the client.
-func (g *Graph) Report(ctx context.Context, err error) *Fault { return Report(ctx, g.log, err) }
-
-// Report is [Graph.Report] for faults that do not belong to a graph.
 func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	f := Explain(err)
 	if !f.Operational {

@@ -16,9 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // readyPath is the path of the readiness probe. Anyone may call it; the detail in its answer
@@ -31,7 +32,7 @@ type boot struct {
 	revision    *converge.Revision // nil when no revision is applied
 	pending     []string
 	drifted     map[string]bool // keyed by graph id
-	served      []*service.Graph
+	served      []*servedgraph.Graph
 	quarantined []quarantined
 }
 
@@ -158,7 +159,7 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 
 // compare logs a warning when the schema of a graph differs from the schema of the applied
 // revision.
-func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
+func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 	was := b.revision.Graph(g.ID())
 	if was == nil {
 		return
@@ -220,7 +221,7 @@ func (b *boot) refuse(next http.Handler) http.Handler {
 			graphs, err := url.PathUnescape(segments[1])
 			id, also := url.PathUnescape(segments[2])
 			if err == nil && also == nil && graphs == "graphs" && closed[id] {
-				envelope.Write(w, service.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
+				envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
 				return
 			}
 		}

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/admit"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/request"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // A request passes these layers in this order: the request observer, the host check,
@@ -53,7 +54,7 @@ func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Han
 	admitted := gate.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := request.From(r.Context()); rec != nil {
-			if actor := service.ActorFrom(r.Context()); actor != nil {
+			if actor := access.ActorFrom(r.Context()); actor != nil {
 				rec.Actor = actor.ID
 			}
 			rec.Route = "/" // until the router sets the route
@@ -79,16 +80,16 @@ func routed(r *http.Request, pattern string) {
 }
 
 // granted requires the right to list graphs, because the metrics name all graphs.
-func granted(next http.Handler, overall service.Authorizer) http.Handler {
+func granted(next http.Handler, overall access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant := tool.Grant{Action: tool.GraphList}
-		if !overall.Allowed(service.ActorFrom(r.Context()), grant) {
-			envelope.Write(w, service.Explain(&service.Forbidden{Action: grant.Action}))
+		if !overall.Allowed(access.ActorFrom(r.Context()), grant) {
+			envelope.Write(w, wireerror.Explain(&wireerror.Forbidden{Action: grant.Action}))
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
 		next.ServeHTTP(w, r)

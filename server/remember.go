@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -12,7 +12,7 @@ import (
 // same way, as a compiled policy does. Each call asks several questions, and the next call of
 // the same tool by the same actor asks them again.
 type remembered struct {
-	service.Authorizer
+	access.Authorizer
 
 	mu   sync.RWMutex
 	seen map[question]bool
@@ -33,7 +33,7 @@ const (
 	maxKeptName  = 256
 )
 
-func (r *remembered) Allowed(actor *service.Actor, g tool.Grant) bool {
+func (r *remembered) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return r.Authorizer.Allowed(actor, g)
 	}

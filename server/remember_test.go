@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -21,7 +21,7 @@ func (c *counting) BranchClass(name string) string {
 	return name
 }
 
-func (c *counting) Allowed(a *service.Actor, g tool.Grant) bool {
+func (c *counting) Allowed(a *access.Actor, g tool.Grant) bool {
 	c.asked++
 	return a != nil && len(a.Groups) > 0 && strings.HasPrefix(g.Branch, "a")
 }
@@ -29,10 +29,10 @@ func (c *counting) Allowed(a *service.Actor, g tool.Grant) bool {
 func TestRemembered(t *testing.T) {
 	c := &counting{}
 	r := &remembered{Authorizer: c}
-	ada, bob := &service.Actor{ID: "ada", Groups: []string{"g"}}, &service.Actor{ID: "ada"}
+	ada, bob := &access.Actor{ID: "ada", Groups: []string{"g"}}, &access.Actor{ID: "ada"}
 	for range 3 {
 		for _, tt := range []struct {
-			actor  *service.Actor
+			actor  *access.Actor
 			branch string
 			want   bool
 		}{{ada, "a", true}, {ada, "b", false}, {bob, "a", false}, {ada, "a" + strings.Repeat("x", maxKeptName), true}} {

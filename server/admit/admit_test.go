@@ -16,7 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -181,11 +182,11 @@ func TestWrap(t *testing.T) {
 			<-leave
 		}
 	}))
-	send := func(actor *service.Actor, addr, body string, hold bool) *httptest.ResponseRecorder {
+	send := func(actor *access.Actor, addr, body string, hold bool) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("POST", "/graphs/code/query", strings.NewReader(body))
 		r.RemoteAddr = addr
 		if actor != nil {
-			r = r.WithContext(service.WithActor(r.Context(), actor))
+			r = r.WithContext(access.WithActor(r.Context(), actor))
 		}
 		if hold {
 			r.Header.Set("Hold", "1")
@@ -194,15 +195,15 @@ func TestWrap(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	ada, bob := &service.Actor{ID: "act-ada", Source: "token"}, &service.Actor{ID: "act-bob", Source: "token"}
-	everybody := &service.Actor{ID: "anonymous", Source: "none"}
+	ada, bob := &access.Actor{ID: "act-ada", Source: "token"}, &access.Actor{ID: "act-bob", Source: "token"}
+	everybody := &access.Actor{ID: "anonymous", Source: "none"}
 	var wg sync.WaitGroup
 	wg.Go(func() { send(ada, "192.0.2.1:1", "", true) })
 	<-inside
 	w := send(ada, "192.0.2.2:1", "", false)
-	var body service.WireError
+	var body wireerror.WireError
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != 429 || w.Header().Get("Retry-After") != "1" ||
-		body.Code != service.TooManyRequests || body.ResourceLimit == nil || body.ResourceLimit.Limit != 1 || body.ResourceLimit.Actual != 2 {
+		body.Code != wireerror.TooManyRequests || body.ResourceLimit == nil || body.ResourceLimit.Limit != 1 || body.ResourceLimit.Actual != 2 {
 		t.Errorf("got %d %v %s, %v", w.Code, w.Header(), w.Body, err)
 	}
 	if w := send(bob, "192.0.2.1:1", "", false); w.Code != 200 {
@@ -218,7 +219,7 @@ func TestWrap(t *testing.T) {
 	}
 	wg.Go(func() { send(bob, "192.0.2.1:1", strings.Repeat(" ", 1<<20), true) })
 	<-inside
-	if w := send(&service.Actor{ID: "act-cy", Source: "token"}, "192.0.2.1:1", strings.Repeat(" ", 1<<17), false); w.Code != 429 || w.Header().Get("Retry-After") != "5" {
+	if w := send(&access.Actor{ID: "act-cy", Source: "token"}, "192.0.2.1:1", strings.Repeat(" ", 1<<17), false); w.Code != 429 || w.Header().Get("Retry-After") != "5" {
 		t.Errorf("bodies above the limit got %d %v", w.Code, w.Header())
 	}
 	close(leave)

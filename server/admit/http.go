@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // SmallBody is the size in bytes up to which a body is not counted. The limit on the number
@@ -55,7 +56,7 @@ func (g *Gate) discard(w http.ResponseWriter, r *http.Request) {
 }
 
 func actorOf(r *http.Request) Actor {
-	a := service.ActorFrom(r.Context())
+	a := access.ActorFrom(r.Context())
 	if a == nil || a.Source == "none" {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)
 		if err != nil {
@@ -100,8 +101,8 @@ func (r *Refusal) write(w http.ResponseWriter) {
 		resource = "bytes of request bodies at once"
 		message = fmt.Sprintf("found %d bytes of request bodies at once, wanted at most %d; send fewer or smaller ones at once, or try again after some time", r.Actual, r.Limit)
 	}
-	f := envelope.New(http.StatusTooManyRequests, service.TooManyRequests, message)
-	f.Body.ResourceLimit = &service.WireLimit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
+	f := envelope.New(wireerror.Overloaded, wireerror.TooManyRequests, message)
+	f.Body.ResourceLimit = &wireerror.WireLimit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
 	w.Header().Set("Retry-After", strconv.Itoa(r.retryAfter()))
 	envelope.Write(w, f)
 }

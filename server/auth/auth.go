@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/sample"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
@@ -24,7 +25,7 @@ type Verifier interface {
 	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
 	// valid, and another error if the token could not be checked. No error repeats any part of the
 	// token.
-	Verify(ctx context.Context, token string) (*service.Actor, error)
+	Verify(ctx context.Context, token string) (*access.Actor, error)
 }
 
 // Anonymous is the actor of every request to a server that runs unauthenticated.
@@ -81,13 +82,13 @@ func (g *Gate) Require(next http.Handler) http.Handler {
 // Open lets every request pass to next without authentication. The actor is always Anonymous, even
 // if the request carries a token.
 func Open(next http.Handler) http.Handler {
-	actor := &service.Actor{ID: Anonymous, Source: "none"}
+	actor := &access.Actor{ID: Anonymous, Source: "none"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
 }
 
 // pass hands the request to next with its actor and without its token.
-func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *service.Actor) {
-	r = r.WithContext(service.WithActor(r.Context(), actor))
+func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
+	r = r.WithContext(access.WithActor(r.Context(), actor))
 	if _, ok := r.Header["Authorization"]; ok {
 		r.Header = r.Header.Clone()
 		r.Header.Del("Authorization")
@@ -108,7 +109,7 @@ func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	envelope.HangUp(w, r)
 	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
-	envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
+	envelope.Write(w, envelope.New(wireerror.Unavailable, wireerror.Internal, "authentication is not available; try again later"))
 }
 
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
@@ -118,7 +119,7 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}
 	w.Header().Set("WWW-Authenticate", header)
-	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
+	envelope.Write(w, envelope.New(wireerror.NotIdentified, wireerror.Unauthorized, why))
 }
 
 // line logs a message about a request. If a line for the same reason was logged a moment ago, line

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Metadata serves protected resource metadata (RFC 9728), which shows clients without a token which
@@ -37,7 +37,7 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
 		b, err := json.Marshal(struct {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 )
 
 // Options are the addresses and origins of a server.

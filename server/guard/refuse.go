@@ -3,8 +3,8 @@ package guard
 import (
 	"net/http"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // The headers that browsers may send and read across origins: the headers of the REST and MCP
@@ -18,7 +18,7 @@ const (
 
 // refuse answers 403 with message.
 func refuse(w http.ResponseWriter, message string) {
-	envelope.Write(w, envelope.New(http.StatusForbidden, service.Denied, message))
+	envelope.Write(w, envelope.New(wireerror.OfPolicy, wireerror.Denied, message))
 }
 
 // preflight answers a CORS preflight request. Such a request has no credentials, so it must be

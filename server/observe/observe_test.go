@@ -21,9 +21,10 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
+	"github.com/omnigraph-go/omnigraph/server/audit"
 	"github.com/omnigraph-go/omnigraph/server/request"
 	"github.com/omnigraph-go/omnigraph/server/sample"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,7 +49,7 @@ func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{}, none{})
 	s.Refused("actor")
-	s.Called(service.Called{Graph: "g", Tool: "t", Outcome: service.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
+	s.Called(audit.Called{Graph: "g", Tool: "t", Outcome: wireerror.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
 	s.Embedded("g", 3, time.Second, errors.New("down"))
 	s.answered("/graphs", "GET", 200, 10, time.Millisecond)
 	s.Admitted(func() Admission { return Admission{Requests: 11, Waiting: 12, Actors: 13, Bytes: 14} })

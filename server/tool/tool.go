@@ -1,6 +1,7 @@
-// Package tool defines the tools of the catalog. A tool has a descriptor for clients and a
-// decoder of arguments that returns a call. The server lists and calls generated and
-// built-in tools in the same way. The package does not depend on a transport.
+// Package tool says what a tool is, for generated code and for hand-written tools: a descriptor for
+// clients, a decoder of arguments, and the calls with their grants and outcomes. It also says what
+// a stored query is and runs compiled ones for Go programs. It links no decoder of arguments, no
+// cipher and no transport.
 package tool
 
 import (
@@ -10,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/place"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 )
 
 // Action is a permission that a policy can allow or deny.
@@ -104,16 +105,16 @@ type Env struct {
 	Actor string // recorded in commits
 
 	GraphID string    // the graph's id in page tokens
-	Now     time.Time // value of now() in reads, see [place.Instant]; zero for the engine's clock
+	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
 	Pages   Pages     // nil if page tokens are not available
 }
 
 // Pages makes and opens page tokens.
 type Pages interface {
-	Seal(*place.Place) string
+	Seal(*pagetoken.Place) string
 
-	// Open returns the place of a token. The error is a *[place.Invalid].
-	Open(token string) (*place.Place, error)
+	// Open returns the place of a token. The error is a *[pagetoken.Invalid].
+	Open(token string) (*pagetoken.Place, error)
 }
 
 // Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is

@@ -1,6 +1,0 @@
-package service
-
-import "github.com/omnigraph-go/omnigraph/server/tool"
-
-// SeenQueries returns the stored queries that texts may name to an actor.
-func (g *Graph) SeenQueries(actor *Actor) []tool.StoredQuery { return g.seenQueries(actor) }

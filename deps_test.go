@@ -70,12 +70,12 @@ var imports = []struct {
 	{"server/admit", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/request", "server/sample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
-	{"server/guard", []string{"server/rest/envelope", "server/wireerror"}},
+	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"server/auth", []string{"internal/clock", "server/access", "server/guard", "server/rest/envelope", "server/sample", "server/strictyaml", "server/wireerror"}},
+	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/sample", "server/strictyaml", "server/wireerror"}},
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
-	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
+	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 

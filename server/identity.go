@@ -7,7 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
@@ -26,7 +26,7 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 	switch hosts := o.Cluster.Server.PublicHosts; {
 	case len(hosts) > 0:
 		host = hosts[0]
-	case !guard.IsLoopbackBind(o.Bind):
+	case !hostcheck.IsLoopbackBind(o.Bind):
 		return nil, &auth.StartError{
 			Found: fmt.Sprintf("there is an issuer of tokens, and clients that reach %s could not be told by what name to ask it for one", o.Bind),
 			Fix:   "list that host under server.public_hosts in cluster.yaml",

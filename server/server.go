@@ -27,7 +27,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/pagetoken/seal"
@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	for _, d := range o.Cluster.Notes {
 		o.Log.Info(d.Message, "place", d.Span.String())
 	}
-	door, err := guard.New(guard.Options{
+	door, err := hostcheck.New(hostcheck.Options{
 		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
 	})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package guard rejects HTTP requests whose Host or Origin the server does not serve, before the
+// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before the
 // requests are authenticated.
-package guard
+package hostcheck
 
 import (
 	"fmt"
@@ -32,8 +32,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Guard checks the Host and Origin of requests. It is safe for concurrent use.
-type Guard struct {
+// Checker checks the Host and Origin of requests. It is safe for concurrent use.
+type Checker struct {
 	loopback bool
 	hosts    map[string]bool // nil means any
 	origins  map[string]bool
@@ -41,12 +41,12 @@ type Guard struct {
 
 // New returns a guard for the bind address and the other options. The error names the wrong
 // setting.
-func New(o Options) (*Guard, error) {
+func New(o Options) (*Checker, error) {
 	host, _, err := net.SplitHostPort(o.Bind)
 	if err != nil {
 		return nil, fmt.Errorf("bind address %q: wanted host:port, such as 127.0.0.1:8080", o.Bind)
 	}
-	g := &Guard{loopback: isLoopback(host), origins: map[string]bool{}}
+	g := &Checker{loopback: isLoopback(host), origins: map[string]bool{}}
 	for i, s := range o.Origins {
 		origin, err := ParseOrigin(s)
 		if err != nil {
@@ -78,7 +78,7 @@ func New(o Options) (*Guard, error) {
 
 // Wrap puts the guard in front of next. A rejected request answers 403 with the error envelope,
 // code forbidden.
-func (g *Guard) Wrap(next http.Handler) http.Handler {
+func (g *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(g.origins) > 0 {
 			w.Header().Add("Vary", "Origin")
@@ -113,7 +113,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-func (g *Guard) hostAllowed(hostport string) bool {
+func (g *Checker) hostAllowed(hostport string) bool {
 	if hostport == "" {
 		return false
 	}
@@ -127,7 +127,7 @@ func (g *Guard) hostAllowed(hostport string) bool {
 // originAllowed checks the values of the Origin header. listed reports whether the origin is in the
 // list; allowed reports whether the request may pass. host is the Host of the request, which
 // hostAllowed accepted. No browser sends more than one value.
-func (g *Guard) originAllowed(values []string, host string) (listed, allowed bool) {
+func (g *Checker) originAllowed(values []string, host string) (listed, allowed bool) {
 	if len(values) != 1 {
 		return false, false
 	}

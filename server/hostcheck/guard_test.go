@@ -1,4 +1,4 @@
-package guard
+package hostcheck
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func newGuard(t *testing.T, o Options) (*Guard, *bytes.Buffer) {
+func newGuard(t *testing.T, o Options) (*Checker, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -1,4 +1,4 @@
-package guard
+package hostcheck
 
 import "testing"
 

@@ -67,7 +67,7 @@ var imports = []struct {
 	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
 	{"server/rest/resttest", []string{"server/rest"}},                         // for tests only
 	{"server/rest", []string{"engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
-	{"server/admit", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
+	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/request", "server/sample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/admit"
+	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/request"
@@ -36,10 +36,10 @@ const maxBody = 32 << 20
 
 // newGate returns the admission limiter for the configured limits. It reports refusals and load
 // to the metrics.
-func newGate(l cluster.Limits, set *observe.Set) *admit.Gate {
-	gate := admit.New(admit.Options{
+func newGate(l cluster.Limits, set *observe.Set) *admission.Limiter {
+	gate := admission.New(admission.Options{
 		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
-		Refused: func(r admit.Reason) { set.Refused(string(r)) },
+		Refused: func(r admission.Reason) { set.Refused(string(r)) },
 	})
 	set.Admitted(func() observe.Admission {
 		l := gate.Load()
@@ -50,7 +50,7 @@ func newGate(l cluster.Limits, set *observe.Set) *admit.Gate {
 
 // identified records the actor of a request, serves the paths in watched directly, and passes
 // all other requests through admission to next.
-func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Handler) http.Handler {
+func identified(next http.Handler, gate *admission.Limiter, watched map[string]http.Handler) http.Handler {
 	admitted := gate.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := request.From(r.Context()); rec != nil {

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/admit"
+	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/operations"
@@ -20,7 +20,7 @@ import (
 // routes puts authentication in front of both transports. /healthz and the metadata about the
 // token issuer need no authentication; /readyz accepts requests without credentials. If door is
 // nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, door *auth.Gate, overall access.Authorizer, gate *admit.Gate) http.Handler {
+func (s *Server) routes(o *Options, door *auth.Gate, overall access.Authorizer, gate *admission.Limiter) http.Handler {
 	b := s.booted
 	byID := make(map[string]*servedgraph.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))

@@ -1,4 +1,4 @@
-package admit
+package admission
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const SmallBody = 64 << 10
 // the request's context. If the actor's source is "none", the actor stands for all
 // anonymous clients, and the request is counted by its remote address. A refused request is
 // answered with status 429, the error envelope and a Retry-After header.
-func (g *Gate) Wrap(next http.Handler) http.Handler {
+func (g *Limiter) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)
 		if refusal := g.Enter(r.Context(), actor, bytes); refusal != nil {
@@ -41,7 +41,7 @@ const discardTime = 5 * time.Second
 // have sent the whole body; without discard they would find the connection closed. A client
 // that sends Expect: 100-continue is answered at once. If the body has not arrived within
 // discardTime, the connection is closed.
-func (g *Gate) discard(w http.ResponseWriter, r *http.Request) {
+func (g *Limiter) discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || r.ContentLength == 0 {
 		return
 	}
@@ -69,7 +69,7 @@ func actorOf(r *http.Request) Actor {
 
 // bytesOf returns the number of bytes that the body of a request counts as. A body of
 // unknown length counts as MaxBody.
-func (g *Gate) bytesOf(r *http.Request) int64 {
+func (g *Limiter) bytesOf(r *http.Request) int64 {
 	switch {
 	case r.ContentLength < 0:
 		return g.opts.MaxBody

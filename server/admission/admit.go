@@ -1,6 +1,6 @@
-// Package admit is the server's admission control. It limits the requests in flight: per
+// Package admission is the server's admission control. It limits the requests in flight: per
 // actor, in total, and by the bytes of their bodies.
-package admit
+package admission
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Options are the limits of a [Gate]. A zero field means no limit.
+// Options are the limits of a [Limiter]. A zero field means no limit.
 type Options struct {
 	PerActor int   // maximum requests in flight per actor
 	Total    int   // maximum requests in flight
@@ -55,9 +55,9 @@ type Refusal struct {
 	Limit, Actual int64 // requests or bytes; Actual includes the refused request
 }
 
-// Gate admits and counts requests. It is safe for concurrent use. It keeps an entry for an
+// Limiter admits and counts requests. It is safe for concurrent use. It keeps an entry for an
 // actor only while that actor has requests in flight.
-type Gate struct {
+type Limiter struct {
 	opts Options
 
 	mu      sync.Mutex // guards the fields below
@@ -84,10 +84,10 @@ type waiter struct {
 }
 
 // New returns a gate with no requests in flight.
-func New(o Options) *Gate { return &Gate{opts: o, actors: map[Actor]*share{}} }
+func New(o Options) *Limiter { return &Limiter{opts: o, actors: map[Actor]*share{}} }
 
 // Load returns the current load.
-func (g *Gate) Load() Load {
+func (g *Limiter) Load() Load {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.load
@@ -98,7 +98,7 @@ func (g *Gate) Load() Load {
 // Enter admits a request whose body counts as the given bytes. If a limit is exceeded, it
 // waits up to Options.Wait for room. It returns nil if the request is admitted; the caller
 // must then call Leave.
-func (g *Gate) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
+func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()
 	refusal := g.meets(a, bytes)
 	if refusal == nil {
@@ -135,7 +135,7 @@ func (g *Gate) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 }
 
 // Leave ends an admitted request. The arguments must be those of its Enter.
-func (g *Gate) Leave(a Actor, bytes int64) {
+func (g *Limiter) Leave(a Actor, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.actors[a]
@@ -156,7 +156,7 @@ func (g *Gate) Leave(a Actor, bytes int64) {
 
 // admitWaiting admits the waiting requests that fit, in order of arrival. A request that
 // does not fit does not hold up the ones behind it. Called with g.mu locked.
-func (g *Gate) admitWaiting() {
+func (g *Limiter) admitWaiting() {
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
 		if g.meets(w.actor, w.bytes) != nil {
 			return false
@@ -170,7 +170,7 @@ func (g *Gate) admitWaiting() {
 
 // meets returns a refusal if one more request would exceed a limit, or nil. Called with
 // g.mu locked.
-func (g *Gate) meets(a Actor, bytes int64) *Refusal {
+func (g *Limiter) meets(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {
 		return &Refusal{ByTotal, int64(o.Total), int64(g.load.Requests) + 1}
@@ -191,7 +191,7 @@ func (g *Gate) meets(a Actor, bytes int64) *Refusal {
 	return nil
 }
 
-func (g *Gate) take(a Actor, bytes int64) {
+func (g *Limiter) take(a Actor, bytes int64) {
 	s := g.actors[a]
 	if s == nil {
 		if n := len(g.spare); n > 0 {
@@ -207,7 +207,7 @@ func (g *Gate) take(a Actor, bytes int64) {
 	g.load.Bytes += bytes
 }
 
-func (g *Gate) refuse(r *Refusal) *Refusal {
+func (g *Limiter) refuse(r *Refusal) *Refusal {
 	if g.opts.Refused != nil {
 		g.opts.Refused(r.Reason)
 	}

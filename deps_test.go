@@ -45,7 +45,7 @@ var imports = []struct {
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
-	{"server/request", nil},
+	{"server/requestinfo", nil},
 	{"server/sample", nil},
 	{"server/rank", nil},
 	{"server/pagetoken/seal", []string{"server/pagetoken"}}, // the cipher
@@ -53,22 +53,22 @@ var imports = []struct {
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "server/pagetoken"}},
 	{"server/arguments", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/tool"}},
 	{"server/queryrun", []string{"engine", "gq/plan", "server/arguments", "server/pagetoken", "server/tool"}},
-	{"server/wireerror", []string{"engine", "gq/diag", "server/request", "server/tool"}},
+	{"server/wireerror", []string{"engine", "gq/diag", "server/requestinfo", "server/tool"}},
 	{"server/access", []string{"engine", "server/tool", "server/wireerror"}},
 	{"server/encoding", []string{"engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/textlimit", []string{"engine"}},
 	{"server/operations", []string{"engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/rank", "server/tool"}},
-	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/request", "server/tool", "server/wireerror"}},
+	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
 	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},
 	{"server/builtin", []string{"engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
 	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
-	{"server/rest/resttest", []string{"server/rest"}},                         // for tests only
+	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
 	{"server/rest", []string{"engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
 	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
-	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/request", "server/sample", "server/wireerror"}},
+	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/sample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only

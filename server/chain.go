@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -53,7 +53,7 @@ func newGate(l cluster.Limits, set *observe.Set) *admission.Limiter {
 func identified(next http.Handler, gate *admission.Limiter, watched map[string]http.Handler) http.Handler {
 	admitted := gate.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rec := request.From(r.Context()); rec != nil {
+		if rec := requestinfo.From(r.Context()); rec != nil {
 			if actor := access.ActorFrom(r.Context()); actor != nil {
 				rec.Actor = actor.ID
 			}
@@ -74,7 +74,7 @@ func routed(r *http.Request, pattern string) {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
 	}
-	if rec := request.From(r.Context()); rec != nil && pattern != "" {
+	if rec := requestinfo.From(r.Context()); rec != nil && pattern != "" {
 		rec.Route = pattern
 	}
 }

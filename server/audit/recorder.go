@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -36,7 +36,7 @@ func (r *Recorder) Digest(parts ...[]byte) string { return r.digests.of(parts...
 
 // Refused reports a call that failed because of its name or its arguments. It returns err.
 func (r *Recorder) Refused(ctx context.Context, name string, outcome wireerror.Outcome, err error) error {
-	if rec := request.From(ctx); rec != nil {
+	if rec := requestinfo.From(ctx); rec != nil {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = r.graph, name, "", ""
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -110,7 +110,7 @@ func (w *Watch) End(ctx context.Context, commit string, err error) {
 	w.commit = commit
 	took := clock.Since(w.start)
 	outcome := wireerror.OutcomeOf(err)
-	if rec := request.From(ctx); rec != nil {
+	if rec := requestinfo.From(ctx); rec != nil {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = w.graph, w.name, w.branch, w.commit
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server/audit"
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -142,7 +142,7 @@ func TestNewLogger(t *testing.T) {
 func TestLinesOfARequest(t *testing.T) {
 	var b strings.Builder
 	log := WithRequests(slog.New(slog.NewTextHandler(&b, nil))).With("graph", "g")
-	ctx := request.With(context.Background(), &request.Record{ID: "id-1"})
+	ctx := requestinfo.With(context.Background(), &requestinfo.Info{ID: "id-1"})
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
 	log.InfoContext(ctx, "of the request")
 	log.InfoContext(context.Background(), "of none")
@@ -258,7 +258,7 @@ func TestFloodIsSampled(t *testing.T) {
 		var b strings.Builder
 		now := clocktest.New(clocktest.Start)
 		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			request.From(r.Context()).Route = c.route
+			requestinfo.From(r.Context()).Route = c.route
 			w.WriteHeader(c.status)
 		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all, Now: now.Now})
 		for range flood {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -185,10 +185,10 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 		return f
 	}
 	var id string
-	if rec := request.From(ctx); rec != nil {
+	if rec := requestinfo.From(ctx); rec != nil {
 		id = rec.ID
 	} else {
-		id = request.NewID()
+		id = requestinfo.NewID()
 	}
 	f.Body.Error += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {

@@ -1,7 +1,7 @@
-// Package request carries information about one HTTP request between the layers of a
+// Package requestinfo carries information about one HTTP request between the layers of a
 // server. The outer layer passes the request's id in; the inner layers report the graph
 // call out.
-package request
+package requestinfo
 
 import (
 	"context"
@@ -18,9 +18,9 @@ const Header = "X-Request-Id"
 // maxID is the maximum length in bytes of an id that a client chooses.
 const maxID = 128
 
-// Record is the information about one request. Only the goroutine that serves the request
+// Info is the information about one request. Only the goroutine that serves the request
 // writes it.
-type Record struct {
+type Info struct {
 	ID    string
 	Route string // the pattern that matched, such as /graphs/{id}/query; empty if none did
 	Actor string // the actor that sent the request; empty until it is known
@@ -39,14 +39,14 @@ type key struct{}
 
 // With returns a context that carries the record. One record must not be put into two
 // contexts.
-func With(ctx context.Context, r *Record) context.Context {
+func With(ctx context.Context, r *Info) context.Context {
 	r.parent = ctx
 	return (*carrier)(r)
 }
 
-// carrier is a Record in its role as a context. The conversion saves one allocation per
+// carrier is a Info in its role as a context. The conversion saves one allocation per
 // request.
-type carrier Record
+type carrier Info
 
 func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }
 func (c *carrier) Done() <-chan struct{}       { return c.parent.Done() }
@@ -54,14 +54,14 @@ func (c *carrier) Err() error                  { return c.parent.Err() }
 
 func (c *carrier) Value(k any) any {
 	if k == (key{}) {
-		return (*Record)(c)
+		return (*Info)(c)
 	}
 	return c.parent.Value(k)
 }
 
 // From returns the record that the context carries, or nil.
-func From(ctx context.Context) *Record {
-	r, _ := ctx.Value(key{}).(*Record)
+func From(ctx context.Context) *Info {
+	r, _ := ctx.Value(key{}).(*Info)
 	return r
 }
 

@@ -1,4 +1,4 @@
-package request
+package requestinfo
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func FuzzID(f *testing.F) {
 func TestContext(t *testing.T) {
 	type other struct{}
 	parent, cancel := context.WithTimeoutCause(context.WithValue(t.Context(), other{}, "kept"), time.Hour, errors.New("late"))
-	r := &Record{ID: "a"}
+	r := &Info{ID: "a"}
 	ctx := With(parent, r)
 	child, stop := context.WithCancel(ctx)
 	defer stop()

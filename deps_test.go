@@ -46,7 +46,7 @@ var imports = []struct {
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
 	{"server/requestinfo", nil},
-	{"server/sample", nil},
+	{"server/logsample", nil},
 	{"server/rank", nil},
 	{"server/pagetoken/seal", []string{"server/pagetoken"}}, // the cipher
 	{"server/pagetoken", []string{"gq/plan", "gq/value"}},
@@ -68,11 +68,11 @@ var imports = []struct {
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
 	{"server/rest", []string{"engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
 	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
-	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/sample", "server/wireerror"}},
+	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/logsample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
 	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/sample", "server/strictyaml", "server/wireerror"}},
+	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},

@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -405,7 +405,7 @@ func TestRefusedOnce(t *testing.T) {
 	for range flood {
 		ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	}
-	now.Pass(sample.Interval)
+	now.Pass(logsample.Interval)
 	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	lines, told := log.lines(t, "authentication refused"), 0
 	for _, line := range lines {

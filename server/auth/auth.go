@@ -14,8 +14,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
-	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -46,7 +46,7 @@ type Gate struct {
 
 	Now func() time.Time // limits the rate of log lines; nil means clock.Now
 
-	lines sample.Lines // limits log lines, because clients without a token can cause them
+	lines logsample.Lines // limits log lines, because clients without a token can cause them
 }
 
 // Require puts authentication in front of next. The first verifier that knows the token determines

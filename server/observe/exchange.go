@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/requestinfo"
-	"github.com/omnigraph-go/omnigraph/server/sample"
 )
 
 // tracerName is the instrumentation scope of request spans.
@@ -67,7 +67,7 @@ type outermost struct {
 	all    bool
 	quiet  map[string]bool
 	now    func() time.Time
-	lines  sample.Lines // samples the log lines of requests that may come in floods
+	lines  logsample.Lines // samples the log lines of requests that may come in floods
 }
 
 // exchange is a request and its answer.

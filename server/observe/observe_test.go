@@ -22,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server/audit"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/requestinfo"
-	"github.com/omnigraph-go/omnigraph/server/sample"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -267,7 +267,7 @@ func TestFloodIsSampled(t *testing.T) {
 		if lines := strings.Count(b.String(), "\n"); lines != c.lines {
 			t.Errorf("%s: %d lines of %d requests, want %d", c.name, lines, flood, c.lines)
 		}
-		now.Pass(sample.Interval)
+		now.Pass(logsample.Interval)
 		b.Reset()
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))
 		if c.lines == 1 && !strings.Contains(b.String(), fmt.Sprintf(" others=%d", flood-1)) {

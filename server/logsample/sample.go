@@ -1,5 +1,5 @@
-// Package sample limits how often the server writes log lines that any client can cause.
-package sample
+// Package logsample limits how often the server writes log lines that any client can cause.
+package logsample
 
 import (
 	"sync"

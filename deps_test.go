@@ -47,7 +47,7 @@ var imports = []struct {
 	// another transport.
 	{"server/requestinfo", nil},
 	{"server/logsample", nil},
-	{"server/rank", nil},
+	{"server/toolsearch", nil},
 	{"server/pagetoken/seal", []string{"server/pagetoken"}}, // the cipher
 	{"server/pagetoken", []string{"gq/plan", "gq/value"}},
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "server/pagetoken"}},
@@ -58,7 +58,7 @@ var imports = []struct {
 	{"server/encoding", []string{"engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/textlimit", []string{"engine"}},
 	{"server/operations", []string{"engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
-	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/rank", "server/tool"}},
+	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/toolsearch", "server/tool"}},
 	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
 	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},

@@ -9,8 +9,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
-	"github.com/omnigraph-go/omnigraph/server/rank"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/toolsearch"
 )
 
 // queriesPerPage is the number of queries per page of the list. A model reads the whole
@@ -90,18 +90,18 @@ func (c *listing) Grants() []tool.Grant { return nil }
 
 func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	var found []tool.StoredQuery
-	var entries []rank.Entry
+	var entries []toolsearch.Entry
 	for q := range c.seen(c.actor) {
 		if c.kind != "" && c.kind != kindOf(q) {
 			continue
 		}
-		e := rank.Entry{Name: q.Descriptor().Name, Description: q.Descriptor().Title + " " + q.Descriptor().Description}
+		e := toolsearch.Entry{Name: q.Descriptor().Name, Description: q.Descriptor().Title + " " + q.Descriptor().Description}
 		for _, p := range q.Plan().Params {
 			e.Params = append(e.Params, p.Name)
 		}
 		found, entries = append(found, q), append(entries, e)
 	}
-	order := rank.Order(c.filter, entries)
+	order := toolsearch.Order(c.filter, entries)
 	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
 	if c.page > answer.Pages {
 		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("found %d, but there are %d pages", c.page, answer.Pages), Help: "start with page 1"}

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/server/rank"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/toolsearch"
 )
 
 // The names of the two meta tools that replace the tools for stored queries when there are
@@ -147,16 +147,16 @@ func (p *Tools) VisibleTo(actor *access.Actor) bool {
 // invoke. It suggests only queries that the actor may invoke.
 func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	var names []string
-	var entries []rank.Entry
+	var entries []toolsearch.Entry
 	for q := range p.seen(actor) {
 		names = append(names, q.Descriptor().Name)
-		entries = append(entries, rank.Entry{Name: q.Descriptor().Name})
+		entries = append(entries, toolsearch.Entry{Name: q.Descriptor().Name})
 	}
 	var near []string
 	if n := diag.Nearest(name, names); n != "" {
 		near = append(near, n)
 	}
-	for _, i := range rank.Order(name, entries) {
+	for _, i := range toolsearch.Order(name, entries) {
 		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
 			near = append(near, names[i])
 		}

@@ -1,5 +1,5 @@
-// Package rank searches named things by text and returns the best match first.
-package rank
+// Package toolsearch searches named things by text and returns the best match first.
+package toolsearch
 
 import (
 	"slices"

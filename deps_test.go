@@ -74,7 +74,7 @@ var imports = []struct {
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
-	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
+	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
@@ -29,7 +29,7 @@ const readyPath = "/readyz"
 // boot holds the graphs that a server serves and the graphs that it quarantined at its start.
 // It does not change after the start.
 type boot struct {
-	revision    *converge.Revision // nil when no revision is applied
+	revision    *reconcile.Revision // nil when no revision is applied
 	pending     []string
 	drifted     map[string]bool // keyed by graph id
 	served      []*servedgraph.Graph
@@ -53,7 +53,7 @@ func (e unopened) Unwrap() error { return e.error }
 // quarantines a graph that cannot be opened if at least one other graph can be.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
-	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
+	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func patient[T any](ctx context.Context, o *Options, until time.Time, what strin
 // applied returns the graphs to serve: the graphs that both cluster.yaml and the applied
 // revision name. Without a revision it returns all graphs of cluster.yaml.
 func applied(o *Options) (*boot, []*cluster.Graph, error) {
-	revision, err := converge.ReadRevision(fs.OS(), o.Cluster.Storage)
+	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
 	if err != nil {
 		return nil, nil, err
 	}

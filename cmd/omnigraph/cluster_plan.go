@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
@@ -71,7 +71,7 @@ type revisionAnswer struct {
 
 type graphPlanAnswer struct {
 	GraphID        string                  `json:"graph_id"`
-	State          converge.State          `json:"state"`
+	State          reconcile.State         `json:"state"`
 	Drift          bool                    `json:"drift"`
 	RecordedDigest *string                 `json:"recorded_digest"`
 	LiveDigest     *string                 `json:"live_digest"`
@@ -90,7 +90,7 @@ type keptAnswer struct {
 	Problem    *string `json:"problem"`
 }
 
-func planDoc(p *converge.Plan) *planAnswer {
+func planDoc(p *reconcile.Plan) *planAnswer {
 	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
@@ -115,7 +115,7 @@ func planDoc(p *converge.Plan) *planAnswer {
 	return a
 }
 
-func revisionOf(r *converge.Revision) *revisionAnswer {
+func revisionOf(r *reconcile.Revision) *revisionAnswer {
 	if r == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func revisionOf(r *converge.Revision) *revisionAnswer {
 }
 
 // problem returns the reason why nothing can be done to a graph at this time, or "".
-func problem(g *converge.GraphPlan) string {
+func problem(g *reconcile.GraphPlan) string {
 	switch {
 	case g.InUse != nil:
 		return g.InUse.Reason
@@ -133,9 +133,9 @@ func problem(g *converge.GraphPlan) string {
 	return ""
 }
 
-func blockedIn(p *converge.Plan) (graph string) {
+func blockedIn(p *reconcile.Plan) (graph string) {
 	for _, g := range p.Graphs {
-		if g.State() == converge.Blocked {
+		if g.State() == reconcile.Blocked {
 			return g.ID
 		}
 	}
@@ -149,7 +149,7 @@ type planRow struct {
 	Detail string `json:"detail"`
 }
 
-func planRows(p *converge.Plan) (rows []planRow) {
+func planRows(p *reconcile.Plan) (rows []planRow) {
 	for _, g := range p.Graphs {
 		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }
 		if g.Drifted() {
@@ -160,20 +160,20 @@ func planRows(p *converge.Plan) (rows []planRow) {
 			add("drift", detail)
 		}
 		switch g.State() {
-		case converge.InUse:
+		case reconcile.InUse:
 			add("in_use", g.InUse.Reason)
-		case converge.Blocked:
+		case reconcile.Blocked:
 			for line := range strings.Lines(g.Blocked.Error()) {
 				add("blocked", strings.TrimSpace(line))
 			}
 			continue
-		case converge.Create:
+		case reconcile.Create:
 			add("create", plural(int64(len(g.Schema.Nodes)), "node type")+", "+plural(int64(len(g.Schema.Edges)), "edge type"))
-		case converge.Record:
+		case reconcile.Record:
 			add("record", "the graph has its schema, and the revision is to say so")
-		case converge.UpToDate:
+		case reconcile.UpToDate:
 			add("up_to_date", "")
-		case converge.Change:
+		case reconcile.Change:
 		}
 		if g.Change == nil {
 			continue
@@ -201,7 +201,7 @@ func planRows(p *converge.Plan) (rows []planRow) {
 	return rows
 }
 
-func planNote(p *converge.Plan) string {
+func planNote(p *reconcile.Plan) string {
 	recorded := "no revision is recorded"
 	if p.Revision != nil {
 		recorded = fmt.Sprintf("revision %d is recorded", p.Revision.Number)

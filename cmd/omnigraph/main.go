@@ -17,7 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -83,7 +83,7 @@ func exitCode(err error) int {
 		conflicts *conflicted
 		refused   *serverError
 
-		unapproved *converge.Unapproved
+		unapproved *reconcile.Unapproved
 	)
 	switch {
 	case errors.As(err, &usage):

@@ -1,4 +1,4 @@
-package converge
+package reconcile
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-// Package converge applies a cluster.yaml to the storage folder of its cluster and keeps the record
+// Package reconcile applies a cluster.yaml to the storage folder of its cluster and keeps the record
 // of the last apply.
-package converge
+package reconcile
 
 import (
 	"context"

@@ -34,24 +34,24 @@ const admissionWait = 100 * time.Millisecond
 // maxBody is the size limit of a request body on any route, in bytes.
 const maxBody = 32 << 20
 
-// newGate returns the admission limiter for the configured limits. It reports refusals and load
+// newLimiter returns the admission limiter for the configured limits. It reports refusals and load
 // to the metrics.
-func newGate(l cluster.Limits, set *observe.Set) *admission.Limiter {
-	gate := admission.New(admission.Options{
+func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
+	limiter := admission.New(admission.Options{
 		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
 		Refused: func(r admission.Reason) { set.Refused(string(r)) },
 	})
 	set.Admitted(func() observe.Admission {
-		l := gate.Load()
+		l := limiter.Load()
 		return observe.Admission{Requests: l.Requests, Waiting: l.Waiting, Actors: l.Actors, Bytes: l.Bytes}
 	})
-	return gate
+	return limiter
 }
 
 // identified records the actor of a request, serves the paths in watched directly, and passes
 // all other requests through admission to next.
-func identified(next http.Handler, gate *admission.Limiter, watched map[string]http.Handler) http.Handler {
-	admitted := gate.Wrap(next)
+func identified(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
+	admitted := limiter.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := requestinfo.From(r.Context()); rec != nil {
 			if actor := access.ActorFrom(r.Context()); actor != nil {

@@ -39,7 +39,7 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 		t.Fatal(err)
 	}
 	h := rest.Handler(map[string]*servedgraph.Graph{"people": g}, rest.Options{Server: policy.Unrestricted("")})
-	gate := &auth.Gate{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
+	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
 	s := serveMatrix(t, gate.Require(cut(h)))
 	for i := range restRows {
 		row := &restRows[i]

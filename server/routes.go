@@ -18,9 +18,9 @@ import (
 )
 
 // routes puts authentication in front of both transports. /healthz and the metadata about the
-// token issuer need no authentication; /readyz accepts requests without credentials. If door is
+// token issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
 // nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, door *auth.Gate, overall access.Authorizer, gate *admission.Limiter) http.Handler {
+func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) http.Handler {
 	b := s.booted
 	byID := make(map[string]*servedgraph.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))
@@ -43,13 +43,13 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall access.Authorizer, 
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = identified(b.refuse(known), gate, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
-	if door == nil {
+	known = identified(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
+	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
-		known = door.Require(known)
-		if door.Metadata != nil {
-			known = door.Metadata.Wrap(known)
+		known = authenticator.Require(known)
+		if authenticator.Metadata != nil {
+			known = authenticator.Metadata.Wrap(known)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall access.Authorizer, 
 			overREST.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == readyPath && door != nil && r.Header.Get("Authorization") == "" {
+		if r.URL.Path == readyPath && authenticator != nil && r.Header.Get("Authorization") == "" {
 			routed(r, readyPath)
 			ready.ServeHTTP(w, r)
 			return

@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	for _, d := range o.Cluster.Notes {
 		o.Log.Info(d.Message, "place", d.Span.String())
 	}
-	door, err := hostcheck.New(hostcheck.Options{
+	hosts, err := hostcheck.New(hostcheck.Options{
 		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = observe.Requests(recovered(door.Wrap(s.routes(&o, identity, overall, newGate(limits, s.metrics))), o.Log), observe.Options{
+	s.handler = observe.Requests(recovered(hosts.Wrap(s.routes(&o, identity, overall, newLimiter(limits, s.metrics))), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
 	return s, nil
@@ -248,7 +248,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &decisionCache{Authorizer: authorizer},
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
 	})

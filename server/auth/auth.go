@@ -38,8 +38,8 @@ const (
 	invalid   = challenge + `, error="invalid_token"`
 )
 
-// Gate authenticates requests before they reach a transport.
-type Gate struct {
+// Authenticator authenticates requests before they reach a transport.
+type Authenticator struct {
 	Log       *slog.Logger
 	Verifiers []Verifier // in order; the first that knows a token decides
 	Metadata  *Metadata  // nil if the server publishes no metadata
@@ -53,7 +53,7 @@ type Gate struct {
 // the actor, which next finds in the request's context. A missing, unknown or rejected token
 // answers 401 with WWW-Authenticate, which points to the metadata if there is any. A verifier that
 // fails answers 503. Tokens appear neither in answers nor in the log, and next does not see them.
-func (g *Gate) Require(next http.Handler) http.Handler {
+func (g *Authenticator) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)
 		if why != "" {
@@ -97,7 +97,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *acce
 }
 
 // fail answers a request whose token was rejected or could not be checked.
-func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var rejected *Rejected
 	if errors.As(err, &rejected) {
 		g.refuse(w, r, invalid, rejected.Error())
@@ -112,7 +112,7 @@ func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	envelope.Write(w, envelope.New(wireerror.Unavailable, wireerror.Internal, "authentication is not available; try again later"))
 }
 
-func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
+func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	envelope.HangUp(w, r)
 	g.line(r, slog.LevelInfo, "authentication refused", "reason", why)
 	if g.Metadata != nil {
@@ -124,7 +124,7 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string
 
 // line logs a message about a request. If a line for the same reason was logged a moment ago, line
 // only counts the message, and the next line reports the count.
-func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string) {
+func (g *Authenticator) line(r *http.Request, level slog.Level, message, key, why string) {
 	now := clock.Now
 	if g.Now != nil {
 		now = g.Now

@@ -41,9 +41,9 @@ func tokens(t testing.TB) *Tokens {
 	return ts
 }
 
-// require puts a Gate with these verifiers in front of next.
+// require puts an Authenticator with these verifiers in front of next.
 func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
-	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
+	return (&Authenticator{Log: log, Verifiers: verifiers}).Require(next)
 }
 
 func TestRequire(t *testing.T) {

@@ -28,7 +28,7 @@ func (c *counting) Allowed(a *access.Actor, g tool.Grant) bool {
 
 func TestRemembered(t *testing.T) {
 	c := &counting{}
-	r := &remembered{Authorizer: c}
+	r := &decisionCache{Authorizer: c}
 	ada, bob := &access.Actor{ID: "ada", Groups: []string{"g"}}, &access.Actor{ID: "ada"}
 	for range 3 {
 		for _, tt := range []struct {

@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// remembered caches the decisions of an authorizer that always decides the same question the
+// decisionCache caches the decisions of an authorizer that always decides the same question the
 // same way, as a compiled policy does. Each call asks several questions, and the next call of
 // the same tool by the same actor asks them again.
-type remembered struct {
+type decisionCache struct {
 	access.Authorizer
 
 	mu   sync.RWMutex
@@ -33,7 +33,7 @@ const (
 	maxKeptName  = 256
 )
 
-func (r *remembered) Allowed(actor *access.Actor, g tool.Grant) bool {
+func (r *decisionCache) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return r.Authorizer.Allowed(actor, g)
 	}

@@ -83,7 +83,7 @@ type waiter struct {
 	turn    chan struct{} // closed once the request is admitted
 }
 
-// New returns a gate with no requests in flight.
+// New returns a limiter with no requests in flight.
 func New(o Options) *Limiter { return &Limiter{opts: o, actors: map[Actor]*share{}} }
 
 // Load returns the current load.

@@ -136,7 +136,7 @@ func TestSeveralOrigins(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	tests := []struct {
 		origin string
-		want   int // 401 comes from the handler behind the guard
+		want   int // 401 comes from the handler behind the check
 		cors   bool
 	}{
 		{"https://app.example.com", http.StatusNoContent, true},

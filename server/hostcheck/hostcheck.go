@@ -39,7 +39,7 @@ type Checker struct {
 	origins  map[string]bool
 }
 
-// New returns a guard for the bind address and the other options. The error names the wrong
+// New returns a checker for the bind address and the other options. The error names the wrong
 // setting.
 func New(o Options) (*Checker, error) {
 	host, _, err := net.SplitHostPort(o.Bind)
@@ -76,7 +76,7 @@ func New(o Options) (*Checker, error) {
 	return g, nil
 }
 
-// Wrap puts the guard in front of next. A rejected request answers 403 with the error envelope,
+// Wrap puts the check in front of next. A rejected request answers 403 with the error envelope,
 // code forbidden.
 func (g *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -90,6 +90,13 @@ var imports = []struct {
 	{"internal/**", []string{"internal/clock"}},
 }
 
+// withoutHTTP lists the packages of the server that serve every transport, so that no HTTP status
+// or header may occur in them.
+var withoutHTTP = []string{
+	"server/access", "server/arguments", "server/audit", "server/builtin", "server/encoding", "server/metatools", "server/operations",
+	"server/pagetoken/**", "server/policy", "server/queryrun", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror",
+}
+
 const module = "github.com/omnigraph-go/omnigraph"
 
 type listed struct {
@@ -128,6 +135,9 @@ func TestImportMap(t *testing.T) {
 		}
 		if name != "codegen/golang" && slices.Contains(p.Imports, "github.com/dave/jennifer/jen") {
 			t.Errorf("%s imports jennifer, which codegen/golang alone may: it writes all generated Go", name)
+		}
+		if slices.Contains(p.Imports, "net/http") && slices.ContainsFunc(withoutHTTP, func(pattern string) bool { return matches(pattern, name) }) {
+			t.Errorf("%s imports net/http, which is for transports: return an error of server/wireerror, and server/rest/envelope has its status", name)
 		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")

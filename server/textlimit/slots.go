@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// turns is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
+// slots is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
 // that an actor with many calls does not hold up the others.
-type turns struct {
+type slots struct {
 	mu      sync.Mutex // guards the fields below
 	free    int
 	actors  []string // actors with waiting calls, the next one first
@@ -16,7 +16,7 @@ type turns struct {
 
 // wait waits for a slot. If it returns nil, the caller must call leave; otherwise it
 // returns the context's error.
-func (t *turns) wait(ctx context.Context, actor string) error {
+func (t *slots) wait(ctx context.Context, actor string) error {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
@@ -48,7 +48,7 @@ func (t *turns) wait(ctx context.Context, actor string) error {
 
 // forget removes a waiting call and reports whether it was still waiting.
 // REQUIRES: t.mu is held.
-func (t *turns) forget(actor string, turn chan struct{}) bool {
+func (t *slots) forget(actor string, turn chan struct{}) bool {
 	list := t.waiting[actor]
 	for i := range list {
 		if list[i] != turn {
@@ -69,7 +69,7 @@ func (t *turns) forget(actor string, turn chan struct{}) bool {
 	return false
 }
 
-func (t *turns) leave() {
+func (t *slots) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.next()
@@ -77,7 +77,7 @@ func (t *turns) leave() {
 
 // next gives the slot to the next actor, or marks it free.
 // REQUIRES: t.mu is held.
-func (t *turns) next() {
+func (t *slots) next() {
 	if len(t.actors) == 0 {
 		t.free++
 		return

@@ -49,13 +49,13 @@ type Memory interface {
 type Texts struct {
 	memory  Memory // nil for no limit
 	perCall int64  // limit on memory in bytes; 0 for none
-	turns   turns
+	slots   slots
 }
 
 // New returns limits that take memory from the given budget, with at most perCall
 // bytes for one call. If perCall is 0, a call has no limit of its own.
 func New(memory Memory, perCall int64) *Texts {
-	return &Texts{memory: memory, perCall: perCall, turns: turns{free: max(1, runtime.GOMAXPROCS(0)-1)}}
+	return &Texts{memory: memory, perCall: perCall, slots: slots{free: max(1, runtime.GOMAXPROCS(0)-1)}}
 }
 
 // Check returns an *engine.TooLarge if the texts of an argument have more bytes than a
@@ -110,10 +110,10 @@ func (u *Use) Turn(ctx context.Context, bytes int) (done func(), err error) {
 	if bytes <= smallText {
 		return func() {}, nil
 	}
-	if err := u.turns.wait(ctx, u.caller); err != nil {
+	if err := u.slots.wait(ctx, u.caller); err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(u.turns.leave), nil
+	return sync.OnceFunc(u.slots.leave), nil
 }
 
 // take reserves memory. The error is an *engine.TooLarge, or an *engine.Busy if other calls

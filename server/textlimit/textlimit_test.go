@@ -76,17 +76,17 @@ func TestTextMemory(t *testing.T) {
 				done()
 			}
 			u.Release()
-			if b.left.Load() != before || u.turns.free == 0 {
-				t.Errorf("%d bytes are left of %d, %d turns", b.left.Load(), before, u.turns.free)
+			if b.left.Load() != before || u.slots.free == 0 {
+				t.Errorf("%d bytes are left of %d, %d slots", b.left.Load(), before, u.slots.free)
 			}
 		})
 	}
 }
 
-// TestTurns checks that large texts take turns by actor, and that small texts do not wait.
+// TestTurns checks that large texts take slots by actor, and that small texts do not wait.
 func TestTurns(t *testing.T) {
 	texts := New(nil, 0)
-	texts.turns.free = 1
+	texts.slots.free = 1
 	large := strings.Repeat("x", smallText+1)
 	first := &Use{Texts: texts, caller: "a"}
 	if _, err := first.Admit(t.Context(), "query", large); err != nil {
@@ -136,19 +136,19 @@ func TestTurns(t *testing.T) {
 		got += <-order
 	}
 	if got != "abaa" {
-		t.Errorf("the actors had their turns as %s, wanted abaa", got)
+		t.Errorf("the actors had their slots as %s, wanted abaa", got)
 	}
-	texts.turns.mu.Lock()
-	defer texts.turns.mu.Unlock()
-	if texts.turns.free != 1 || len(texts.turns.waiting) != 0 || len(texts.turns.actors) != 0 {
-		t.Errorf("left are %+v", &texts.turns)
+	texts.slots.mu.Lock()
+	defer texts.slots.mu.Unlock()
+	if texts.slots.free != 1 || len(texts.slots.waiting) != 0 || len(texts.slots.actors) != 0 {
+		t.Errorf("left are %+v", &texts.slots)
 	}
 }
 
 func waiting(texts *Texts) (n int) {
-	texts.turns.mu.Lock()
-	defer texts.turns.mu.Unlock()
-	for _, list := range texts.turns.waiting {
+	texts.slots.mu.Lock()
+	defer texts.slots.mu.Unlock()
+	for _, list := range texts.slots.waiting {
 		n += len(list)
 	}
 	return n
@@ -157,7 +157,7 @@ func waiting(texts *Texts) (n int) {
 // TestTurnEnds checks that a long-running call gives up its slot.
 func TestTurnEnds(t *testing.T) {
 	texts := New(nil, 0)
-	texts.turns.free = 1
+	texts.slots.free = 1
 	large := strings.Repeat("x", smallText+1)
 	runs := &Use{Texts: texts, caller: "a"}
 	done, err := runs.Admit(t.Context(), "query", large)
@@ -173,7 +173,7 @@ func TestTurnEnds(t *testing.T) {
 	}
 	next.Release()
 	runs.Release()
-	if texts.turns.free != 1 {
-		t.Errorf("%d turns are free, wanted 1", texts.turns.free)
+	if texts.slots.free != 1 {
+		t.Errorf("%d slots are free, wanted 1", texts.slots.free)
 	}
 }

@@ -30,7 +30,7 @@ func (a *Answer) Release() {
 	a.Head = nil
 }
 
-// Encoding configures how an answer is written.
+// Options say how an answer is written.
 type Options struct {
 	// SafeIntegers writes 64-bit integers beyond ±(2^53−1) as decimal strings, because
 	// readers that store numbers as float64 would round them.

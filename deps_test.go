@@ -28,7 +28,7 @@ var imports = []struct {
 
 	// Code generation depends on the language only.
 	{"codegen/golang", []string{"codegen/model", "gq/**"}},
-	{"codegen/**", []string{"codegen/**", "gq/**"}},
+	{"codegen/**", []string{"codegen/**", "gq/**", "internal/jsonschema"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
@@ -45,28 +45,37 @@ var imports = []struct {
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
-	{"server/request", nil},
-	{"server/sample", nil},
-	{"server/place", []string{"gq/plan", "gq/value"}},
-	{"server/page", []string{"server/place"}},
-	{"server/rank", nil},
-	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/place"}},
-	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
-	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/place", "server/rank", "server/request", "server/tool"}},
-	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
-	{"server/envelope", []string{"server/service"}},
-	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/requestinfo", nil},
+	{"server/logsample", nil},
+	{"server/toolsearch", nil},
+	{"server/pagetoken/seal", []string{"server/pagetoken"}}, // the cipher
+	{"server/pagetoken", []string{"gq/plan", "gq/value"}},
+	{"server/tool", []string{"engine", "gq/plan", "gq/value", "server/pagetoken"}},
+	{"server/arguments", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/tool"}},
+	{"server/queryrun", []string{"engine", "gq/plan", "server/arguments", "server/pagetoken", "server/tool"}},
+	{"server/wireerror", []string{"engine", "gq/diag", "server/requestinfo", "server/tool"}},
+	{"server/access", []string{"engine", "server/tool", "server/wireerror"}},
+	{"server/encoding", []string{"engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
+	{"server/textlimit", []string{"engine"}},
+	{"server/operations", []string{"engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
+	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/toolsearch", "server/tool"}},
+	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
+	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
+	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},
+	{"server/builtin", []string{"engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
+	{"server/mcp", []string{"engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
+	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
-	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
-	{"server/admit", []string{"server/envelope", "server/service"}},
-	{"server/observe", []string{"engine", "internal/clock", "server/request", "server/sample", "server/service", "server/tool"}},
+	{"server/rest", []string{"engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
+	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
+	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/logsample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
-	{"server/guard", []string{"server/envelope", "server/service"}},
+	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"server/auth", []string{"internal/clock", "server/envelope", "server/guard", "server/sample", "server/service", "server/strictyaml", "server/tool"}},
-	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
-	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
-	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
+	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
+	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
+	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
+	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
@@ -78,7 +87,15 @@ var imports = []struct {
 	{"bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
 	{"bench/cmd/**", []string{"bench/**", "engine/**", "internal/clock"}},
 	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "server", "server/**"}},
+	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},
+}
+
+// withoutHTTP lists the packages of the server that serve every transport, so that no HTTP status
+// or header may occur in them.
+var withoutHTTP = []string{
+	"server/access", "server/arguments", "server/audit", "server/builtin", "server/encoding", "server/metatools", "server/operations",
+	"server/pagetoken/**", "server/policy", "server/queryrun", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror",
 }
 
 const module = "github.com/omnigraph-go/omnigraph"
@@ -120,6 +137,9 @@ func TestImportMap(t *testing.T) {
 		if name != "codegen/golang" && slices.Contains(p.Imports, "github.com/dave/jennifer/jen") {
 			t.Errorf("%s imports jennifer, which codegen/golang alone may: it writes all generated Go", name)
 		}
+		if slices.Contains(p.Imports, "net/http") && slices.ContainsFunc(withoutHTTP, func(pattern string) bool { return matches(pattern, name) }) {
+			t.Errorf("%s imports net/http, which is for transports: return an error of server/wireerror, and server/rest/envelope has its status", name)
+		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")
 			if !own || strings.Contains(dep, "/internal/") {
@@ -136,11 +156,13 @@ func TestImportMap(t *testing.T) {
 }
 
 // unlinked lists the packages that generated code must not pull into a program: the parsers, the
-// ciphers, the transports, and JSON Schema reflection. Their absence shows that stored queries run
+// ciphers, the transports, the decoders of arguments, and JSON Schema reflection. Their absence shows that stored queries run
 // from decoded plans and that no query text is parsed at run time.
 var unlinked = []string{
 	module + "/gq", module + "/gq/syntax", module + "/gq/resolve", module + "/gq/check", module + "/codegen/**",
-	module + "/server/page", module + "/server/service", module + "/server/mcp", module + "/server/rest",
+	module + "/server/pagetoken/seal", module + "/server/arguments", module + "/server/queryrun", module + "/server/encoding",
+	module + "/server/operations", module + "/server/servedgraph", module + "/server/mcp", module + "/server/rest/**",
+	module + "/internal/jsonschema",
 	"github.com/alecthomas/participle/**", "golang.org/x/crypto/**", "github.com/modelcontextprotocol/**", "github.com/invopop/**", "net/http",
 }
 
@@ -170,7 +192,7 @@ func TestNoVagueNames(t *testing.T) {
 	}
 	for _, path := range strings.Fields(string(out)) {
 		last := path[strings.LastIndex(path, "/")+1:]
-		if slices.Contains([]string{"util", "utils", "common", "helpers", "misc", "types"}, last) {
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "misc", "types", "service"}, last) {
 			t.Errorf("package %s: the name says nothing; name it after what it holds", path)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -189,7 +189,7 @@ func serve(b *testing.B) (addr, token string) {
 }
 
 // serveStore starts a server over the graph of a data folder on a free port.
-func serveStore(b *testing.B, storage string, surface func(*service.Graph) mcp.Options) (addr, token string, handler http.Handler) {
+func serveStore(b *testing.B, storage string, surface func(*servedgraph.Graph) mcp.Options) (addr, token string, handler http.Handler) {
 	token = "a-token-for-the-benchmark"
 	tokens := &auth.Tokens{}
 	if err := tokens.Add(token, "act-dev"); err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -123,7 +123,7 @@ func BenchmarkToolsList(b *testing.B) {
 		if err := create(b, filepath.Join(dir, "code")).Close(); err != nil {
 			b.Fatal(err)
 		}
-		addr, token, handler = serveStore(b, dir, func(*service.Graph) mcp.Options {
+		addr, token, handler = serveStore(b, dir, func(*servedgraph.Graph) mcp.Options {
 			if want == tools {
 				return mcp.Options{}
 			}

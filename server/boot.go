@@ -15,10 +15,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // readyPath is the path of the readiness probe. Anyone may call it; the detail in its answer
@@ -28,10 +29,10 @@ const readyPath = "/readyz"
 // boot holds the graphs that a server serves and the graphs that it quarantined at its start.
 // It does not change after the start.
 type boot struct {
-	revision    *converge.Revision // nil when no revision is applied
+	revision    *reconcile.Revision // nil when no revision is applied
 	pending     []string
 	drifted     map[string]bool // keyed by graph id
-	served      []*service.Graph
+	served      []*servedgraph.Graph
 	quarantined []quarantined
 }
 
@@ -52,7 +53,7 @@ func (e unopened) Unwrap() error { return e.error }
 // quarantines a graph that cannot be opened if at least one other graph can be.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
-	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return converge.Lock(fs.OS(), o.Cluster.Storage) })
+	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func patient[T any](ctx context.Context, o *Options, until time.Time, what strin
 // applied returns the graphs to serve: the graphs that both cluster.yaml and the applied
 // revision name. Without a revision it returns all graphs of cluster.yaml.
 func applied(o *Options) (*boot, []*cluster.Graph, error) {
-	revision, err := converge.ReadRevision(fs.OS(), o.Cluster.Storage)
+	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +159,7 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 
 // compare logs a warning when the schema of a graph differs from the schema of the applied
 // revision.
-func (b *boot) compare(ctx context.Context, o *Options, g *service.Graph) {
+func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 	was := b.revision.Graph(g.ID())
 	if was == nil {
 		return
@@ -220,7 +221,7 @@ func (b *boot) refuse(next http.Handler) http.Handler {
 			graphs, err := url.PathUnescape(segments[1])
 			id, also := url.PathUnescape(segments[2])
 			if err == nil && also == nil && graphs == "graphs" && closed[id] {
-				envelope.Write(w, service.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
+				envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
 				return
 			}
 		}

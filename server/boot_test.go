@@ -25,7 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -258,7 +258,7 @@ func TestStartIsPatient(t *testing.T) {
 		if name == "a graph" {
 			held, err = embedded.Open(t.Context(), fs.OS(), f.store("held"), embedded.Options{Now: testClock})
 		} else {
-			held, err = converge.Lock(fs.OS(), filepath.Join(f.dir, "data"))
+			held, err = reconcile.Lock(fs.OS(), filepath.Join(f.dir, "data"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestRefusesToStart(t *testing.T) {
 		t.Errorf("with a faulty policy: %v", err)
 	}
 	f.write("policy.yaml", everything)
-	lock, err := converge.Lock(fs.OS(), filepath.Join(f.dir, "data"))
+	lock, err := reconcile.Lock(fs.OS(), filepath.Join(f.dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +309,12 @@ func TestRefusesToStart(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f.write("data/"+converge.RevisionFile, "nonsense")
+	f.write("data/"+reconcile.RevisionFile, "nonsense")
 	var corrupt *engine.Corrupt
 	if _, _, err = f.open(); !errors.As(err, &corrupt) {
 		t.Errorf("with a bad revision: %v", err)
 	}
-	if err := os.Remove(filepath.Join(f.dir, "data", converge.RevisionFile)); err != nil {
+	if err := os.Remove(filepath.Join(f.dir, "data", reconcile.RevisionFile)); err != nil {
 		t.Fatal(err)
 	}
 	f.mustOpen()

@@ -8,18 +8,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // manyBranches serves a graph with n branches in addition to main. It uses the policy of the
 // tests of package policy, with the decision cache.
-func manyBranches(t testing.TB, n int) *service.Graph {
+func manyBranches(t testing.TB, n int) *servedgraph.Graph {
 	t.Helper()
 	ctx := context.Background()
-	c := servicetest.Config(t, builtin.All("1")...)
+	c := servedtest.Config(t, builtin.All("1")...)
 	schema, err := c.Graph.Schema(ctx, engine.Target{})
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +39,8 @@ func manyBranches(t testing.TB, n int) *service.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Graph, c.Authorizer = g, &remembered{Authorizer: p}
-	return servicetest.Graph(t, c)
+	c.Graph, c.Authorizer = g, &decisionCache{Authorizer: p}
+	return servedtest.Graph(t, c)
 }
 
 // TestToolsOfManyBranches checks that the policy decides as often for 2,000 branches as for
@@ -48,7 +49,7 @@ func TestToolsOfManyBranches(t *testing.T) {
 	const n = 2000
 	g := manyBranches(t, n)
 	for _, id := range []string{"act-ada", "act-wil", "act-kay", "act-nobody"} {
-		actor := &service.Actor{ID: id, Source: "token"}
+		actor := &access.Actor{ID: id, Source: "token"}
 		if _, err := g.Tools(t.Context(), actor); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestToolsOfManyBranches(t *testing.T) {
 func BenchmarkTools(b *testing.B) {
 	g := manyBranches(b, 10_000)
 	for _, id := range []string{"act-ada", "act-wil", "act-nobody"} {
-		actor := &service.Actor{ID: id, Source: "token"}
+		actor := &access.Actor{ID: id, Source: "token"}
 		b.Run("list/"+id, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := g.Tools(b.Context(), actor); err != nil {

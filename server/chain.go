@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/server/admit"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/request"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // A request passes these layers in this order: the request observer, the host check,
@@ -33,27 +34,27 @@ const admissionWait = 100 * time.Millisecond
 // maxBody is the size limit of a request body on any route, in bytes.
 const maxBody = 32 << 20
 
-// newGate returns the admission limiter for the configured limits. It reports refusals and load
+// newLimiter returns the admission limiter for the configured limits. It reports refusals and load
 // to the metrics.
-func newGate(l cluster.Limits, set *observe.Set) *admit.Gate {
-	gate := admit.New(admit.Options{
+func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
+	limiter := admission.New(admission.Options{
 		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
-		Refused: func(r admit.Reason) { set.Refused(string(r)) },
+		Refused: func(r admission.Reason) { set.Refused(string(r)) },
 	})
 	set.Admitted(func() observe.Admission {
-		l := gate.Load()
+		l := limiter.Load()
 		return observe.Admission{Requests: l.Requests, Waiting: l.Waiting, Actors: l.Actors, Bytes: l.Bytes}
 	})
-	return gate
+	return limiter
 }
 
 // identified records the actor of a request, serves the paths in watched directly, and passes
 // all other requests through admission to next.
-func identified(next http.Handler, gate *admit.Gate, watched map[string]http.Handler) http.Handler {
-	admitted := gate.Wrap(next)
+func identified(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
+	admitted := limiter.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rec := request.From(r.Context()); rec != nil {
-			if actor := service.ActorFrom(r.Context()); actor != nil {
+		if rec := requestinfo.From(r.Context()); rec != nil {
+			if actor := access.ActorFrom(r.Context()); actor != nil {
 				rec.Actor = actor.ID
 			}
 			rec.Route = "/" // until the router sets the route
@@ -73,22 +74,22 @@ func routed(r *http.Request, pattern string) {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
 	}
-	if rec := request.From(r.Context()); rec != nil && pattern != "" {
+	if rec := requestinfo.From(r.Context()); rec != nil && pattern != "" {
 		rec.Route = pattern
 	}
 }
 
 // granted requires the right to list graphs, because the metrics name all graphs.
-func granted(next http.Handler, overall service.Authorizer) http.Handler {
+func granted(next http.Handler, overall access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant := tool.Grant{Action: tool.GraphList}
-		if !overall.Allowed(service.ActorFrom(r.Context()), grant) {
-			envelope.Write(w, service.Explain(&service.Forbidden{Action: grant.Action}))
+		if !overall.Allowed(access.ActorFrom(r.Context()), grant) {
+			envelope.Write(w, wireerror.Explain(&wireerror.Forbidden{Action: grant.Action}))
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
 		next.ServeHTTP(w, r)

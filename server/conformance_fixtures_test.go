@@ -11,13 +11,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // fixtures returns the tools, resources and prompts that the conformance suite expects by name.
 // Each needs the right to read.
-func fixtures(*service.Graph) mcp.Options {
+func fixtures(*servedgraph.Graph) mcp.Options {
 	var o mcp.Options
 	for name, content := range map[string][]sdk.Content{
 		"test_simple_text":            {&sdk.TextContent{Text: "This is a simple text response for testing."}},

@@ -7,26 +7,26 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
 // identity returns the authenticator of the server. It is nil in the unauthenticated mode, in
 // which all requests pass.
-func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
+func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Authenticator, error) {
 	if mode == auth.Unauthenticated {
 		return nil, nil
 	}
-	gate := &auth.Gate{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
+	authenticator := &auth.Authenticator{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
 	c := o.Cluster.Server.OIDC
 	if c == nil {
-		return gate, nil
+		return authenticator, nil
 	}
 	host := ""
 	switch hosts := o.Cluster.Server.PublicHosts; {
 	case len(hosts) > 0:
 		host = hosts[0]
-	case !guard.IsLoopbackBind(o.Bind):
+	case !hostcheck.IsLoopbackBind(o.Bind):
 		return nil, &auth.StartError{
 			Found: fmt.Sprintf("there is an issuer of tokens, and clients that reach %s could not be told by what name to ask it for one", o.Bind),
 			Fix:   "list that host under server.public_hosts in cluster.yaml",
@@ -50,9 +50,9 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Gate, error) {
 	s.oidc = auth.NewOIDC(options)
 	// Static tokens come first: a text that is a static token counts as one even if it looks like a
 	// token of the issuer.
-	gate.Verifiers = append(gate.Verifiers, s.oidc)
-	gate.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
-	return gate, nil
+	authenticator.Verifiers = append(authenticator.Verifiers, s.oidc)
+	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
+	return authenticator, nil
 }
 
 // checkGroups checks that some policy defines each group that tokens map to. A policy alone

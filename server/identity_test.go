@@ -30,7 +30,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -79,7 +79,7 @@ func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
 		t.Fatal(err)
 	}
 	o := server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
+		Cluster: config, Catalogs: []*tool.Catalog{servedtest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
 		Log: slog.New(slog.NewTextHandler(i.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, f := range with {
@@ -274,7 +274,7 @@ func TestIdentityStart(t *testing.T) {
 			if err := tokens.Add(adminToken, "act-admin"); err != nil {
 				t.Fatal(err)
 			}
-			o := server.Options{Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Now: testClock, Log: slog.New(slog.DiscardHandler)}
+			o := server.Options{Cluster: config, Catalogs: []*tool.Catalog{servedtest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Now: testClock, Log: slog.New(slog.DiscardHandler)}
 			tt.with(&o)
 			s, err := server.Open(t.Context(), o)
 			if s != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
 )
 
 // ToolList is the answer of tools/list for one actor.
@@ -36,7 +36,7 @@ type ToolList struct {
 
 // ListTools returns the tools that an actor sees in a graph of a cluster. It asks the handler
 // that also serves the graph. It uses only the options Cluster, Catalogs and Version.
-func ListTools(ctx context.Context, o Options, graph string, actor *service.Actor) (_ *ToolList, err error) {
+func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor) (_ *ToolList, err error) {
 	c := o.Cluster.Graph(graph)
 	if c == nil {
 		return nil, &engine.NotFound{What: "graph", Name: graph}
@@ -59,7 +59,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *service.Acto
 	if err != nil {
 		return nil, err
 	}
-	tools, err := ask(service.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
+	tools, err := ask(access.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
 	if err != nil {
 		return nil, err
 	}

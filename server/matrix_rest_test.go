@@ -24,7 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -144,7 +144,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"schema.pg": servicetest.Source + photos, "policy.yaml": matrixPolicy,
+		"schema.pg": servedtest.Source + photos, "policy.yaml": matrixPolicy,
 		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
 			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request fetches its keys
@@ -159,7 +159,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 	}
 	makePeople(t, filepath.Join(config.Storage, "people"))
 	o := server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{servicetest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Now: testClock, Log: slog.New(slog.DiscardHandler),
+		Cluster: config, Catalogs: []*tool.Catalog{servedtest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: matrixTokens(t), Version: "test", Now: testClock, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, f := range with {
 		f(&o)
@@ -194,13 +194,13 @@ func serveMatrix(t *testing.T, h http.Handler) *restMatrix {
 
 func makePeople(t *testing.T, store string) {
 	t.Helper()
-	source := servicetest.Source + photos
-	g, err := embedded.Create(t.Context(), fs.OS(), store, source, servicetest.SchemaOf(t, source), embedded.Options{Now: testClock})
+	source := servedtest.Source + photos
+	g, err := embedded.Create(t.Context(), fs.OS(), store, source, servedtest.SchemaOf(t, source), embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	data := servicetest.Seed + `{"type":"Photo","data":{"name":"p","image":"base64:AAEC"}}` + "\n"
+	data := servedtest.Seed + `{"type":"Photo","data":{"name":"p","image":"base64:AAEC"}}` + "\n"
 	if _, err := g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}

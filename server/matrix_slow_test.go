@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // deadlines sends every request of the matrix with a deadline to an engine that always takes
@@ -32,14 +32,14 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	}
 	slow := &slowGraph{Graph: inner}
 	t.Cleanup(func() { slow.Close() })
-	g, err := service.NewGraph(t.Context(), service.Config{
-		ID: "people", Graph: slow, Catalog: servicetest.Catalog(t), Authorizer: policy.Unrestricted("people"), Version: "test", Logger: slog.New(slog.DiscardHandler),
+	g, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
+		ID: "people", Graph: slow, Catalog: servedtest.Catalog(t), Authorizer: policy.Unrestricted("people"), Version: "test", Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := rest.Handler(map[string]*service.Graph{"people": g}, rest.Options{Server: policy.Unrestricted("")})
-	gate := &auth.Gate{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": g}, rest.Options{Server: policy.Unrestricted("")})
+	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
 	s := serveMatrix(t, gate.Require(cut(h)))
 	for i := range restRows {
 		row := &restRows[i]
@@ -141,7 +141,7 @@ func (g *slowGraph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*e
 	return waited(ctx, g, func() (*engine.CleanupResult, error) { return g.Graph.Cleanup(ctx, opts) })
 }
 
-// Verify is not part of engine.Graph; the service looks for it with a type assertion.
+// Verify is not part of engine.Graph; the operation looks for it with a type assertion.
 func (g *slowGraph) Verify(ctx context.Context) error { return g.wait(ctx) }
 
 func (g *slowGraph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -73,7 +73,7 @@ func newMatrix(t *testing.T, graph string) *matrix {
 			t.Fatal(err)
 		}
 	}
-	catalog := servicetest.Catalog(t)
+	catalog := servedtest.Catalog(t)
 	s, err := server.Open(t.Context(), server.Options{
 		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock, Log: slog.New(slog.DiscardHandler),
 	})
@@ -115,7 +115,7 @@ func eachMode(t *testing.T, test func(t *testing.T, m *matrix, perQuery bool)) {
 func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 	t.Helper()
 	for name, text := range map[string]string{
-		"schema.pg": servicetest.Source, "policy.yaml": matrixPolicy,
+		"schema.pg": servedtest.Source, "policy.yaml": matrixPolicy,
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg" + graph + " }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -126,12 +126,12 @@ func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(config.Storage, "people"), servicetest.Source, servicetest.Schema(t), embedded.Options{Now: testClock})
+	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(config.Storage, "people"), servedtest.Source, servedtest.Schema(t), embedded.Options{Now: testClock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Load(t.Context(), strings.NewReader(servicetest.Seed), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(servedtest.Seed), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []string{"release", "feature"} {

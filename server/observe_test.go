@@ -19,9 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/sample"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // reply is the answer to a request.
@@ -349,7 +349,7 @@ func TestFaultHasTheRequestsID(t *testing.T) {
 	log, with := logTo(t, "info")
 	ts := newServer(t, with, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
 	a := ts.ask(t, "POST", "/graphs/code/query", `{"query":"query q() { match { $s: Symbol } return { $s.path } }"}`, "X-Request-Id", "slow-1")
-	var e service.WireError
+	var e wireerror.WireError
 	if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.status != http.StatusServiceUnavailable || !strings.Contains(e.Error, "(id slow-1)") {
 		t.Errorf("got %d %s, %v", a.status, a.body, err)
 	}
@@ -405,7 +405,7 @@ func TestRefusedOnce(t *testing.T) {
 	for range flood {
 		ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	}
-	now.Pass(sample.Interval)
+	now.Pass(logsample.Interval)
 	ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer wrong")
 	lines, told := log.lines(t, "authentication refused"), 0
 	for _, line := range lines {

@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/observe"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // TestOperationsGuide checks docs/operations.md against the code: metrics and their labels,
@@ -50,7 +50,7 @@ func TestOperationsGuide(t *testing.T) {
 		t.Errorf("the guide names %d metrics; the test reads too few", len(named))
 	}
 	var outcomes []string
-	for _, o := range service.Outcomes {
+	for _, o := range wireerror.Outcomes {
 		outcomes = append(outcomes, string(o))
 	}
 	for _, m := range regexp.MustCompile(`outcome=~"([a-z_|]+)"`).FindAllStringSubmatch(guide, -1) {

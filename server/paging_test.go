@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server"
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken/seal"
 )
 
 // TestPagesAcrossStarts reads a page from one server and the rest from its successor, over MCP
@@ -71,7 +71,7 @@ func TestPagesAcrossStarts(t *testing.T) {
 			t.Errorf("%s: the pages are %v, want %v", mode, rows, want)
 		}
 	}
-	info, err := os.Stat(filepath.Join(storage, page.KeyFile))
+	info, err := os.Stat(filepath.Join(storage, seal.KeyFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key: %v, %v", info, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 )
 
@@ -16,7 +16,7 @@ import (
 // that a route reads, and use every method.
 func TestPreflightAllowsWhatRoutesTake(t *testing.T) {
 	const origin = "https://app.example.com"
-	g, err := guard.New(guard.Options{Bind: "127.0.0.1:0", Origins: []string{origin}, Log: slog.New(slog.DiscardHandler)})
+	g, err := hostcheck.New(hostcheck.Options{Bind: "127.0.0.1:0", Origins: []string{origin}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,20 +6,23 @@ import (
 	"net/url"
 	"runtime/debug"
 
-	"github.com/omnigraph-go/omnigraph/server/admit"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/auth"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // routes puts authentication in front of both transports. /healthz and the metadata about the
-// token issuer need no authentication; /readyz accepts requests without credentials. If door is
+// token issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
 // nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer, gate *admit.Gate) http.Handler {
+func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) http.Handler {
 	b := s.booted
-	byID := make(map[string]*service.Graph, len(b.served))
+	byID := make(map[string]*servedgraph.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))
 	for _, g := range b.served {
 		byID[g.ID()] = g
@@ -29,7 +32,7 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 		}
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: service.FixedByCluster, Logger: o.Log}))
+	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: operations.FixedByCluster, Logger: o.Log}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,13 +43,13 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = identified(b.refuse(known), gate, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
-	if door == nil {
+	known = identified(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
+	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
-		known = door.Require(known)
-		if door.Metadata != nil {
-			known = door.Metadata.Wrap(known)
+		known = authenticator.Require(known)
+		if authenticator.Metadata != nil {
+			known = authenticator.Metadata.Wrap(known)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +57,7 @@ func (s *Server) routes(o *Options, door *auth.Gate, overall service.Authorizer,
 			overREST.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == readyPath && door != nil && r.Header.Get("Authorization") == "" {
+		if r.URL.Path == readyPath && authenticator != nil && r.Header.Get("Authorization") == "" {
 			routed(r, readyPath)
 			ready.ServeHTTP(w, r)
 			return
@@ -84,7 +87,7 @@ func recovered(next http.Handler, log *slog.Logger) http.Handler {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			envelope.Write(w, service.Report(r.Context(), log, &service.Panic{Value: p, Stack: debug.Stack()}))
+			envelope.Write(w, wireerror.Report(r.Context(), log, &wireerror.Panic{Value: p, Stack: debug.Stack()}))
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 )
 
 // TestRecovered checks that a panic outside of the transports is answered with the error
@@ -43,9 +43,9 @@ func TestRecovered(t *testing.T) {
 func TestAbortedHasItsRoute(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /graphs/{id}/export", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	var rec request.Record
+	var rec requestinfo.Info
 	r := httptest.NewRequest("POST", "/graphs/a/export", nil)
-	r = r.WithContext(request.With(r.Context(), &rec))
+	r = r.WithContext(requestinfo.With(r.Context(), &rec))
 	defer func() {
 		if p := recover(); p != http.ErrAbortHandler {
 			t.Errorf("recovered %v", p)

@@ -21,15 +21,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/audit"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -54,7 +58,7 @@ type Options struct {
 	Patience time.Duration
 
 	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
-	Surface func(g *service.Graph) mcp.Options
+	Surface func(g *servedgraph.Graph) mcp.Options
 
 	// MaxConnections is the limit of simultaneous client connections. A connection beyond it closes
 	// the connection that has been idle for longest. 0 means DefaultMaxConnections, or fewer if the
@@ -89,7 +93,7 @@ type Server struct {
 	conns   *connections
 
 	queryMemory int64 // the limit of one query, in bytes
-	texts       *service.Texts
+	texts       *textlimit.Texts
 
 	draining                 atomic.Bool
 	drainTimeout, cutTimeout time.Duration
@@ -134,20 +138,20 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	for _, d := range o.Cluster.Notes {
 		o.Log.Info(d.Message, "place", d.Span.String())
 	}
-	door, err := guard.New(guard.Options{
+	hosts, err := hostcheck.New(hostcheck.Options{
 		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if s.pageKey, err = page.Key(o.Cluster.Storage); err != nil {
+	if s.pageKey, err = seal.Key(o.Cluster.Storage); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	limits := limitsOf(&o)
 	warnOf(limits, o.Log)
 	s.memory = embedded.NewMemory(limits.MemoryBytes)
 	s.queryMemory = limits.QueryBytes
-	s.texts = service.NewTexts(s.memory, s.queryMemory)
+	s.texts = textlimit.New(s.memory, s.queryMemory)
 	s.metrics.QueryMemory(s.memory.Taken)
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
@@ -165,7 +169,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = observe.Requests(recovered(door.Wrap(s.routes(&o, identity, overall, newGate(limits, s.metrics))), o.Log), observe.Options{
+	s.handler = observe.Requests(recovered(hosts.Wrap(s.routes(&o, identity, overall, newLimiter(limits, s.metrics))), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
 	return s, nil
@@ -177,7 +181,7 @@ func governed(o *Options) bool {
 }
 
 // open opens one graph with its policy and its catalog.
-func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*service.Graph, error) {
+func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*servedgraph.Graph, error) {
 	authorizer, err := graphPolicy(o, c, mode)
 	if err != nil {
 		return nil, err
@@ -238,20 +242,20 @@ func opened(g *embedded.Graph, err error) (engine.Graph, error) {
 }
 
 // serve combines an open graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer service.Authorizer, pageKey []byte, observer service.Observer, memory service.Memory, texts *service.Texts) (*service.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Texts) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
-	return service.NewGraph(ctx, service.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
-		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
+	return servedgraph.NewGraph(ctx, servedgraph.Config{
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &decisionCache{Authorizer: authorizer},
+		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
 	})
 }
 
 // serverPolicy returns the policy for actions that concern no graph.
-func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
+func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	switch {
 	case mode == auth.Unauthenticated:
 		return policy.Unrestricted(""), nil
@@ -263,7 +267,7 @@ func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
 	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true})
 }
 
-func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authorizer, error) {
+func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorizer, error) {
 	switch {
 	case mode == auth.Unauthenticated:
 		return policy.Unrestricted(c.ID), nil
@@ -298,7 +302,7 @@ func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 
 // Serves reports whether the server serves a graph. It is false for a quarantined graph.
 func (s *Server) Serves(graph string) bool {
-	return slices.ContainsFunc(s.booted.served, func(g *service.Graph) bool { return g.ID() == graph })
+	return slices.ContainsFunc(s.booted.served, func(g *servedgraph.Graph) bool { return g.ID() == graph })
 }
 
 // Handler returns the handler of the whole server.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
 )
 
 // TestReferenceIsFresh compares the committed pages with the generated ones.
@@ -129,7 +130,7 @@ func TestExampleCalls(t *testing.T) {
 		name := q.Descriptor().Name
 		if calls[name] == nil {
 			t.Errorf("the page has no example call of %s", name)
-		} else if _, err := q.Decode(calls[name]); err != nil {
+		} else if _, err := (queryrun.Tool{StoredQuery: q}).Decode(calls[name]); err != nil {
 			t.Errorf("%s of %s: %v", calls[name], name, err)
 		}
 	}

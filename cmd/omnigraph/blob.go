@@ -9,12 +9,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 func newBlob() *cobra.Command {
 	var e endpoint
-	var p service.BlobPlace
+	var p operations.BlobPlace
 	var at engine.Target
 	var entity, out string
 	cmd := &cobra.Command{

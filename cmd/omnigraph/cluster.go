@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 )
 
 // noPolicy is part of the help of every verb that works on the storage folder.
@@ -50,12 +50,12 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 
 // compile reads cluster.yaml and compiles the files that it names. It prints faults to standard
 // error.
-func (f *clusterFlags) compile(cmd *cobra.Command) (*converge.Cluster, *converge.Sources, error) {
+func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconcile.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
 		return nil, nil, reported(cmd, err)
 	}
-	s, found, err := converge.Compile(cfg)
+	s, found, err := reconcile.Compile(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,8 +67,8 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*converge.Cluster, *converge
 }
 
 // storageOf returns the storage folder of a cluster, whose graphs are embedded graphs.
-func storageOf(cfg *cluster.Config) *converge.Cluster {
-	return &converge.Cluster{
+func storageOf(cfg *cluster.Config) *reconcile.Cluster {
+	return &reconcile.Cluster{
 		FS: fs.OS(), Storage: cfg.Storage,
 		Open: func(ctx context.Context, dir string) (engine.Graph, error) {
 			return opened(embedded.Open(ctx, fs.OS(), dir, embedded.Options{}))

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 )
 
 func newClusterApply() *cobra.Command {
 	var f clusterFlags
-	var o converge.Options
+	var o reconcile.Options
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "Make graphs and schemas as cluster.yaml says; record the revision",
@@ -56,7 +56,7 @@ type appliedAnswer struct {
 
 // applyReport reports an apply. short is true if the apply was interrupted; the report then has the
 // work done so far.
-func applyReport(out *converge.Outcome, short bool) *report {
+func applyReport(out *reconcile.Outcome, short bool) *report {
 	graphs := []appliedAnswer{}
 	for _, g := range out.Plan.Graphs {
 		a := appliedAnswer{GraphID: g.ID, Change: "none"}

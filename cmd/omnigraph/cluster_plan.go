@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 // errPending is the error of plan --check if an apply would change something.
@@ -70,17 +70,17 @@ type revisionAnswer struct {
 }
 
 type graphPlanAnswer struct {
-	GraphID        string               `json:"graph_id"`
-	State          converge.State       `json:"state"`
-	Drift          bool                 `json:"drift"`
-	RecordedDigest *string              `json:"recorded_digest"`
-	LiveDigest     *string              `json:"live_digest"`
-	WantedDigest   string               `json:"wanted_digest"`
-	Commit         *string              `json:"commit"`
-	Destructive    bool                 `json:"destructive"`
-	Approve        *string              `json:"approve"`
-	Steps          []service.SchemaStep `json:"steps"`
-	Problem        *string              `json:"problem"`
+	GraphID        string                  `json:"graph_id"`
+	State          reconcile.State         `json:"state"`
+	Drift          bool                    `json:"drift"`
+	RecordedDigest *string                 `json:"recorded_digest"`
+	LiveDigest     *string                 `json:"live_digest"`
+	WantedDigest   string                  `json:"wanted_digest"`
+	Commit         *string                 `json:"commit"`
+	Destructive    bool                    `json:"destructive"`
+	Approve        *string                 `json:"approve"`
+	Steps          []operations.SchemaStep `json:"steps"`
+	Problem        *string                 `json:"problem"`
 }
 
 type keptAnswer struct {
@@ -90,17 +90,17 @@ type keptAnswer struct {
 	Problem    *string `json:"problem"`
 }
 
-func planDoc(p *converge.Plan) *planAnswer {
+func planDoc(p *reconcile.Plan) *planAnswer {
 	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: orNull(g.Recorded), LiveDigest: orNull(g.Live), WantedDigest: g.Digest,
-			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []service.SchemaStep{}, Problem: orNull(problem(g)),
+			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []operations.SchemaStep{}, Problem: orNull(problem(g)),
 		}
 		if g.Change != nil {
 			x.Destructive = g.Change.Destructive
 			for _, s := range g.Change.Steps {
-				x.Steps = append(x.Steps, service.SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason})
+				x.Steps = append(x.Steps, operations.SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason})
 			}
 		}
 		a.Graphs = append(a.Graphs, x)
@@ -115,7 +115,7 @@ func planDoc(p *converge.Plan) *planAnswer {
 	return a
 }
 
-func revisionOf(r *converge.Revision) *revisionAnswer {
+func revisionOf(r *reconcile.Revision) *revisionAnswer {
 	if r == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func revisionOf(r *converge.Revision) *revisionAnswer {
 }
 
 // problem returns the reason why nothing can be done to a graph at this time, or "".
-func problem(g *converge.GraphPlan) string {
+func problem(g *reconcile.GraphPlan) string {
 	switch {
 	case g.InUse != nil:
 		return g.InUse.Reason
@@ -133,9 +133,9 @@ func problem(g *converge.GraphPlan) string {
 	return ""
 }
 
-func blockedIn(p *converge.Plan) (graph string) {
+func blockedIn(p *reconcile.Plan) (graph string) {
 	for _, g := range p.Graphs {
-		if g.State() == converge.Blocked {
+		if g.State() == reconcile.Blocked {
 			return g.ID
 		}
 	}
@@ -149,7 +149,7 @@ type planRow struct {
 	Detail string `json:"detail"`
 }
 
-func planRows(p *converge.Plan) (rows []planRow) {
+func planRows(p *reconcile.Plan) (rows []planRow) {
 	for _, g := range p.Graphs {
 		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }
 		if g.Drifted() {
@@ -160,20 +160,20 @@ func planRows(p *converge.Plan) (rows []planRow) {
 			add("drift", detail)
 		}
 		switch g.State() {
-		case converge.InUse:
+		case reconcile.InUse:
 			add("in_use", g.InUse.Reason)
-		case converge.Blocked:
+		case reconcile.Blocked:
 			for line := range strings.Lines(g.Blocked.Error()) {
 				add("blocked", strings.TrimSpace(line))
 			}
 			continue
-		case converge.Create:
+		case reconcile.Create:
 			add("create", plural(int64(len(g.Schema.Nodes)), "node type")+", "+plural(int64(len(g.Schema.Edges)), "edge type"))
-		case converge.Record:
+		case reconcile.Record:
 			add("record", "the graph has its schema, and the revision is to say so")
-		case converge.UpToDate:
+		case reconcile.UpToDate:
 			add("up_to_date", "")
-		case converge.Change:
+		case reconcile.Change:
 		}
 		if g.Change == nil {
 			continue
@@ -201,7 +201,7 @@ func planRows(p *converge.Plan) (rows []planRow) {
 	return rows
 }
 
-func planNote(p *converge.Plan) string {
+func planNote(p *reconcile.Plan) string {
 	recorded := "no revision is recorded"
 	if p.Revision != nil {
 		recorded = fmt.Sprintf("revision %d is recorded", p.Revision.Number)

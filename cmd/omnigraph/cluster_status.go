@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 )
 
 func newClusterStatus() *cobra.Command {
@@ -39,16 +39,16 @@ schema is not the one that the revision says was applied.
 
 // statusRow is one line of cluster status.
 type statusRow struct {
-	GraphID    string         `json:"graph_id"`
-	State      converge.State `json:"state"`
-	Drift      bool           `json:"drift"`
-	LiveDigest *string        `json:"live_digest"`
+	GraphID    string          `json:"graph_id"`
+	State      reconcile.State `json:"state"`
+	Drift      bool            `json:"drift"`
+	LiveDigest *string         `json:"live_digest"`
 }
 
 // kept is the state of a graph that cluster.yaml does not name.
-const kept converge.State = "kept"
+const kept reconcile.State = "kept"
 
-func statusRows(p *converge.Plan) (rows []statusRow) {
+func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	for _, g := range p.Graphs {
 		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), orNull(g.Live)})
 	}
@@ -58,7 +58,7 @@ func statusRows(p *converge.Plan) (rows []statusRow) {
 	return rows
 }
 
-func statusNote(p *converge.Plan) string {
+func statusNote(p *reconcile.Plan) string {
 	note := "no revision is recorded"
 	if r := p.Revision; r != nil {
 		note = fmt.Sprintf("revision %d, applied %s by %s", r.Number, time.UnixMicro(r.Applied).UTC().Format("2006-01-02T15:04:05.000000Z"), r.Actor)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 )
 
 func newClusterValidate() *cobra.Command {
@@ -39,10 +39,10 @@ type sourceAnswer struct {
 
 func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	cfg, err := f.read(cmd)
-	var s *converge.Sources
+	var s *reconcile.Sources
 	var found diag.List
 	if err == nil {
-		s, found, err = converge.Compile(cfg)
+		s, found, err = reconcile.Compile(cfg)
 	}
 	if err != nil && !errors.As(err, &found) {
 		return err

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -41,18 +43,15 @@ func TestCompiledIsWhatIsGenerated(t *testing.T) {
 		if !reflect.DeepEqual(w.Plan(), g.Plan()) {
 			t.Errorf("the plan of %s differs:\n%+v\n%+v", w.Info().Name, w.Plan(), g.Plan())
 		}
-		if !reflect.DeepEqual(w.Gates(), g.Gates()) {
-			t.Errorf("the gates of %s differ: %v %v", w.Info().Name, w.Gates(), g.Gates())
-		}
 		for _, params := range []string{"", "null", "{}", "[]", `{"nobody":1}`, filled(w, `"x"`), filled(w, `7`), filled(w, `null`), filled(w, `"func"`)} {
-			a, errA := w.DecodeParams(json.RawMessage(params))
-			b, errB := g.DecodeParams(json.RawMessage(params))
+			a, errA := arguments.Decode(json.RawMessage(params), w.Params())
+			b, errB := arguments.Decode(json.RawMessage(params), g.Params())
 			if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(errA, errB) {
 				t.Errorf("%s of %s: generated %v %v, compiled %v %v", w.Info().Name, params, a, errA, b, errB)
 			}
 			args := json.RawMessage(`{"params":` + params + `}`)
-			_, errA = w.Decode(args)
-			_, errB = g.Decode(args)
+			_, errA = queryrun.Tool{StoredQuery: w}.Decode(args)
+			_, errB = queryrun.Tool{StoredQuery: g}.Decode(args)
 			if !reflect.DeepEqual(errA, errB) {
 				t.Errorf("the call of %s with %s: generated %v, compiled %v", w.Info().Name, args, errA, errB)
 			}
@@ -97,7 +96,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 		`{"state":"open","also":"shut"}`: "shut",
 		`{"also":"done"}`:                "state",
 	} {
-		args, err := c.Queries[0].DecodeParams(json.RawMessage(params))
+		args, err := arguments.Decode(json.RawMessage(params), c.Queries[0].Params())
 		if want == "" && (err != nil || len(args) != 2) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v %v, want %q", params, args, err, want)
 		}

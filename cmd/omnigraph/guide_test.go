@@ -12,9 +12,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -90,7 +90,7 @@ func isPolicy(t *testing.T, text string, nth int) error {
 	if err != nil {
 		return err
 	}
-	bot := &service.Actor{ID: "act-bot", Source: "token"}
+	bot := &access.Actor{ID: "act-bot", Source: "token"}
 	got := []bool{
 		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: "main", Via: tool.AdHoc}),
 		p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}),

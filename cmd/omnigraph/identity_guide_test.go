@@ -102,7 +102,7 @@ func TestIdentityGuide(t *testing.T) {
 			}
 		case language == "text" || language == "json":
 			metadata := &auth.Metadata{Issuer: oidc.Issuer, PublicHost: "graph.example.com", Graph: cluster.IsGraphID}
-			gate := &auth.Gate{Log: slog.New(slog.DiscardHandler), Metadata: metadata}
+			gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Metadata: metadata}
 			path := "/graphs/code/mcp"
 			if language == "json" {
 				path = "/.well-known/oauth-protected-resource" + path

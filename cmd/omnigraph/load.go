@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 )
 
 func newLoad() *cobra.Command {
@@ -126,10 +126,10 @@ func (d *loadData) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func loadReport(res *service.LoadAnswer) *report {
+func loadReport(res *encoding.LoadAnswer) *report {
 	type typeRow struct {
 		EntityKind string `json:"entity_kind"`
-		service.LoadedType
+		encoding.LoadedType
 	}
 	r := &report{doc: res, columns: columns("entity_kind", "name", "entities_loaded"), rows: []any{}}
 	for _, t := range res.Nodes {

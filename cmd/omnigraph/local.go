@@ -10,16 +10,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // local is the graph of a store. Every operation goes through the served graph, which checks the
 // policy.
 type local struct {
 	*embedded.Graph
-	served *service.Graph
-	actor  *service.Actor
+	served *servedgraph.Graph
+	actor  *access.Actor
 }
 
 // operation is a call that stores its result in variables of its caller.
@@ -42,13 +48,13 @@ func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Con
 // doAll runs f if the actor has all of the grants. There must be at least one.
 func (l *local) doAll(ctx context.Context, grants []tool.Grant, f func(ctx context.Context) error) error {
 	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
-	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, service.Encoding{})
+	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, encoding.Options{})
 	return err
 }
 
 // call runs a call that servers also run, and decodes its answer into answer, a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
-	a, err := l.served.Do(ctx, l.actor, name, call, service.Encoding{})
+	a, err := l.served.Do(ctx, l.actor, name, call, encoding.Options{})
 	if err != nil {
 		return err
 	}
@@ -83,13 +89,13 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: c.file, Text: c.text})
 	if found.HasErrors() {
-		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
+		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
 	}
 	q, err := c.choose(queries)
 	if err != nil {
 		return nil, err
 	}
-	args, err := tool.DecodeArgs(c.params, q.Plan.Params)
+	args, err := arguments.Decode(c.params, q.Plan.Params)
 	if err != nil {
 		var a *tool.ArgumentError
 		if errors.As(err, &a) {
@@ -98,8 +104,8 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return nil, err
 	}
 	if c.write {
-		k := knobs(c.opts)
-		return service.MutateAdHoc(ctx, env, q.Plan, args, c.opts.Branch, &k)
+		k := runOptions(c.opts)
+		return operations.MutateAdHoc(ctx, env, q.Plan, args, c.opts.Branch, &k)
 	}
 	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
 	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
@@ -124,7 +130,7 @@ func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 	if run.at.Branch == "" && run.at.Commit == "" {
 		run.at.Branch = engine.MainBranch
 	}
-	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grants: []tool.Grant{grant}}, service.Encoding{MaxRows: s.rows})
+	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grants: []tool.Grant{grant}}, encoding.Options{MaxRows: s.rows})
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +146,8 @@ func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptio
 	opts.Branch = orMain(opts.Branch)
 	run := *s
 	run.at = engine.Target{Branch: opts.Branch}
-	grants := (&service.AdHoc{Branch: opts.Branch, Write: true, Knobs: knobs(opts)}).Grants()
-	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grants: grants, write: true, opts: opts}, service.Encoding{})
+	grants := (&operations.AdHoc{Branch: opts.Branch, Write: true, Options: runOptions(opts)}).Grants()
+	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grants: grants, write: true, opts: opts}, encoding.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -190,17 +196,17 @@ var kindNames = map[value.Kind]string{
 }
 
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error) {
-	in := service.Invocation{Params: s.params, Branch: s.at.Branch, Knobs: knobs(opts)}
-	in.Knobs.Snapshot = s.at.Commit
-	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, service.Encoding{MaxRows: s.rows})
+	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
+	in.Options.Snapshot = s.at.Commit
+	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
 	if err != nil {
 		return nil, nil, err
 	}
 	return readEither(answer.JSON)
 }
 
-func knobs(opts engine.WriteOptions) tool.Knobs {
-	return tool.Knobs{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
+func runOptions(opts engine.WriteOptions) queryrun.Options {
+	return queryrun.Options{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
 }
 
 // readEither decodes the envelope of a stored query. Only the envelope of a read has rows.
@@ -213,11 +219,11 @@ func readEither(raw []byte) (*rowsAnswer, *changeAnswer, error) {
 	return nil, change, json.Unmarshal(raw, change)
 }
 
-func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error) {
-	load := &service.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Knobs: knobs(opts.WriteOptions)}
-	a := &service.LoadAnswer{}
+func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error) {
+	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
+	a := &encoding.LoadAnswer{}
 	if data.from != "" {
-		return a, l.call(ctx, "load", &service.LoadFrom{Load: load, From: data.from}, a)
+		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: data.from}, a)
 	}
 	return a, l.call(ctx, "load", load, a)
 }
@@ -236,11 +242,11 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	return commit.ID, err
 }
 
-func (l *local) Blob(ctx context.Context, p service.BlobPlace, at engine.Target) (b []byte, err error) {
-	_, err = l.served.Do(ctx, l.actor, "blob", &service.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
+	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
 		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
 		return nil, err
-	}}, service.Encoding{})
+	}}, encoding.Options{})
 	return b, err
 }
 
@@ -259,11 +265,11 @@ func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, er
 func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error) {
 	catalog, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
 	if found.HasErrors() {
-		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
+		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
 	}
 	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
 	answer := &schemaChange{}
-	return answer, l.doAll(ctx, (&service.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
+	return answer, l.doAll(ctx, (&operations.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
 		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
 		if err != nil {
 			return err

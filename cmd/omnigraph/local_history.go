@@ -8,17 +8,18 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
-	_, err = l.served.Do(ctx, l.actor, "list_branches", &service.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
+	_, err = l.served.Do(ctx, l.actor, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
 		for _, b := range branches {
 			list = append(list, branchOf(b))
 		}
 		return list
-	}}, service.Encoding{})
+	}}, encoding.Options{})
 	return list, err
 }
 
@@ -29,11 +30,11 @@ func branchOf(b engine.Branch) branchAnswer {
 
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error) {
 	a := &branchCreated{}
-	return a, l.call(ctx, "create_branch", &service.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
+	return a, l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
 }
 
 func (l *local) DeleteBranch(ctx context.Context, name string) error {
-	return l.call(ctx, "delete_branch", &service.DeleteBranch{Name: name}, &struct{}{})
+	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
 }
 
 func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []commitAnswer, err error) {
@@ -71,7 +72,7 @@ func commitOf(c engine.Commit) commitAnswer {
 // Merge checks all permissions first. So an actor that may not delete the branch is refused before
 // the branch is merged.
 func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error) {
-	m, gone := &service.MergeBranches{Source: from, Target: into, Options: opts}, &service.DeleteBranch{Name: from}
+	m, gone := &operations.MergeBranches{Source: from, Target: into, Options: opts}, &operations.DeleteBranch{Name: from}
 	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
 	call := &operation{m.Grants(), func(ctx context.Context, env *tool.Env) error {
 		res, merged, err := m.MergeAway(ctx, env)
@@ -85,7 +86,7 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	if remove {
 		call.grants = append(call.grants, gone.Grants()...)
 	}
-	_, err := l.served.Do(ctx, l.actor, "merge", call, service.Encoding{})
+	_, err := l.served.Do(ctx, l.actor, "merge", call, encoding.Options{})
 	var conflicts *engine.MergeConflicts
 	switch {
 	case errors.As(err, &conflicts):
@@ -144,7 +145,7 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 				return nil, err
 			}
 		}
-		return service.JSON(elems)
+		return encoding.JSON(elems)
 	}
 	switch v.Kind() {
 	case value.Bool, value.I32, value.U32, value.I64, value.U64:
@@ -163,7 +164,7 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 		}
 		return append(list, ']'), nil
 	case value.String, value.Date, value.DateTime, value.Blob:
-		return service.JSON(value.Text(v))
+		return encoding.JSON(value.Text(v))
 	case value.Invalid:
 	}
 	panic("omnigraph: value of kind " + v.Kind().String())
@@ -194,9 +195,9 @@ func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*clean
 	})
 }
 
-func (l *local) Verify(ctx context.Context) (faults []service.StoredFault, err error) {
+func (l *local) Verify(ctx context.Context) (faults []operations.StoredFault, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) (err error) {
-		faults, err = service.StoredFaults(l.Graph.Verify(ctx))
+		faults, err = operations.StoredFaults(l.Graph.Verify(ctx))
 		return err
 	})
 	return faults, err

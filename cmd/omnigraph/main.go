@@ -17,8 +17,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // The exit codes of the command.
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // tell prints an error. It prints the faults of a source text together with their lines.
 func tell(w io.Writer, err error) {
-	var rejected *service.Rejected
+	var rejected *wireerror.Rejected
 	if errors.As(err, &rejected) {
 		_ = diag.Render(w, rejected.Diagnostics, rejected.Sources, isTerminal(w))
 		n := 0
@@ -69,7 +69,7 @@ func tell(w io.Writer, err error) {
 		err = fmt.Errorf("nothing was run: %s", plural(int64(n), "error"))
 	}
 	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
-	var p *service.Panic
+	var p *wireerror.Panic
 	if errors.As(err, &p) {
 		_, _ = w.Write(p.Stack)
 	}
@@ -78,12 +78,12 @@ func tell(w io.Writer, err error) {
 func exitCode(err error) int {
 	var (
 		usage     usageError
-		forbidden *service.Forbidden
+		forbidden *wireerror.Forbidden
 		stale     *engine.PreconditionFailed
 		conflicts *conflicted
 		refused   *serverError
 
-		unapproved *converge.Unapproved
+		unapproved *reconcile.Unapproved
 	)
 	switch {
 	case errors.As(err, &usage):

@@ -13,12 +13,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/page"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -142,20 +143,20 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), service.Limits{})
+	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), servedgraph.Limits{})
 	if err != nil {
 		return err
 	}
-	return mcp.ServeLines(service.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
+	return mcp.ServeLines(access.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
 // local returns the served graph of a store.
-func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits service.Limits) (*service.Graph, error) {
+func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits servedgraph.Limits) (*servedgraph.Graph, error) {
 	catalog, err := e.catalog(ctx, g, log)
 	if err != nil {
 		return nil, err
 	}
-	var authorizer service.Authorizer = policy.Unrestricted(e.graph)
+	var authorizer access.Authorizer = policy.Unrestricted(e.graph)
 	if e.policy != "" {
 		o := policy.Options{Graph: e.graph}
 		if catalog != nil {
@@ -167,11 +168,11 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 			return nil, err
 		}
 	}
-	key, err := page.Key(e.store)
+	key, err := seal.Key(e.store)
 	if err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
-	return service.NewGraph(ctx, service.Config{
+	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKey: key,
 	})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -132,7 +132,7 @@ func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as strin
 	failures := []failure{}
 	var text bytes.Buffer
 	for _, c := range cases {
-		e := p.Explain(&service.Actor{ID: c.actor, Source: "local"}, c.grant)
+		e := p.Explain(&access.Actor{ID: c.actor, Source: "local"}, c.grant)
 		if e.Allowed == c.allow {
 			continue
 		}

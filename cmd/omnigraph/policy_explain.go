@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -44,7 +44,7 @@ stored when --query names the query that asks.`,
 				return usageError{err}
 			}
 			g := grantOf(action, branch, query, via)
-			e := p.Explain(&service.Actor{ID: actor, Groups: groups, Source: "local"}, g)
+			e := p.Explain(&access.Actor{ID: actor, Groups: groups, Source: "local"}, g)
 			if as == "json" {
 				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
 			}

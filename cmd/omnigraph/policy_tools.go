@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/server"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -33,7 +33,7 @@ prints the tools as they are on the wire.`,
 			if err := required(cmd, "actor"); err != nil {
 				return err
 			}
-			return printTools(cmd, &s, &service.Actor{ID: actor, Groups: groups, Source: "local"}, as)
+			return printTools(cmd, &s, &access.Actor{ID: actor, Groups: groups, Source: "local"}, as)
 		},
 	}
 	s.flags(cmd)
@@ -43,7 +43,7 @@ prints the tools as they are on the wire.`,
 	return cmd
 }
 
-func printTools(cmd *cobra.Command, s *policySource, actor *service.Actor, as string) error {
+func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as string) error {
 	cfg, err := s.config(cmd)
 	if err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // remote is a graph of a server. It sends its requests over REST.
@@ -66,7 +67,7 @@ func (r *remote) Close() error {
 // serverError is an error that a server answered.
 type serverError struct {
 	Status int // HTTP status
-	Body   service.WireError
+	Body   wireerror.WireError
 
 	location string // target of a redirect
 	// after is how long to wait before the next attempt. It is nil if the server does not say.
@@ -110,7 +111,7 @@ func reading(path string, query url.Values) *request {
 
 // posting returns a POST request with a JSON object.
 func posting(path string, body any) (*request, error) {
-	b, err := service.JSON(body)
+	b, err := encoding.JSON(body)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func refusal(resp *http.Response) error {
 	e := &serverError{Status: resp.StatusCode, location: resp.Header.Get("Location"), after: retryAfter(resp.Header, clock.Now())}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil || json.Unmarshal(b, &e.Body) != nil {
-		e.Body = service.WireError{} // the answer may come from a proxy
+		e.Body = wireerror.WireError{} // the answer may come from a proxy
 	}
 	return e
 }
@@ -263,7 +264,7 @@ func atFile(err error, file, text string) error {
 	for i := range found {
 		found[i].Span.File = file
 	}
-	return &service.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+	return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
 }
 
 // place returns the query parameters of a URL that select the state to read.

@@ -18,10 +18,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
-func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error) {
+func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error) {
 	query := url.Values{"mode": {opts.Mode.String()}}
 	setIf(query, "branch", opts.Branch)
 	setIf(query, "from", data.from)
@@ -43,7 +44,7 @@ func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptio
 	}
 	q.under(opts.WriteOptions)
 	q.repeats = q.repeats && data.rewind != nil
-	a := &service.LoadAnswer{}
+	a := &encoding.LoadAnswer{}
 	err := r.into(ctx, q, a)
 	var refused *serverError
 	if errors.As(err, &refused) && refused.Status == http.StatusRequestEntityTooLarge && refused.Body.ResourceLimit == nil {
@@ -155,7 +156,7 @@ func knownTypes(s *catalog.Schema, types []string) error {
 	return nil
 }
 
-func (r *remote) Blob(ctx context.Context, p service.BlobPlace, at engine.Target) ([]byte, error) {
+func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
 	query := place(at)
 	for name, v := range map[string]string{"entity": p.Entity.String(), "type": p.Type, "id": p.ID, "property": p.Property} {
 		query.Set(name, v)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 type transport func(*http.Request) (*http.Response, error)
@@ -95,7 +95,7 @@ func FuzzServerAnswer(f *testing.F) {
 		show(nil, err)
 		_, err = r.ApplySchema(ctx, &schemaFile{"s.pg", "node A {}"}, engine.SchemaOptions{})
 		show(nil, err)
-		_, err = r.Blob(ctx, service.BlobPlace{}, engine.Target{})
+		_, err = r.Blob(ctx, operations.BlobPlace{}, engine.Target{})
 		show(nil, err)
 		_, err = r.Export(ctx, &export{format: "ndjson", w: io.Discard})
 		show(nil, err)

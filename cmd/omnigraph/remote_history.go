@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 func (r *remote) Branches(ctx context.Context) ([]branchAnswer, error) {
@@ -166,14 +166,14 @@ func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts
 	return a, err
 }
 
-func (r *remote) Verify(ctx context.Context) ([]service.StoredFault, error) {
+func (r *remote) Verify(ctx context.Context) ([]operations.StoredFault, error) {
 	q, err := posting("/verify", struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	q.repeats = true
 	var a struct {
-		Faults []service.StoredFault `json:"faults"`
+		Faults []operations.StoredFault `json:"faults"`
 	}
 	err = r.into(ctx, q, &a)
 	return a.Faults, err

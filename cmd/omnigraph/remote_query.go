@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 )
 
 type statementBody struct {
@@ -95,7 +95,7 @@ func pages(most int, ask func(rows int, token string) (*rowsAnswer, error)) (*ro
 	}
 	var err error
 	whole.RowCount = int64(len(whole.Rows))
-	whole.raw, err = service.JSON(whole)
+	whole.raw, err = encoding.JSON(whole)
 	return whole, err
 }
 

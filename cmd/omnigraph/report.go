@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 )
 
 // formats are the formats in which a verb prints its report.
@@ -132,7 +132,7 @@ func (r *report) write(w io.Writer, format string) error {
 }
 
 func writeLine(w io.Writer, v any) error {
-	b, err := service.JSON(v)
+	b, err := encoding.JSON(v)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func members(row any) (map[string]json.RawMessage, error) {
 	b, ok := row.(json.RawMessage)
 	if !ok {
 		var err error
-		if b, err = service.JSON(row); err != nil {
+		if b, err = encoding.JSON(row); err != nil {
 			return nil, err
 		}
 	}

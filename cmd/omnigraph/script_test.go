@@ -16,9 +16,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // TestScripts runs the scripts of testdata/script, with the command in a process of its own. In
@@ -116,7 +118,7 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 		"serve": func(ts *testscript.TestScript, _ bool, args []string) {
 			policyFile, opts := "", rest.Options{}
 			if args[0] == "-fixed" {
-				opts.SchemasFixed, args = service.FixedByCluster, args[1:]
+				opts.SchemasFixed, args = operations.FixedByCluster, args[1:]
 			}
 			if len(args) > 1 {
 				policyFile = ts.MkAbs(args[1])
@@ -141,17 +143,17 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 	if err != nil {
 		t.Fatal(err)
 	}
-	var authorizer service.Authorizer = policy.Unrestricted("people")
+	var authorizer access.Authorizer = policy.Unrestricted("people")
 	if policyFile != "" {
 		if authorizer, err = policy.Read(policyFile, policy.Options{Graph: "people"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	served, err := service.NewGraph(t.Context(), service.Config{ID: "people", Graph: g, Catalog: catalogs[0], Authorizer: authorizer})
+	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{ID: "people", Graph: g, Catalog: catalogs[0], Authorizer: authorizer})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := rest.Handler(map[string]*service.Graph{"people": served, "code": served, "files": served}, opts)
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": served, "code": served, "files": served}, opts)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer t-")
 		if !ok {
@@ -160,7 +162,7 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 			fmt.Fprint(w, `{"error":"no valid token","code":"unauthorized"}`)
 			return
 		}
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), &service.Actor{ID: "act-" + name, Source: "token"})))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-" + name, Source: "token"})))
 	}))
 	return srv.URL, func() {
 		srv.Close()

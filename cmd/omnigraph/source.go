@@ -14,7 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The
@@ -30,10 +33,10 @@ type source interface {
 	// mutation. The options apply only to a mutation; the branch of s applies to both.
 	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error)
 
-	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*service.LoadAnswer, error)
+	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error)
 	Export(ctx context.Context, e *export) (commit string, err error)
 	// Blob returns the bytes of a Blob.
-	Blob(ctx context.Context, p service.BlobPlace, at engine.Target) ([]byte, error)
+	Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error)
 
 	Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error)
 	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error)
@@ -51,7 +54,7 @@ type source interface {
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error)
 
 	// Verify returns the faults of the stored data.
-	Verify(ctx context.Context) ([]service.StoredFault, error)
+	Verify(ctx context.Context) ([]operations.StoredFault, error)
 
 	// Cleanup makes old commits unreadable.
 	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
@@ -290,7 +293,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), service.Limits{Timeout: unhurried})
+	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: unhurried})
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -310,8 +313,8 @@ func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
 	return g, err
 }
 
-func (e *endpoint) localActor() *service.Actor {
-	a := &service.Actor{ID: e.actor, Source: "local"}
+func (e *endpoint) localActor() *access.Actor {
+	a := &access.Actor{ID: e.actor, Source: "local"}
 	if a.ID == "" {
 		a.ID = localActor
 	}

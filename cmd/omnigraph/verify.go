@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 func newVerify() *cobra.Command {
@@ -29,7 +29,7 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 				return verifyReport(faults)
 			})
 			// Opening a store detects a corrupt log or manifest. Report that as verify does.
-			if faults, rest := service.StoredFaults(err); len(faults) > 0 && rest == nil {
+			if faults, rest := operations.StoredFaults(err); len(faults) > 0 && rest == nil {
 				r, err := verifyReport(faults)
 				return errors.Join(f.print(cmd, r), err)
 			}
@@ -40,9 +40,9 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 	return cmd
 }
 
-func verifyReport(faults []service.StoredFault) (*report, error) {
+func verifyReport(faults []operations.StoredFault) (*report, error) {
 	if faults == nil {
-		faults = []service.StoredFault{}
+		faults = []operations.StoredFault{}
 	}
 	r := &report{doc: map[string]any{"faults": faults}, columns: columns("object", "detail"), rows: rowsOf(faults)}
 	if len(faults) == 0 {

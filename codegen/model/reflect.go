@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 )
 
 // allSchemas fills in the schemas of the queries. It uses all processors because reflection takes

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 )
 
@@ -298,7 +298,7 @@ func TestFillCanBeRepeated(t *testing.T) {
 	}
 	const tool = `#!/bin/sh
 case "$*" in
-*"cluster apply"*) test ! -e data/` + converge.RevisionFile + ` && mkdir -p data/team && touch data/` + converge.RevisionFile + ` ;;
+*"cluster apply"*) test ! -e data/` + reconcile.RevisionFile + ` && mkdir -p data/team && touch data/` + reconcile.RevisionFile + ` ;;
 *) test -e loads ;;
 esac
 `
@@ -311,7 +311,7 @@ esac
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 		return cmd.Run()
 	}
-	names := []string{"data/team", "data/" + converge.RevisionFile}
+	names := []string{"data/team", "data/" + reconcile.RevisionFile}
 	if err := fill(); err == nil {
 		t.Error("a load that fails is no fault")
 	}
@@ -323,7 +323,7 @@ esac
 	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	record := filepath.Join(dir, "data", converge.RevisionFile)
+	record := filepath.Join(dir, "data", reconcile.RevisionFile)
 	if err := os.WriteFile(record, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/sample"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
@@ -24,7 +25,7 @@ type Verifier interface {
 	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
 	// valid, and another error if the token could not be checked. No error repeats any part of the
 	// token.
-	Verify(ctx context.Context, token string) (*service.Actor, error)
+	Verify(ctx context.Context, token string) (*access.Actor, error)
 }
 
 // Anonymous is the actor of every request to a server that runs unauthenticated.
@@ -37,22 +38,22 @@ const (
 	invalid   = challenge + `, error="invalid_token"`
 )
 
-// Gate authenticates requests before they reach a transport.
-type Gate struct {
+// Authenticator authenticates requests before they reach a transport.
+type Authenticator struct {
 	Log       *slog.Logger
 	Verifiers []Verifier // in order; the first that knows a token decides
 	Metadata  *Metadata  // nil if the server publishes no metadata
 
 	Now func() time.Time // limits the rate of log lines; nil means clock.Now
 
-	lines sample.Lines // limits log lines, because clients without a token can cause them
+	lines logsample.Lines // limits log lines, because clients without a token can cause them
 }
 
 // Require puts authentication in front of next. The first verifier that knows the token determines
 // the actor, which next finds in the request's context. A missing, unknown or rejected token
 // answers 401 with WWW-Authenticate, which points to the metadata if there is any. A verifier that
 // fails answers 503. Tokens appear neither in answers nor in the log, and next does not see them.
-func (g *Gate) Require(next http.Handler) http.Handler {
+func (g *Authenticator) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)
 		if why != "" {
@@ -81,13 +82,13 @@ func (g *Gate) Require(next http.Handler) http.Handler {
 // Open lets every request pass to next without authentication. The actor is always Anonymous, even
 // if the request carries a token.
 func Open(next http.Handler) http.Handler {
-	actor := &service.Actor{ID: Anonymous, Source: "none"}
+	actor := &access.Actor{ID: Anonymous, Source: "none"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
 }
 
 // pass hands the request to next with its actor and without its token.
-func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *service.Actor) {
-	r = r.WithContext(service.WithActor(r.Context(), actor))
+func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
+	r = r.WithContext(access.WithActor(r.Context(), actor))
 	if _, ok := r.Header["Authorization"]; ok {
 		r.Header = r.Header.Clone()
 		r.Header.Del("Authorization")
@@ -96,7 +97,7 @@ func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *serv
 }
 
 // fail answers a request whose token was rejected or could not be checked.
-func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var rejected *Rejected
 	if errors.As(err, &rejected) {
 		g.refuse(w, r, invalid, rejected.Error())
@@ -108,22 +109,22 @@ func (g *Gate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	envelope.HangUp(w, r)
 	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
-	envelope.Write(w, envelope.New(http.StatusServiceUnavailable, service.Internal, "authentication is not available; try again later"))
+	envelope.Write(w, envelope.New(wireerror.Unavailable, wireerror.Internal, "authentication is not available; try again later"))
 }
 
-func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
+func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	envelope.HangUp(w, r)
 	g.line(r, slog.LevelInfo, "authentication refused", "reason", why)
 	if g.Metadata != nil {
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}
 	w.Header().Set("WWW-Authenticate", header)
-	envelope.Write(w, envelope.New(http.StatusUnauthorized, service.Unauthorized, why))
+	envelope.Write(w, envelope.New(wireerror.NotIdentified, wireerror.Unauthorized, why))
 }
 
 // line logs a message about a request. If a line for the same reason was logged a moment ago, line
 // only counts the message, and the next line reports the count.
-func (g *Gate) line(r *http.Request, level slog.Level, message, key, why string) {
+func (g *Authenticator) line(r *http.Request, level slog.Level, message, key, why string) {
 	now := clock.Now
 	if g.Now != nil {
 		now = g.Now

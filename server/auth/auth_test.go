@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 )
 
 const (
@@ -41,9 +41,9 @@ func tokens(t testing.TB) *Tokens {
 	return ts
 }
 
-// require puts a Gate with these verifiers in front of next.
+// require puts an Authenticator with these verifiers in front of next.
 func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
-	return (&Gate{Log: log, Verifiers: verifiers}).Require(next)
+	return (&Authenticator{Log: log, Verifiers: verifiers}).Require(next)
 }
 
 func TestRequire(t *testing.T) {
@@ -71,9 +71,9 @@ func TestRequire(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
-			var got *service.Actor
+			var got *access.Actor
 			h := require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				got = service.ActorFrom(r.Context())
+				got = access.ActorFrom(r.Context())
 				if r.Header.Get("Authorization") != "" {
 					t.Error("the token goes on behind authentication")
 				}
@@ -115,17 +115,17 @@ func TestRequire(t *testing.T) {
 }
 
 // verifierFunc is a second verifier, in place of an OIDC verifier.
-type verifierFunc func(token string) (*service.Actor, error)
+type verifierFunc func(token string) (*access.Actor, error)
 
-func (f verifierFunc) Verify(_ context.Context, token string) (*service.Actor, error) {
+func (f verifierFunc) Verify(_ context.Context, token string) (*access.Actor, error) {
 	return f(token)
 }
 
 func TestSeveralVerifiers(t *testing.T) {
-	second := verifierFunc(func(token string) (*service.Actor, error) {
+	second := verifierFunc(func(token string) (*access.Actor, error) {
 		switch token {
 		case "their-own":
-			return &service.Actor{ID: "act-sso", Source: "oidc"}, nil
+			return &access.Actor{ID: "act-sso", Source: "oidc"}, nil
 		case "unlucky":
 			return nil, errors.New("keys are unreachable")
 		}
@@ -147,8 +147,8 @@ func TestSeveralVerifiers(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	var got *service.Actor
-	h := Open(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = service.ActorFrom(r.Context()) }))
+	var got *access.Actor
+	h := Open(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = access.ActorFrom(r.Context()) }))
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("Authorization", "Bearer "+adaToken)
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -299,5 +299,5 @@ func FuzzAuthorization(f *testing.F) {
 
 // actorInto returns a handler that stores the request's actor in id.
 func actorInto(id *string) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = service.ActorFrom(r.Context()).ID })
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = access.ActorFrom(r.Context()).ID })
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 )
 
 const (
@@ -234,7 +234,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if about.Issuer != k.issuer {
 		return nil, fmt.Errorf("%s names the issuer %.200q, wanted %q", discovery, about.Issuer, k.issuer)
 	}
-	if _, err := guard.ParseSecureURL(about.Keys); err != nil {
+	if _, err := hostcheck.ParseSecureURL(about.Keys); err != nil {
 		return nil, fmt.Errorf("%s: jwks_uri: %w", discovery, err)
 	}
 	var set struct {

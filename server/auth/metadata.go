@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Metadata serves protected resource metadata (RFC 9728), which shows clients without a token which
@@ -16,7 +16,7 @@ type Metadata struct {
 	Issuer string
 
 	// PublicHost is the host by which clients reach the server over https. If it is empty, Metadata
-	// uses the Host of the request; the guard then accepts only hosts of this machine.
+	// uses the Host of the request; the host check then accepts only hosts of this machine.
 	PublicHost string
 
 	// Graph reports whether id has the form of a graph id. It does not check whether the graph
@@ -37,7 +37,7 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
 		b, err := json.Marshal(struct {

@@ -61,7 +61,7 @@ func TestMetadata(t *testing.T) {
 // if that graph does not exist.
 func TestChallengeNamesMetadata(t *testing.T) {
 	m := &Metadata{Issuer: "https://login.example.com", Graph: regexp.MustCompile(`^[a-z]{1,9}$`).MatchString}
-	gate := &Gate{Log: slog.New(slog.DiscardHandler), Metadata: m}
+	gate := &Authenticator{Log: slog.New(slog.DiscardHandler), Metadata: m}
 	for path, want := range map[string]string{
 		"/graphs/code/mcp":           "/graphs/code/mcp",
 		"/graphs/none/mcp":           "/graphs/none/mcp",

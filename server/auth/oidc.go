@@ -13,7 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 )
 
 // OIDCOptions configure which tokens are accepted and which claims are read.
@@ -111,7 +111,7 @@ func (e *Rejected) Error() string { return "the bearer token " + e.Reason }
 // cannot be looked up because the issuer does not answer.
 //
 // Verify ignores the headers jwk, jku, x5c and x5u, in which a token brings its own key.
-func (v *OIDC) Verify(ctx context.Context, token string) (*service.Actor, error) {
+func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) {
 	if strings.Count(token, ".") != 2 {
 		return nil, nil
 	}
@@ -171,7 +171,7 @@ func takenType(typ any) bool {
 }
 
 // actor checks the claims of a token and returns its actor.
-func (v *OIDC) actor(c *claims) (*service.Actor, error) {
+func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	err := c.registered.ValidateWithLeeway(jwt.Expected{Issuer: v.o.Issuer, AnyAudience: v.o.Audiences, Time: v.o.Now()}, leeway)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
@@ -207,7 +207,7 @@ func (v *OIDC) actor(c *claims) (*service.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &service.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
+	return &access.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
 }
 
 // groups returns the groups of the token that o.Groups lists, sorted. It rejects a token whose

@@ -277,7 +277,7 @@ func TestGateOfTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _, log := verifier(t, i, func(o *OIDCOptions) { o.Reserved = static.Names })
-	gate := &Gate{Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Verifiers: []Verifier{static, v},
+	gate := &Authenticator{Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Verifiers: []Verifier{static, v},
 		Metadata: &Metadata{Issuer: i.URL, PublicHost: "graph.example.com", Graph: func(id string) bool { return id == "code" || id == "none" }}}
 	metadata := `, resource_metadata="https://graph.example.com/.well-known/oauth-protected-resource/graphs/code/mcp"`
 	for _, tt := range []struct {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
@@ -36,7 +36,7 @@ type Tokens struct {
 
 type entry struct {
 	digest [sha256.Size]byte
-	actor  *service.Actor
+	actor  *access.Actor
 }
 
 // Load returns the tokens that an environment names; environ has the form of os.Environ. It reads
@@ -93,12 +93,12 @@ func (t *Tokens) Names(actor string) bool {
 
 // Verify implements Verifier. It compares the token with every entry, so that its running time does
 // not show which entry matched.
-func (t *Tokens) Verify(_ context.Context, token string) (*service.Actor, error) {
+func (t *Tokens) Verify(_ context.Context, token string) (*access.Actor, error) {
 	if len(token) > maxToken {
 		return nil, nil
 	}
 	digest := sha256.Sum256([]byte(token))
-	var actor *service.Actor
+	var actor *access.Actor
 	for i := range t.entries {
 		if subtle.ConstantTimeCompare(digest[:], t.entries[i].digest[:]) == 1 {
 			actor = t.entries[i].actor
@@ -146,7 +146,7 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 		}
 		return nil
 	}
-	t.entries = append(t.entries, entry{digest, &service.Actor{ID: actor, Source: "token"}})
+	t.entries = append(t.entries, entry{digest, &access.Actor{ID: actor, Source: "token"}})
 	return nil
 }
 

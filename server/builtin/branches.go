@@ -5,7 +5,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -46,11 +47,11 @@ func branchList() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
-			list := &service.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches)}
+			o := arguments.Members(args)
+			list := &operations.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches)}
 			if token := o.OptString("page_token"); token != nil {
 				var ok bool
-				if list.After, ok = service.OpenBranchToken(*token); !ok {
+				if list.After, ok = operations.OpenBranchToken(*token); !ok {
 					badToken(o)
 				}
 			}
@@ -85,7 +86,7 @@ type branchCreateArgs struct {
 
 func branchCreate() tool.Tool {
 	return &builtin{
-		desc: writer[branchCreateArgs, service.BranchCreated](tool.Descriptor{
+		desc: writer[branchCreateArgs, operations.BranchCreated](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
 			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
@@ -94,8 +95,8 @@ func branchCreate() tool.Tool {
 		}),
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
-			c := &service.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
+			o := arguments.Members(args)
+			c := &operations.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
 			checkName(o, "name", c.Name)
 			return c, o.Done()
 		},
@@ -108,7 +109,7 @@ type branchDeleteArgs struct {
 
 func branchDelete() tool.Tool {
 	return &builtin{
-		desc: writer[branchDeleteArgs, service.BranchDeleted](tool.Descriptor{
+		desc: writer[branchDeleteArgs, operations.BranchDeleted](tool.Descriptor{
 			Name:  "branch_delete",
 			Title: "Delete a branch",
 			Description: "Deletes a branch, and with it what was not merged into another. " +
@@ -117,8 +118,8 @@ func branchDelete() tool.Tool {
 		}),
 		gates: gate(tool.BranchDelete),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
-			c := &service.DeleteBranch{Name: o.String("name")}
+			o := arguments.Members(args)
+			c := &operations.DeleteBranch{Name: o.String("name")}
 			checkName(o, "name", c.Name)
 			return c, o.Done()
 		},
@@ -135,7 +136,7 @@ type branchMergeArgs struct {
 
 func branchMerge() tool.Tool {
 	return &builtin{
-		desc: writer[branchMergeArgs, service.BranchMerged](tool.Descriptor{
+		desc: writer[branchMergeArgs, operations.BranchMerged](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
 			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +
@@ -145,8 +146,8 @@ func branchMerge() tool.Tool {
 		}),
 		gates: gate(tool.BranchMerge),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
-			c := &service.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
+			o := arguments.Members(args)
+			c := &operations.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
 			checkName(o, "source", c.Source)
 			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 			c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
@@ -157,7 +158,7 @@ func branchMerge() tool.Tool {
 
 // checkName notes a fault if a member that must name a branch is empty. Without it, the
 // grant would be checked for main, because an empty branch in a grant means main.
-func checkName(o *tool.Object, member, name string) {
+func checkName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, wanted the name of a branch", "")
 	}

@@ -9,16 +9,16 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // TestBranchListPages reads pages while branches are deleted. Each branch that remains must
 // be listed once, in name order.
 func TestBranchListPages(t *testing.T) {
 	ctx := context.Background()
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	want := []string{}
 	for i := range 250 {
 		name := fmt.Sprintf("b%03d", i)
@@ -32,7 +32,7 @@ func TestBranchListPages(t *testing.T) {
 	a := args{}
 	for pages := 1; ; pages++ {
 		raw, _ := json.Marshal(a)
-		answer, err := g.Call(ctx, servicetest.Reader, "branch_list", raw, service.Encoding{})
+		answer, err := g.Call(ctx, servedtest.Reader, "branch_list", raw, encoding.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestBranchListPages(t *testing.T) {
 	if !slices.Equal(seen, want) {
 		t.Errorf("found %v, want %v", seen, want)
 	}
-	r := servicetest.Reader
+	r := servedtest.Reader
 	run(t, c, []step{
 		{"branch_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
 		{"branch_list", r, args{"page_token": "e30"}, 400, `page_token: found a token that no answer to this call has had; leave it out to start over`},

@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -19,7 +20,7 @@ func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 // input and output. In contrast to [All], schemas can be applied and Go modules indexed.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
-func tools(version string, schema func(*service.ApplySchema) tool.Call) []tool.Tool {
+func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
 		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
 		branchList(), commitList(), commitGet(), changeList(),
@@ -84,7 +85,7 @@ type branchArgs struct {
 // empty branch means main.
 func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
 	return func(args json.RawMessage) (tool.Call, error) {
-		o := tool.Members(args)
+		o := arguments.Members(args)
 		branch := orEmpty(o.OptString("branch"))
 		if err := o.Done(); err != nil {
 			return nil, err

@@ -9,23 +9,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // TestAdHoc runs texts through graph_query and graph_mutate. It compares the answers of
 // reads from their columns on, and faults by their whole envelope.
 func TestAdHoc(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	tests := []struct {
 		name, tool string
-		actor      *service.Actor
+		actor      *access.Actor
 		args       map[string]any
 		status     int
 		want       string
@@ -42,9 +46,9 @@ func TestAdHoc(t *testing.T) {
 		{name: "mutation refused", tool: "graph_query", args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
 			// The message must not name a tool that writes to an actor that only reads.
 			want: `{"error":"query: m is a mutation, wanted a read","code":"bad_request"}`},
-		{name: "mutation refused to a writer", tool: "graph_query", actor: servicetest.Writer, args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
+		{name: "mutation refused to a writer", tool: "graph_query", actor: servedtest.Writer, args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
 			want: `{"error":"query: m is a mutation, wanted a read; run it with graph_mutate, or POST …/mutate","code":"bad_request"}`},
-		{name: "read refused", tool: "graph_mutate", actor: servicetest.Writer, args: map[string]any{"query": `query m() { match { $p: Person } return { $p.name } }`}, status: 400,
+		{name: "read refused", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m() { match { $p: Person } return { $p.name } }`}, status: 400,
 			want: `query: m is a read, wanted a mutation`},
 		{name: "parameter", tool: "graph_query", args: map[string]any{"query": `query q($n: I32) { match { $p: Person { age: $n } } return { $p.name } }`, "params": map[string]any{"n": "many"}}, status: 400,
 			want: `{"error":"params.n: found the string \"many\", wanted an integer from -2147483648 to 2147483647","code":"bad_request"}`},
@@ -52,15 +56,15 @@ func TestAdHoc(t *testing.T) {
 		{name: "neither", tool: "graph_query", args: map[string]any{}, status: 400, want: `{"error":"query: missing, wanted a string","code":"bad_request"}`},
 		{name: "both", tool: "graph_query", args: map[string]any{"query": "x", "queries": []any{map[string]any{"query": "x"}}}, status: 400, want: `query: found beside queries, wanted inside of its elements`},
 		{name: "no batch", tool: "graph_query", args: map[string]any{"queries": []any{}}, status: 400, want: `queries: found 0 queries, wanted 1 to 16`},
-		{name: "mutate", tool: "graph_mutate", actor: servicetest.Writer, args: map[string]any{"query": `query m($n: String) { insert Person { name: $n } insert Knows { from: $n, to: "ada" } }`, "params": map[string]any{"n": "dan"}},
+		{name: "mutate", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m($n: String) { insert Person { name: $n } insert Knows { from: $n, to: "ada" } }`, "params": map[string]any{"n": "dan"}},
 			want: `{"branch":"main","query_name":"m","affected_nodes":1,"affected_edges":1,"actor_id":"act-writer","commit":"COMMIT"}`},
-		{name: "nothing changed", tool: "graph_mutate", actor: servicetest.Writer, args: map[string]any{"query": `query m() { delete Person where name = "nobody" }`},
+		{name: "nothing changed", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m() { delete Person where name = "nobody" }`},
 			want: `"affected_nodes":0,"affected_edges":0,"actor_id":"act-writer","commit":null}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.actor == nil {
-				tt.actor = servicetest.Reader
+				tt.actor = servedtest.Reader
 			}
 			got, status := call(t, c, g, tt.actor, tt.tool, tt.args)
 			if status != tt.status || !strings.Contains(got, tt.want) {
@@ -71,21 +75,21 @@ func TestAdHoc(t *testing.T) {
 }
 
 func TestRejected(t *testing.T) {
-	g := servicetest.Graph(t, servicetest.Config(t, builtin.All("1")...))
+	g := servedtest.Graph(t, servedtest.Config(t, builtin.All("1")...))
 	args, _ := json.Marshal(map[string]any{"query": "query q($n: String) {\n  match { $p: Persn { name: $n } $p nows $q }\n  return { $q.nam }\n}"})
-	_, err := g.Call(context.Background(), servicetest.Reader, "graph_query", args, service.Encoding{})
-	f := service.Explain(err)
-	if f.Status != 400 || len(f.Body.Diagnostics) == 0 {
+	_, err := g.Call(context.Background(), servedtest.Reader, "graph_query", args, encoding.Options{})
+	f := wireerror.Explain(err)
+	if envelope.Status(f.Outcome) != 400 || len(f.Body.Diagnostics) == 0 {
 		t.Fatalf("got %+v", f)
 	}
 	golden.Check(t, "testdata/rejected.txt", []byte(f.Body.Error+"\n"))
 }
 
 func TestBatch(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	read := `query q($n: String) { match { $p: Person { name: $n } } return { $p.name } }`
-	got, status := call(t, c, g, servicetest.Reader, "graph_query", map[string]any{"queries": []any{
+	got, status := call(t, c, g, servedtest.Reader, "graph_query", map[string]any{"queries": []any{
 		map[string]any{"query": read, "params": map[string]any{"n": "ada"}},
 		map[string]any{"query": "query"},
 		map[string]any{"qery": read},
@@ -118,10 +122,10 @@ func TestBatch(t *testing.T) {
 
 // TestBatchDenied checks that each query of a batch is authorized separately.
 func TestBatchDenied(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	read := `query q() { match { $p: Person } return { $p.name } }`
-	got, _ := call(t, c, g, servicetest.Drafter, "graph_query", map[string]any{"queries": []any{
+	got, _ := call(t, c, g, servedtest.Drafter, "graph_query", map[string]any{"queries": []any{
 		map[string]any{"query": read}, map[string]any{"query": read, "branch": "draft"},
 	}})
 	want := `{"results":[{"error":"the policy does not allow read on branch main","code":"forbidden"},{"error":"branch \"draft\" not found","code":"not_found"}]}`
@@ -132,9 +136,9 @@ func TestBatchDenied(t *testing.T) {
 
 // TestBatchLimits checks that the limits apply to a batch as a whole.
 func TestBatchLimits(t *testing.T) {
-	g := servicetest.Graph(t, servicetest.Config(t, builtin.All("1")...))
+	g := servedtest.Graph(t, servedtest.Config(t, builtin.All("1")...))
 	args := `{"queries":[{"query":"query q() { match { $p: Person } return { $p.name } }"},{"query":"query q() { match { $p: Person } return { $p.name } }"}]}`
-	answer, err := g.Call(context.Background(), servicetest.Reader, "graph_query", json.RawMessage(args), service.Encoding{MaxRows: 4})
+	answer, err := g.Call(context.Background(), servedtest.Reader, "graph_query", json.RawMessage(args), encoding.Options{MaxRows: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +149,7 @@ func TestBatchLimits(t *testing.T) {
 
 // TestExamples compiles the queries shown in the descriptions.
 func TestExamples(t *testing.T) {
-	schema := servicetest.Schema(t)
+	schema := servedtest.Schema(t)
 	seen := 0
 	for _, b := range builtin.Local("1") {
 		text := b.Descriptor().Description
@@ -228,17 +232,17 @@ func TestDescriptors(t *testing.T) {
 
 // call returns the JSON of an answer and 0, or the error envelope and its status. Commit
 // ids are replaced by COMMIT.
-func call(t *testing.T, c service.Config, g *service.Graph, actor *service.Actor, name string, args map[string]any) (string, int) {
+func call(t *testing.T, c servedgraph.Config, g *servedgraph.Graph, actor *access.Actor, name string, args map[string]any) (string, int) {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := g.Call(context.Background(), actor, name, raw, service.Encoding{})
+	answer, err := g.Call(context.Background(), actor, name, raw, encoding.Options{})
 	if err != nil {
-		f := service.Explain(err)
+		f := wireerror.Explain(err)
 		b, _ := json.Marshal(f.Body)
-		return string(b), f.Status
+		return string(b), envelope.Status(f.Outcome)
 	}
 	head, err := c.Graph.Snapshot(context.Background(), engine.Target{})
 	if err != nil {

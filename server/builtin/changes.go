@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -68,7 +70,7 @@ func changeList() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
 			limit := within(o, "limit", defaultChanges, maxChanges)
 			page := changePage{}
@@ -80,7 +82,7 @@ func changeList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: page.After, Limit: limit})
 				if err != nil {
 					return nil, err
@@ -91,7 +93,7 @@ func changeList() tool.Tool {
 	}
 }
 
-var forModel = service.Encoding{SafeIntegers: true}
+var forModel = encoding.Options{SafeIntegers: true}
 
 // changesFrame is the approximate size in bytes of an answer without its changes.
 const changesFrame = 1 << 10
@@ -111,10 +113,10 @@ func changesAnswer(changes *engine.Changes, most int) (*ChangesAnswer, error) {
 		c := &changes.List[i]
 		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
 		for _, p := range c.Properties {
-			values := PropertyChange{Name: p.Name, Old: service.ValueJSON(p.Old, forModel), New: service.ValueJSON(p.New, forModel)}
+			values := PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, forModel), New: encoding.ValueJSON(p.New, forModel)}
 			change.Properties = append(change.Properties, values)
 		}
-		b, err := service.JSON(change)
+		b, err := encoding.JSON(change)
 		if err != nil {
 			return nil, err
 		}

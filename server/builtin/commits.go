@@ -7,7 +7,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -65,7 +66,7 @@ func commitList() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			branch, limit := orMain(o.OptString("branch")), within(o, "limit", defaultCommits, maxCommits)
 			var page commitPage
 			if token := o.OptString("page_token"); token != nil {
@@ -123,12 +124,12 @@ func commitGet() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &service.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				d := &CommitDetail{CommitAnswer: commitAnswer(c)}
 				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound

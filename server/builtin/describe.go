@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -82,7 +83,7 @@ func describeType() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			name, branch := orEmpty(o.OptString("name")), orEmpty(o.OptString("branch"))
 			if err := o.Done(); err != nil {
 				return nil, err

@@ -3,7 +3,8 @@ package builtin
 import (
 	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -17,7 +18,7 @@ type explainArgs struct {
 
 func explain() tool.Tool {
 	return &builtin{
-		desc: reader[explainArgs, service.Explained](tool.Descriptor{
+		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:  "query_explain",
 			Title: "Explain a query",
 			Description: "Says how a query would be run: the operators and indexes, how many rows are expected of each, and which types and properties are touched. " +
@@ -26,9 +27,9 @@ func explain() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
-			c := &service.ExplainQuery{
-				AdHoc:   service.AdHoc{Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch"))},
+			o := arguments.Members(args)
+			c := &operations.ExplainQuery{
+				AdHoc:   operations.AdHoc{Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch"))},
 				Analyze: isTrue(o.OptBool("analyze")),
 			}
 			return c, o.Done()

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -28,7 +29,7 @@ func health(version string) tool.Tool {
 				"Needs no permission. Call it to test the connection, or to see whether a schema you remember is still in force.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			if err := tool.Members(args).Done(); err != nil {
+			if err := arguments.Members(args).Done(); err != nil {
 				return nil, err
 			}
 			return &call{run: func(ctx context.Context, env *tool.Env) (any, string, error) {

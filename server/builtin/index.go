@@ -8,7 +8,9 @@ import (
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/source/gocode"
 )
@@ -22,7 +24,7 @@ type indexArgs struct {
 
 func codeIndex() tool.Tool {
 	return &builtin{
-		desc: writer[indexArgs, service.LoadAnswer](tool.Descriptor{
+		desc: writer[indexArgs, encoding.LoadAnswer](tool.Descriptor{
 			Name:  "code_index",
 			Title: "Index Go code",
 			Description: "Reads a Go module into the graph, as one commit: modules, packages, files, symbols, and which calls, imports and implements which. " +
@@ -31,10 +33,10 @@ func codeIndex() tool.Tool {
 		}),
 		gates: gate(tool.Change),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			c := &indexCall{
 				options: gocode.Options{Dir: o.String("dir"), Deps: isTrue(o.OptBool("deps"))},
-				load:    service.Load{},
+				load:    operations.Load{},
 			}
 			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {
 				c.load.Mode, _ = engine.ParseLoadMode(*mode)
@@ -48,7 +50,7 @@ func codeIndex() tool.Tool {
 // indexCall reads a Go module and loads its code graph.
 type indexCall struct {
 	options gocode.Options
-	load    service.Load
+	load    operations.Load
 }
 
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }

@@ -9,8 +9,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/textlimit"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // TestLargestAnswers checks that no built-in tool answers with more than max_bytes. An
@@ -18,15 +22,15 @@ import (
 // marked as such.
 func TestLargestAnswers(t *testing.T) {
 	const most = 600
-	c := servicetest.Config(t, builtin.All("1")...)
-	c.Limits = service.Limits{MaxBytes: most}
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	c.Limits = servedgraph.Limits{MaxBytes: most}
+	g := servedtest.Graph(t, c)
 	ask := func(name string, arguments map[string]any) (string, error) {
 		raw, err := json.Marshal(arguments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := g.Call(t.Context(), servicetest.Writer, name, raw, g.ForModel())
+		answer, err := g.Call(t.Context(), servedtest.Writer, name, raw, g.ForModel())
 		if err != nil {
 			return "", err
 		}
@@ -79,7 +83,7 @@ func TestLargestAnswers(t *testing.T) {
 		"branch_delete":  {{args: args{"name": "branch-1"}, answer: `"`}},
 		"branch_merge":   {{args: args{"source": "branch-2"}, answer: `"`}},
 		"schema_apply": {
-			{args: args{"schema": servicetest.Source + schema.String(), "dry_run": true}, refused: "change through its configuration"},
+			{args: args{"schema": servedtest.Source + schema.String(), "dry_run": true}, refused: "change through its configuration"},
 		},
 	}
 	for _, tool := range builtin.All("1") {
@@ -90,7 +94,7 @@ func TestLargestAnswers(t *testing.T) {
 		for _, test := range tests[name] {
 			answer, err := ask(name, test.args)
 			if test.refused != "" {
-				var large *service.Oversize
+				var large *wireerror.Oversize
 				if err == nil || !strings.Contains(err.Error(), test.refused) || name != "schema_apply" && !errors.As(err, &large) {
 					t.Errorf("%s: %v %.300s, wanted %s", name, err, answer, test.refused)
 				}
@@ -108,12 +112,12 @@ func TestLargestAnswers(t *testing.T) {
 // TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the
 // answer still gives the total number of steps.
 func TestCutSteps(t *testing.T) {
-	a := &service.SchemaApplied{StepCount: 1000}
+	a := &operations.SchemaApplied{StepCount: 1000}
 	for i := range 1000 {
-		a.Steps = append(a.Steps, service.SchemaStep{Step: fmt.Sprintf("add node Type%d", i)})
+		a.Steps = append(a.Steps, operations.SchemaStep{Step: fmt.Sprintf("add node Type%d", i)})
 	}
 	a.Cut(10_000)
-	b, err := service.JSON(a)
+	b, err := encoding.JSON(a)
 	if err != nil || len(b) > 10_000 || len(a.Steps) < 50 || !strings.Contains(string(b), `"step_count":1000`) {
 		t.Errorf("%d steps, %d bytes, %v", len(a.Steps), len(b), err)
 	}
@@ -121,19 +125,19 @@ func TestCutSteps(t *testing.T) {
 
 // TestBatchTexts checks that the limit on texts applies to all texts of a call together.
 func TestBatchTexts(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
-	half := "query q() { match { $p: Person } return { $p.name } } //" + strings.Repeat("x", service.MaxText/2)
-	got, status := call(t, c, g, servicetest.Reader, "graph_query", args{"queries": []args{{"query": half}, {"query": half}}})
-	if want := fmt.Sprintf("bytes of queries: %d is more than the limit of %d", 2*len(half), service.MaxText); status != 413 || !strings.Contains(got, want) {
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
+	half := "query q() { match { $p: Person } return { $p.name } } //" + strings.Repeat("x", textlimit.Max/2)
+	got, status := call(t, c, g, servedtest.Reader, "graph_query", args{"queries": []args{{"query": half}, {"query": half}}})
+	if want := fmt.Sprintf("bytes of queries: %d is more than the limit of %d", 2*len(half), textlimit.Max); status != 413 || !strings.Contains(got, want) {
 		t.Errorf("%d %.300s, wanted %s", status, got, want)
 	}
-	if got, status := call(t, c, g, servicetest.Reader, "graph_query", args{"queries": []args{{"query": half}}}); status != 0 {
+	if got, status := call(t, c, g, servedtest.Reader, "graph_query", args{"queries": []args{{"query": half}}}); status != 0 {
 		t.Errorf("one half: %d %.300s", status, got)
 	}
 	for _, name := range []string{"graph_query", "query_validate", "query_explain"} {
-		got, status := call(t, c, g, servicetest.Reader, name, args{"query": half + half})
-		if want := fmt.Sprintf("bytes of query: %d is more than the limit of %d", 2*len(half), service.MaxText); status != 413 || !strings.Contains(got, want) {
+		got, status := call(t, c, g, servedtest.Reader, name, args{"query": half + half})
+		if want := fmt.Sprintf("bytes of query: %d is more than the limit of %d", 2*len(half), textlimit.Max); status != 413 || !strings.Contains(got, want) {
 			t.Errorf("%s: %d %.300s, wanted %s", name, status, got, want)
 		}
 	}

@@ -5,9 +5,12 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -16,7 +19,7 @@ type loadArgs struct {
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
 	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
-	writeKnobs
+	writeOptions
 }
 
 func load() tool.Tool {
@@ -31,15 +34,15 @@ func load() tool.Tool {
 				"When any line is bad nothing is loaded, and up to a hundred bad lines are reported with number, member and reason. " +
 				"Better than many inserts with graph_mutate.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
-			OutputSchema: jsonschema.Output(reflect.TypeFor[service.LoadAnswer]()),
+			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadAnswer]()),
 			Destructive:  true,
 		},
 		gates: gate(tool.Change),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			data := o.String("data")
 			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
-			c := &service.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), Knobs: tool.WriteKnobs(o)}
+			c := &operations.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), Options: queryrun.WriteOptions(o)}
 			from := orEmpty(o.OptString("from"))
 			switch {
 			case from == "":
@@ -47,7 +50,7 @@ func load() tool.Tool {
 			case c.Branch == "":
 				o.Fail("from", "found a branch to start at, but none to make", "name the one to make as branch")
 			}
-			return &service.LoadFrom{Load: c, From: from}, o.Done()
+			return &operations.LoadFrom{Load: c, From: from}, o.Done()
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -49,7 +50,7 @@ func typePath() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			from, to := o.String("from"), o.String("to")
 			hops, limit := within(o, "max_hops", defaultHops, maxHops), within(o, "limit", defaultPaths, maxPaths)
 			branch := orEmpty(o.OptString("branch"))
@@ -87,7 +88,7 @@ func typePath() tool.Tool {
 }
 
 // within reads an optional number from 1 to most. The default is otherwise.
-func within(o *tool.Object, name string, otherwise, most int) int {
+func within(o *arguments.Object, name string, otherwise, most int) int {
 	n := o.OptI32(name)
 	if n == nil {
 		return otherwise

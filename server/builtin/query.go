@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -19,7 +22,7 @@ type queryArgs struct {
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	readKnobs
+	readOptions
 	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
 }
 
@@ -28,17 +31,17 @@ type batchArgs struct {
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	readKnobs
+	readOptions
 }
 
-// readKnobs are the run options of a read, except the branch.
-type readKnobs struct {
+// readOptions are the run options of a read, except the branch.
+type readOptions struct {
 	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
 	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
-// writeKnobs are the run options of a write, except the branch.
-type writeKnobs struct {
+// writeOptions are the run options of a write, except the branch.
+type writeOptions struct {
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`
@@ -49,7 +52,7 @@ type mutateArgs struct {
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
-	writeKnobs
+	writeOptions
 }
 
 // queryAnswer is the answer of either one read or a batch.
@@ -105,20 +108,20 @@ func mutate() tool.Tool {
 		},
 		gates: gate(tool.Change),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			c := adHoc(o)
-			c.Write, c.Knobs = true, tool.WriteKnobs(o)
+			c.Write, c.Options = true, queryrun.WriteOptions(o)
 			return c, o.Done()
 		},
 	}
 }
 
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
-	o := tool.Members(args)
+	o := arguments.Members(args)
 	if !o.Has("queries") {
 		o.Raw("queries") // absent or null, but a known member
 		c := adHoc(o)
-		c.Knobs = tool.ReadKnobs(o)
+		c.Options = queryrun.ReadOptions(o)
 		return c, o.Done()
 	}
 	items, err := elements(o.Raw("queries"))
@@ -134,9 +137,9 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	}
 	batch := &batch{calls: make([]tool.Call, len(items))}
 	for i, item := range items {
-		o := tool.Members(item)
+		o := arguments.Members(item)
 		c := adHoc(o)
-		c.Knobs = tool.ReadKnobs(o)
+		c.Options = queryrun.ReadOptions(o)
 		if err := o.Done(); err != nil {
 			batch.calls[i] = &failed{err}
 			continue
@@ -148,8 +151,8 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 }
 
 // adHoc reads the members that reads and mutations have in common.
-func adHoc(o *tool.Object) *service.AdHoc {
-	return &service.AdHoc{
+func adHoc(o *arguments.Object) *operations.AdHoc {
+	return &operations.AdHoc{
 		Source: o.String("query"),
 		Name:   orEmpty(o.OptString("name")),
 		Params: o.Raw("params"),
@@ -179,7 +182,7 @@ type batch struct {
 func (b *batch) Grants() []tool.Grant { return nil }
 
 func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
-	if err := service.CheckText("queries", b.text); err != nil {
+	if err := textlimit.Check("queries", b.text); err != nil {
 		return nil, err
 	}
 	return &tool.Outcome{Calls: b.calls}, nil

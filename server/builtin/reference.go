@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -54,7 +55,7 @@ func reference() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			topic, branch := orEmpty(o.OptString("topic")), orEmpty(o.OptString("branch"))
 			if err := o.Done(); err != nil {
 				return nil, err

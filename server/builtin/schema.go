@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -46,8 +47,8 @@ type schemaArgs struct {
 
 // schemaApply returns the tool that applies a schema. how adapts the call to a local store
 // or a cluster.
-func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
-	d := writer[schemaArgs, service.SchemaApplied](tool.Descriptor{
+func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
+	d := writer[schemaArgs, operations.SchemaApplied](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
 		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +
@@ -57,8 +58,8 @@ func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
 		Destructive: true,
 	})
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
-		o := tool.Members(args)
-		c := &service.ApplySchema{Source: o.String("schema")}
+		o := arguments.Members(args)
+		c := &operations.ApplySchema{Source: o.String("schema")}
 		c.Options.Branch = orEmpty(o.OptString("branch"))
 		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
@@ -70,12 +71,12 @@ func schemaApply(how func(*service.ApplySchema) tool.Call) tool.Tool {
 	}}
 }
 
-func localSchema(c *service.ApplySchema) tool.Call { return c }
+func localSchema(c *operations.ApplySchema) tool.Call { return c }
 
 // clusterSchema makes the call fail with a reason. A schema applied without changing the
 // cluster's configuration would be reverted by the next deployment.
-func clusterSchema(c *service.ApplySchema) tool.Call {
-	c.Fixed = service.FixedByCluster
+func clusterSchema(c *operations.ApplySchema) tool.Call {
+	c.Fixed = operations.FixedByCluster
 	return c
 }
 

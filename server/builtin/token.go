@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
 )
 
 // sealToken encodes the end of a page as text that clients pass back unchanged. The token
@@ -24,6 +24,6 @@ func openToken(token string, position any) bool {
 	return err == nil && json.Unmarshal(b, position) == nil
 }
 
-func badToken(o *tool.Object) {
+func badToken(o *arguments.Object) {
 	o.Fail("page_token", "found a token that no answer to this call has had", "leave it out to start over")
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -24,19 +26,19 @@ import (
 // status of the fault.
 type step struct {
 	tool   string
-	actor  *service.Actor
+	actor  *access.Actor
 	args   map[string]any
 	status int
 	want   string
 }
 
 // run makes the calls of the steps on one graph.
-func run(t *testing.T, c service.Config, steps []step) {
+func run(t *testing.T, c servedgraph.Config, steps []step) {
 	t.Helper()
-	g := servicetest.Graph(t, c)
+	g := servedtest.Graph(t, c)
 	for _, s := range steps {
 		if s.actor == nil {
-			s.actor = servicetest.Writer
+			s.actor = servedtest.Writer
 		}
 		got, status := call(t, c, g, s.actor, s.tool, s.args)
 		if status != s.status || !strings.Contains(got, s.want) {
@@ -48,8 +50,8 @@ func run(t *testing.T, c service.Config, steps []step) {
 type args = map[string]any
 
 func TestReference(t *testing.T) {
-	r := servicetest.Reader
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	r := servedtest.Reader
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"gq_reference", r, nil, 0, `{"topics":[{"topic":"overview","summary":"The form of a query, and what to read next."}`},
 		{"gq_reference", r, args{"topic": "traversal"}, 0, `$person knows{1,3} $person2`},
 		{"gq_reference", r, args{"topic": "search"}, 0, `"schema":"node Person {`}, // the graph has no vector
@@ -57,14 +59,14 @@ func TestReference(t *testing.T) {
 		{"gq_reference", r, args{"topic": "traversl"}, 400, `{"error":"topic: there is no topic traversl; did you mean traversal?","code":"bad_request"}`},
 		{"gq_reference", r, args{"topic": "zzzzzzzz"}, 400, `the topics are overview, match, `},
 		{"gq_reference", r, args{"branch": "none"}, 404, `branch \"none\" not found`},
-		{"gq_reference", servicetest.Bot, nil, 404, `unknown tool: gq_reference`},
-		{"gq_reference", servicetest.Drafter, nil, 403, `does not allow read on branch main`},
+		{"gq_reference", servedtest.Bot, nil, 404, `unknown tool: gq_reference`},
+		{"gq_reference", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 	})
 }
 
 func TestDescribe(t *testing.T) {
-	r := servicetest.Reader
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	r := servedtest.Reader
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"type_describe", r, nil, 0, `"nodes":["Person { name: String @key, age: I32?, `},
 		{"type_describe", r, nil, 0, `"edges":["Knows: Person -> Person"]}`},
 		{"type_describe", r, args{"name": "Person"}, 0, `"clause":"$person: Person","rules":["@key(name)"],"properties":[{"name":"name","type":"String","operators":["=","!=","<","<=",">",">=","contains","starts_with","search(","match_text(","fuzzy("],"rankings":["bm25"],"example":"$person.name = $name"}`},
@@ -75,25 +77,25 @@ func TestDescribe(t *testing.T) {
 		{"type_describe", r, args{"name": "Zebra"}, 400, `there are Person, Knows`},
 		{"type_describe", r, args{"name": 7}, 400, `name: found the number 7, wanted a string`},
 		{"type_describe", r, args{"branch": "none"}, 404, `branch \"none\" not found`},
-		{"type_describe", servicetest.Nobody, nil, 404, `unknown tool: type_describe`},
-		{"type_describe", servicetest.Drafter, nil, 403, `does not allow read on branch main`},
+		{"type_describe", servedtest.Nobody, nil, 404, `unknown tool: type_describe`},
+		{"type_describe", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 	})
 }
 
 // onlyFind is a policy that lets everybody read, and invoke only find_person.
-type onlyFind struct{ servicetest.Policy }
+type onlyFind struct{ servedtest.Policy }
 
-func (onlyFind) Allowed(_ *service.Actor, g tool.Grant) bool {
+func (onlyFind) Allowed(_ *access.Actor, g tool.Grant) bool {
 	return g.Action == tool.Read || g.Action == tool.InvokeQuery && g.Query == "find_person"
 }
 
 // TestDescribeHides checks that only listed stored queries are named; hidden and left-out
 // ones are not.
 func TestDescribeHides(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
+	c := servedtest.Config(t, builtin.All("1")...)
 	c.Authorizer = onlyFind{}
-	g := servicetest.Graph(t, c)
-	got, status := call(t, c, g, servicetest.Reader, "type_describe", args{"name": "Person"})
+	g := servedtest.Graph(t, c)
+	got, status := call(t, c, g, servedtest.Reader, "type_describe", args{"name": "Person"})
 	if status != 0 || !strings.Contains(got, "lookup_person") {
 		t.Errorf("%d %s", status, got)
 	}
@@ -105,8 +107,8 @@ func TestDescribeHides(t *testing.T) {
 }
 
 func TestPath(t *testing.T) {
-	r := servicetest.Reader
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	r := servedtest.Reader
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"type_path", r, args{"from": "Person", "to": "Person"}, 0, `"paths":[{"hops":1,"edges":["Knows"],"match":"$person: Person\n$person knows $person2"},{"hops":1,"edges":["<Knows"],"match":"$person: Person\n$person2 knows $person"}],"more":false}`},
 		{"type_path", r, args{"from": "Person", "to": "Person", "limit": 1}, 0, `"more":true}`},
 		{"type_path", r, args{"from": "Person"}, 400, `to: missing, wanted a string`},
@@ -114,15 +116,15 @@ func TestPath(t *testing.T) {
 		{"type_path", r, args{"from": "Person", "to": "Knows"}, 400, `to: the schema has no node type Knows; there are Person`},
 		{"type_path", r, args{"from": "Person", "to": "Person", "max_hops": 9}, 400, `max_hops: found 9, wanted 1 to 8`},
 		{"type_path", r, args{"from": "Person", "to": "Person", "limit": 0}, 400, `limit: found 0, wanted 1 to 100`},
-		{"type_path", servicetest.Bot, nil, 404, `unknown tool: type_path`},
-		{"type_path", servicetest.Drafter, args{"from": "Person", "to": "Person"}, 403, `does not allow read on branch main`},
+		{"type_path", servedtest.Bot, nil, 404, `unknown tool: type_path`},
+		{"type_path", servedtest.Drafter, args{"from": "Person", "to": "Person"}, 403, `does not allow read on branch main`},
 	})
 }
 
 func TestValidate(t *testing.T) {
-	r := servicetest.Reader
+	r := servedtest.Reader
 	good := `query q($n: String, $min: I32?) { match { $p: Person { name: $n } $p.age >= $min? } return { $p.age, $p } limit 3 }`
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"query_validate", r, args{"query": good}, 0, `{"valid":true,"queries":[{"name":"q","kind":"read","params":[{"name":"n","type":"String","optional":false},{"name":"min","type":"I32","optional":true}],"columns":[{"name":"p.age","type":"I32?"},{"name":"p","type":"{ id: String, name: String, `},
 		{"query_validate", r, args{"query": `query m($n: String) { insert Person { name: $n } }`}, 0, `{"valid":true,"queries":[{"name":"m","kind":"mutation","params":[{"name":"n","type":"String","optional":false}],"columns":[]}],"diagnostics":[]}`},
 		{"query_validate", r, args{"query": "query q() {\n  match { $p: Persn }\n  return { $p.name }\n  limit 3\n}"}, 0, `{"valid":false,"queries":[],"diagnostics":[{"code":"T1","severity":"error","line":2,"column":15,"end_line":2,"end_column":20,"message":"unknown node type Persn","help":"did you mean Person?"}],"report":"query:2:15: error T1`},
@@ -133,16 +135,16 @@ func TestValidate(t *testing.T) {
 		{"query_validate", r, args{"query": ""}, 0, `{"valid":true,"queries":[],"diagnostics":[]}`},
 		{"query_validate", r, args{}, 400, `query: missing`},
 		{"query_validate", r, args{"query": good, "branch": "none"}, 404, `branch \"none\" not found`},
-		{"query_validate", servicetest.Bot, args{"query": good}, 404, `unknown tool: query_validate`},
-		{"query_validate", servicetest.Drafter, args{"query": good}, 403, `does not allow read on branch main`},
+		{"query_validate", servedtest.Bot, args{"query": good}, 404, `unknown tool: query_validate`},
+		{"query_validate", servedtest.Drafter, args{"query": good}, 403, `does not allow read on branch main`},
 	})
 }
 
 func TestExplain(t *testing.T) {
-	r := servicetest.Reader
+	r := servedtest.Reader
 	read := `query q($n: String) { match { $p: Person { name: $n } } return { $p.age } }`
 	change := `query m($n: String) { delete Person where name = $n }`
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"query_explain", r, args{"query": read}, 0, `{"query_name":"q","kind":"read","branch":"main","graph_commit_id":"COMMIT","analyzed":false,"touches":[{"entity":"node","type":"Person","write":false},`},
 		{"query_explain", r, args{"query": read, "analyze": true, "params": args{"n": "ada"}}, 0, `"analyzed":true`},
 		{"query_explain", r, args{"query": read, "analyze": true, "params": args{"n": "ada"}}, 0, `"rows":1`},
@@ -152,8 +154,8 @@ func TestExplain(t *testing.T) {
 		{"query_explain", r, args{"query": read + change}, 400, `name: missing, but the text holds several queries`},
 		{"query_explain", r, args{"query": read + change, "name": "m"}, 0, `"query_name":"m"`},
 		{"query_explain", r, args{"query": "query"}, 400, `the query text has errors`},
-		{"query_explain", servicetest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
-		{"query_explain", servicetest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
+		{"query_explain", servedtest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
+		{"query_explain", servedtest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
 		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain ran nothing
 	})
 }
@@ -163,16 +165,16 @@ func TestBranches(t *testing.T) {
 		return args{"query": `query m($n: String, $a: I32) { insert Person { name: $n, age: $a } }`, "params": args{"n": name, "a": age}}
 	}
 	on := func(branch string, a args) args { a["branch"] = branch; return a }
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"branch_create", nil, args{"name": "draft"}, 0, `{"name":"draft","from":"main","commit":"COMMIT","actor_id":"act-writer"}`},
 		{"branch_create", nil, args{"name": "draft"}, 409, `"code":"conflict"`},
 		{"branch_create", nil, args{"name": "a//b"}, 400, `"error":"name: the branch name \"a//b\" has an empty segment`},
 		{"branch_create", nil, args{"name": ""}, 400, `name: found an empty text`},
 		{"branch_create", nil, args{"name": "other", "from": "none"}, 404, `branch \"none\" not found`},
 		{"branch_create", nil, args{"name": "other", "from_commit": "01J00000000000000000000000"}, 404, `commit`},
-		{"branch_create", servicetest.Reader, args{"name": "other"}, 404, `unknown tool: branch_create`},
-		{"branch_create", servicetest.Drafter, args{"name": "other", "from": "draft"}, 0, `"from":"draft"`},
-		{"branch_create", servicetest.Drafter, args{"name": "leak"}, 403, `does not allow read on branch main`},
+		{"branch_create", servedtest.Reader, args{"name": "other"}, 404, `unknown tool: branch_create`},
+		{"branch_create", servedtest.Drafter, args{"name": "other", "from": "draft"}, 0, `"from":"draft"`},
+		{"branch_create", servedtest.Drafter, args{"name": "leak"}, 403, `does not allow read on branch main`},
 		{"branch_merge", nil, args{"source": "draft"}, 0, `"outcome":"already_up_to_date","dry_run":false,"commit":null,"head":"COMMIT"`},
 		{"graph_mutate", nil, on("draft", insert("dan", 1)), 0, `"affected_nodes":1`},
 		{"branch_merge", nil, args{"source": "draft", "dry_run": true}, 0, `"outcome":"fast_forward","dry_run":true,"commit":null`},
@@ -187,11 +189,11 @@ func TestBranches(t *testing.T) {
 		{"branch_merge", nil, args{"source": "main", "target": "main"}, 400, `"error":"source: `},
 		{"branch_merge", nil, args{"source": "none"}, 404, `branch \"none\" not found`},
 		{"branch_merge", nil, args{}, 400, `source: missing`},
-		{"branch_merge", servicetest.Reader, args{"source": "draft"}, 404, `unknown tool: branch_merge`},
-		{"branch_merge", servicetest.Drafter, args{"source": "draft"}, 403, `does not allow branch_merge on branch main`},
-		{"branch_merge", servicetest.Drafter, args{"source": "main", "target": "draft"}, 403, `does not allow read on branch main`},
-		{"branch_delete", servicetest.Reader, args{"name": "draft"}, 404, `unknown tool: branch_delete`},
-		{"branch_delete", servicetest.Drafter, args{"name": "main"}, 403, `does not allow branch_delete on branch main`},
+		{"branch_merge", servedtest.Reader, args{"source": "draft"}, 404, `unknown tool: branch_merge`},
+		{"branch_merge", servedtest.Drafter, args{"source": "draft"}, 403, `does not allow branch_merge on branch main`},
+		{"branch_merge", servedtest.Drafter, args{"source": "main", "target": "draft"}, 403, `does not allow read on branch main`},
+		{"branch_delete", servedtest.Reader, args{"name": "draft"}, 404, `unknown tool: branch_delete`},
+		{"branch_delete", servedtest.Drafter, args{"name": "main"}, 403, `does not allow branch_delete on branch main`},
 		{"branch_delete", nil, args{"name": "main"}, 409, `"code":"conflict"`},
 		{"branch_delete", nil, args{"name": "draft"}, 0, `{"name":"draft","actor_id":"act-writer"}`},
 		{"branch_delete", nil, args{"name": "draft"}, 404, `branch \"draft\" not found`},
@@ -204,7 +206,7 @@ func TestLoadFrom(t *testing.T) {
 		return args{"data": data, "mode": "merge", "branch": branch, "from": from}
 	}
 	const dan = `{"type":"Person","data":{"name":"dan"}}`
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":"main","branch_created":true,"mode":"merge"`},
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":null,"branch_created":false,"mode":"merge"`},
 		{"graph_load", nil, load(`{"type":"Persn"}`, "july", "main"), 400, `line 1`},
@@ -212,8 +214,8 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
 		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start at, but none to make`},
-		{"graph_load", servicetest.Drafter, load(dan, "july", "main"), 403, `does not allow read on branch main`},
-		{"graph_load", servicetest.Drafter, load(dan, "july", "june"), 0, `"base_branch":"june"`},
+		{"graph_load", servedtest.Drafter, load(dan, "july", "main"), 403, `does not allow read on branch main`},
+		{"graph_load", servedtest.Drafter, load(dan, "july", "june"), 0, `"base_branch":"june"`},
 	})
 }
 
@@ -221,9 +223,9 @@ func TestLoadFrom(t *testing.T) {
 var instant = regexp.MustCompile(`"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
 
 func TestCommits(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
-	w := servicetest.Writer
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
+	w := servedtest.Writer
 	for _, name := range []string{"dan", "eve", "fay"} {
 		call(t, c, g, w, "graph_mutate", args{"query": `query m($n: String) { insert Person { name: $n } }`, "params": args{"n": name}})
 	}
@@ -245,7 +247,7 @@ func TestCommits(t *testing.T) {
 			a["page_token"] = token
 		}
 		raw, _ := json.Marshal(a)
-		answer, err := g.Call(context.Background(), servicetest.Reader, "commit_list", raw, service.Encoding{})
+		answer, err := g.Call(context.Background(), servedtest.Reader, "commit_list", raw, encoding.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +273,7 @@ func TestCommits(t *testing.T) {
 	if strings.Join(seen, " ") != strings.Join(want, " ") || pages != (len(want)+1)/2 {
 		t.Errorf("%d pages: %v, want %v", pages, seen, want)
 	}
-	r := servicetest.Reader
+	r := servedtest.Reader
 	run(t, c, []step{
 		{"commit_list", r, args{"limit": 1}, 0, `{"branch":"main","commits":[{"commit":"COMMIT","seq":`},
 		{"commit_list", r, args{"branch": "draft", "limit": 1}, 0, head.Commit.ID},
@@ -279,8 +281,8 @@ func TestCommits(t *testing.T) {
 		{"commit_list", r, args{"page_token": "zzz"}, 400, `page_token: found a token that no answer to this call has had; leave it out to start over`},
 		{"commit_list", r, args{"page_token": token, "branch": "draft"}, 400, `page_token`},
 		{"commit_list", r, args{"branch": "none"}, 404, `branch \"none\" not found`},
-		{"commit_list", servicetest.Bot, nil, 404, `unknown tool: commit_list`},
-		{"commit_list", servicetest.Drafter, nil, 403, `does not allow read on branch main`},
+		{"commit_list", servedtest.Bot, nil, 404, `unknown tool: commit_list`},
+		{"commit_list", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
 		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes that of its origin
@@ -290,16 +292,16 @@ func TestCommits(t *testing.T) {
 		{"commit_get", r, args{"commit": head.Commit.ID}, 404, `{"error":"on branch main, commit \"` + head.Commit.ID + `\" not found","code":"not_found"}`},
 		{"commit_get", r, args{"commit": "x"}, 404, `{"error":"on branch main, commit \"x\" not found","code":"not_found"}`},
 		{"commit_get", r, args{}, 400, `commit: missing`},
-		{"commit_get", servicetest.Bot, args{"commit": want[0]}, 404, `unknown tool: commit_get`},
-		{"commit_get", servicetest.Drafter, args{"commit": want[0]}, 403, `does not allow read on branch main`},
+		{"commit_get", servedtest.Bot, args{"commit": want[0]}, 404, `unknown tool: commit_get`},
+		{"commit_get", servedtest.Drafter, args{"commit": want[0]}, 403, `does not allow read on branch main`},
 	})
 }
 
 func TestChanges(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	write := func(query string, branch string) string {
-		got, status := call(t, c, g, servicetest.Writer, "graph_mutate", args{"query": query, "branch": branch})
+		got, status := call(t, c, g, servedtest.Writer, "graph_mutate", args{"query": query, "branch": branch})
 		var a struct{ Commit string }
 		if err := json.Unmarshal([]byte(got), &a); err != nil || status != 0 {
 			t.Fatal(status, got, err)
@@ -315,9 +317,9 @@ func TestChanges(t *testing.T) {
 	}
 	updated := write(`query m() { update Person set { age: 37, big: 9007199254740995 } where name = "ada" insert Person { name: "dan", tags: ["a"], score: 1.5, born: date("2024-05-01") } insert Knows { from: "dan", to: "ada" } }`, "main")
 	deleted := write(`query m() { delete Person where name = "bob" }`, "main")
-	call(t, c, g, servicetest.Writer, "branch_create", args{"name": "draft"})
+	call(t, c, g, servedtest.Writer, "branch_create", args{"name": "draft"})
 	drafted := write(`query m() { insert Person { name: "gus" } }`, "draft")
-	r := servicetest.Reader
+	r := servedtest.Reader
 	run(t, c, []step{
 		{"change_list", r, args{"commit": updated}, 0, `"nodes":{"inserted":1,"updated":1,"deleted":0},"edges":{"inserted":1,"updated":0,"deleted":0},"changes":[` +
 			`{"kind":"updated","entity":"node","type":"Person","id":"ada","properties":[{"name":"age","old":36,"new":37},{"name":"big","old":"9007199254740993","new":"9007199254740995"}]},` +
@@ -330,8 +332,8 @@ func TestChanges(t *testing.T) {
 		{"change_list", r, args{}, 400, `commit: missing`},
 		{"change_list", r, args{"commit": updated, "page_token": "e30"}, 400, `page_token`},
 		{"change_list", r, args{"commit": updated, "limit": 1001}, 400, `limit: found 1001`},
-		{"change_list", servicetest.Bot, args{"commit": updated}, 404, `unknown tool: change_list`},
-		{"change_list", servicetest.Drafter, args{"commit": updated}, 403, `does not allow read on branch main`},
+		{"change_list", servedtest.Bot, args{"commit": updated}, 404, `unknown tool: change_list`},
+		{"change_list", servedtest.Drafter, args{"commit": updated}, 403, `does not allow read on branch main`},
 	})
 
 	// The pages with one change each together equal the whole list.
@@ -341,7 +343,7 @@ func TestChanges(t *testing.T) {
 			a["page_token"] = token
 		}
 		raw, _ := json.Marshal(a)
-		answer, err := g.Call(context.Background(), r, "change_list", raw, service.Encoding{})
+		answer, err := g.Call(context.Background(), r, "change_list", raw, encoding.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,13 +373,13 @@ func TestChanges(t *testing.T) {
 // TestChangesBytes checks that a page of large values ends early and that no change is
 // lost.
 func TestChangesBytes(t *testing.T) {
-	c := servicetest.Config(t, builtin.All("1")...)
-	g := servicetest.Graph(t, c)
+	c := servedtest.Config(t, builtin.All("1")...)
+	g := servedtest.Graph(t, c)
 	var data strings.Builder
 	for i := range 5 {
 		fmt.Fprintf(&data, `{"type":"Person","data":{"name":"big%d","tags":["%s"]}}`+"\n", i, strings.Repeat("x", 400_000))
 	}
-	call(t, c, g, servicetest.Writer, "graph_load", args{"mode": "merge", "data": data.String()})
+	call(t, c, g, servedtest.Writer, "graph_load", args{"mode": "merge", "data": data.String()})
 	head, err := c.Graph.Snapshot(context.Background(), engine.Target{})
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +390,7 @@ func TestChangesBytes(t *testing.T) {
 		if token == "" {
 			raw, _ = json.Marshal(args{"commit": head.Commit.ID})
 		}
-		answer, err := g.Call(context.Background(), servicetest.Reader, "change_list", raw, service.Encoding{})
+		answer, err := g.Call(context.Background(), servedtest.Reader, "change_list", raw, encoding.Options{})
 		if err != nil || len(answer.JSON) > 3<<19 {
 			t.Fatalf("%d bytes, %v", len(answer.JSON), err)
 		}
@@ -407,9 +409,9 @@ func TestChangesBytes(t *testing.T) {
 }
 
 func TestSchemaApply(t *testing.T) {
-	wider := strings.Replace(servicetest.Source, "age: I32?", "age: I32? height: F64?", 1)
-	narrower := strings.Replace(servicetest.Source, "  age: I32?\n", "", 1)
-	run(t, servicetest.Config(t, builtin.Local("1")...), []step{
+	wider := strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1)
+	narrower := strings.Replace(servedtest.Source, "  age: I32?\n", "", 1)
+	run(t, servedtest.Config(t, builtin.Local("1")...), []step{
 		{"schema_apply", nil, args{"schema": wider, "dry_run": true}, 0, `"supported":true,"applied":false,"destructive":false,"step_count":1`},
 		{"schema_apply", nil, args{"schema": wider}, 0, `"supported":true,"applied":true,"destructive":false,"step_count":1`},
 		{"type_describe", nil, args{"name": "Person"}, 0, `"name":"height"`},
@@ -422,13 +424,13 @@ func TestSchemaApply(t *testing.T) {
 		{"schema_apply", nil, args{"schema": "node person {}"}, 400, `the schema has errors`},
 		{"schema_apply", nil, args{"schema": wider, "if_commit": "01J00000000000000000000000"}, 412, `"precondition_failure"`},
 		{"schema_apply", nil, args{}, 400, `schema: missing`},
-		{"schema_apply", servicetest.Reader, args{"schema": wider}, 404, `unknown tool: schema_apply`},
-		{"schema_apply", servicetest.Drafter, args{"schema": wider}, 403, `does not allow schema_apply on branch main`},
+		{"schema_apply", servedtest.Reader, args{"schema": wider}, 404, `unknown tool: schema_apply`},
+		{"schema_apply", servedtest.Drafter, args{"schema": wider}, 403, `does not allow schema_apply on branch main`},
 	})
-	run(t, servicetest.Config(t, builtin.All("1")...), []step{
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"schema_apply", nil, args{"schema": wider}, 409, `run omnigraph cluster apply","code":"conflict"}`},
-		{"schema_apply", servicetest.Drafter, args{"schema": wider}, 403, `does not allow schema_apply on branch main`},
-		{"schema_apply", servicetest.Reader, args{"schema": wider}, 404, `unknown tool: schema_apply`},
+		{"schema_apply", servedtest.Drafter, args{"schema": wider}, 403, `does not allow schema_apply on branch main`},
+		{"schema_apply", servedtest.Reader, args{"schema": wider}, 404, `unknown tool: schema_apply`},
 	})
 }
 
@@ -444,7 +446,7 @@ func TestCodeIndex(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
-	c := servicetest.Config(t, builtin.Local("1")...)
+	c := servedtest.Config(t, builtin.Local("1")...)
 	run(t, c, []step{{"code_index", nil, args{"dir": "."}, 400, `branch: found a graph without the node type Symbol`}})
 	g := naive.New(string(text), s, naive.Sound)
 	t.Cleanup(func() { g.Close() })
@@ -458,8 +460,8 @@ func TestCodeIndex(t *testing.T) {
 		{"code_index", nil, args{"dir": shop, "mode": "overwrite"}, 0, `"mode":"overwrite"`},
 		{"code_index", nil, args{"dir": shop, "mode": "append"}, 400, `mode: found the string \"append\", wanted`},
 		{"code_index", nil, args{"dir": t.TempDir()}, 400, `dir: `},
-		{"code_index", servicetest.Reader, args{"dir": shop}, 404, `unknown tool: code_index`},
-		{"code_index", servicetest.Drafter, args{"dir": shop}, 403, `does not allow change on branch main`},
+		{"code_index", servedtest.Reader, args{"dir": shop}, 404, `unknown tool: code_index`},
+		{"code_index", servedtest.Drafter, args{"dir": shop}, 403, `does not allow change on branch main`},
 		{"type_path", nil, args{"from": "Module", "to": "Symbol"}, 0, `"match":"$module: Module\n$module provides $package\n$package holds $symbol"`},
 		{"gq_reference", nil, args{"topic": "overview"}, 0, `$module: Module { path: $path }`},
 	})

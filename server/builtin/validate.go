@@ -12,7 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/gq/work"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -75,7 +77,7 @@ func validate() tool.Tool {
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			o := tool.Members(args)
+			o := arguments.Members(args)
 			text, branch := o.String("query"), orEmpty(o.OptString("branch"))
 			if err := o.Done(); err != nil {
 				return nil, err
@@ -104,7 +106,7 @@ const (
 )
 
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
-	err = service.WithText(ctx, env, "query", text, func(limits work.Limits) error {
+	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
 		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
 		if err == nil {
 			a = validateAnswer(text, queries, report)
@@ -150,7 +152,7 @@ func (a *ValidateAnswer) Cut(bytes int) {
 		func() { a.More, a.Diagnostics = a.More+len(a.Diagnostics), []DiagnosticAnswer{} },
 	}
 	for _, drop := range parts {
-		if b, err := service.JSON(a); err != nil || len(b) <= bytes {
+		if b, err := encoding.JSON(a); err != nil || len(b) <= bytes {
 			return
 		}
 		drop()

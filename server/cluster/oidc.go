@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
@@ -119,7 +119,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 }
 
 func checkIssuer(n *strictyaml.Node, s string) {
-	u, err := guard.ParseSecureURL(s)
+	u, err := hostcheck.ParseSecureURL(s)
 	switch {
 	case err != nil:
 		n.Fault(strictyaml.BadValue, "issuer: "+err.Error(), "write it as the claim iss of a token does")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
 
@@ -251,7 +251,7 @@ func (p *reader) server(n *strictyaml.Node) {
 	}
 	hosts, _ := f["public_hosts"].Texts("public_hosts")
 	for _, h := range hosts {
-		if _, err := guard.ParseHost(h.Key); err != nil {
+		if _, err := hostcheck.ParseHost(h.Key); err != nil {
 			h.At.Fault(strictyaml.BadValue, err.Error(), "")
 			continue
 		}
@@ -259,7 +259,7 @@ func (p *reader) server(n *strictyaml.Node) {
 	}
 	origins, _ := f["browser_origins"].Texts("browser_origins")
 	for _, o := range origins {
-		if _, err := guard.ParseOrigin(o.Key); err != nil {
+		if _, err := hostcheck.ParseOrigin(o.Key); err != nil {
 			o.At.Fault(strictyaml.BadValue, err.Error(), "")
 			continue
 		}

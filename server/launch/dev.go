@@ -22,7 +22,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/metatools"
 )
 
 const (
@@ -94,8 +94,8 @@ func showQuery(ctx context.Context, w io.Writer, url, query string, c *caller) e
 		return err
 	}
 	call := &mcp.CallToolParams{Name: query}
-	if slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == service.RunQuery }) {
-		call = &mcp.CallToolParams{Name: service.RunQuery, Arguments: map[string]any{"name": query}}
+	if slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == metatools.RunQuery }) {
+		call = &mcp.CallToolParams{Name: metatools.RunQuery, Arguments: map[string]any{"name": query}}
 	}
 	res, err := session.CallTool(ctx, call)
 	if err != nil {

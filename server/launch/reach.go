@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 )
 
 // reached returns the address to dial to reach the server, and the host:port that the server
@@ -20,7 +20,7 @@ func reached(bind string, addr net.Addr, publicHosts []string) (dial, name strin
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		dial = net.JoinHostPort("localhost", port)
 	}
-	if len(publicHosts) > 0 && !guard.IsLoopbackBind(bind) {
+	if len(publicHosts) > 0 && !hostcheck.IsLoopbackBind(bind) {
 		return dial, net.JoinHostPort(publicHosts[0], port)
 	}
 	return dial, dial

@@ -10,7 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // appendAnswer appends the JSON-RPC answer to a call. Exactly one of res and fault is set.
@@ -39,7 +40,7 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	dst = append(dst, `"error":{"code":`...)
 	dst = strconv.AppendInt(dst, e.Code, 10)
 	dst = append(dst, `,"message":`...)
-	dst = appendString(dst, service.Clip(e.Message))
+	dst = appendString(dst, wireerror.Clip(e.Message))
 	if len(e.Data) > 0 {
 		dst = append(append(dst, `,"data":`...), e.Data...)
 	}
@@ -65,7 +66,7 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 		meta[mcp.MetaKeyServerInfo] = s.implementation
 		res.SetMeta(meta)
 	}
-	b, err := service.JSON(res)
+	b, err := encoding.JSON(res)
 	if err != nil {
 		return dst, err
 	}
@@ -158,7 +159,7 @@ func (s *surface) appendTools(dst []byte, r *mcp.ListToolsResult, stateless bool
 		}
 		b, ok := s.encoded[t]
 		if !ok {
-			if b, err = service.JSON(t); err != nil {
+			if b, err = encoding.JSON(t); err != nil {
 				return dst, err
 			}
 		}
@@ -188,7 +189,7 @@ func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte,
 		if v, ok := meta[key].(string); ok {
 			dst = appendString(dst, v)
 		} else {
-			b, err := service.JSON(meta[key])
+			b, err := encoding.JSON(meta[key])
 			if err != nil {
 				return dst, err
 			}

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // BenchmarkCall measures one tools/call of a stored read, without the network.
 func BenchmarkCall(b *testing.B) {
-	h := mcp.Handler(servicetest.Graph(b, config(b)), mcp.Options{})
+	h := mcp.Handler(servedtest.Graph(b, config(b)), mcp.Options{})
 	body := message("2025-11-25", "tools/call", `"name":"lookup_person","arguments":{"params":{"name":"ada"}}`)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -21,7 +21,7 @@ func BenchmarkCall(b *testing.B) {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Reader)))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Reader)))
 		if w.Code != 200 || !strings.Contains(w.Body.String(), `"row_count":1`) && !strings.Contains(w.Body.String(), `\"row_count\":1`) {
 			b.Fatal(w.Body.String())
 		}

@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/metatools"
 )
 
 // builtVar says how TestBuiltServer reaches a built server of the graph code: by a URL, or by a
@@ -46,7 +46,7 @@ func TestBuiltServer(t *testing.T) {
 	find := func(params map[string]any) (*sdk.CallToolResult, error) {
 		call := &sdk.CallToolParams{Name: "find_symbols", Arguments: map[string]any{"params": params}}
 		if meta {
-			call = &sdk.CallToolParams{Name: service.RunQuery, Arguments: map[string]any{"name": "find_symbols", "params": params}}
+			call = &sdk.CallToolParams{Name: metatools.RunQuery, Arguments: map[string]any{"name": "find_symbols", "params": params}}
 		}
 		return session.CallTool(t.Context(), call)
 	}

@@ -18,8 +18,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Options configures how a graph is served, and lists the tools, resources and prompts that are
@@ -58,9 +59,9 @@ const (
 )
 
 // Handler serves the graph over HTTP. The contexts of its requests carry the actor, see
-// [service.WithActor]; without an actor every call is denied. Handler panics if the input
+// [servedgraph.WithActor]; without an actor every call is denied. Handler panics if the input
 // schema of a tool is not a JSON Schema of an object, or if two tools have the same name.
-func Handler(g *service.Graph, opts Options) http.Handler {
+func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
 	}
@@ -218,7 +219,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 // method than POST does not speak MCP.
 func refuseMethod(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", http.MethodPost)
-	envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+method+", wanted POST"))
+	envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+method+", wanted POST"))
 }
 
 // checkEnvelope checks the headers of a POST against the rules of the transport.

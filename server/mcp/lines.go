@@ -11,14 +11,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // ServeLines serves the graph to one client, as the actor of the context. It reads one JSON-RPC
 // message per line from in and writes one answer per line to out. When in ends, it finishes the
 // answers in flight and returns. When the context ends, it cancels them and returns. ServeLines
 // answers a line that is not a message with an error and goes on.
-func ServeLines(ctx context.Context, g *service.Graph, opts Options, in io.Reader, out io.Writer) error {
+func ServeLines(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
 	s := newSurface(g, opts)
 	return serveLines(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
 		if !m.isCall() {

@@ -15,9 +15,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // conversation is a client of a graph over lines, either in the process or through the proxy.
@@ -28,13 +29,13 @@ type conversation struct {
 	done chan error
 }
 
-func converse(t *testing.T, c service.Config, actor *service.Actor, proxied bool) *conversation {
+func converse(t *testing.T, c servedgraph.Config, actor *access.Actor, proxied bool) *conversation {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	s := &conversation{t: t, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1)}
 	serveIt := func() error {
-		return mcp.ServeLines(service.WithActor(t.Context(), actor), servicetest.Graph(t, c), mcp.Options{MaxBody: 5000}, inR, outW)
+		return mcp.ServeLines(access.WithActor(t.Context(), actor), servedtest.Graph(t, c), mcp.Options{MaxBody: 5000}, inR, outW)
 	}
 	if proxied {
 		url := serve(t, c, mcp.Options{})
@@ -77,7 +78,7 @@ func both(t *testing.T, f func(t *testing.T, proxied bool)) {
 // TestLines checks that every line is answered, bad ones too, and that none ends the session.
 func TestLines(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
-		s := converse(t, config(t), servicetest.Reader, proxied)
+		s := converse(t, config(t), servedtest.Reader, proxied)
 		for _, tt := range []struct{ line, want string }{
 			{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2024-11-05"`},
 			{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2025-03-26"`},
@@ -110,7 +111,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestLineTooLong(t *testing.T) {
-	s := converse(t, config(t), servicetest.Reader, false)
+	s := converse(t, config(t), servedtest.Reader, false)
 	s.send(strings.Repeat("x", 1<<20), `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if got := s.receive(); !strings.Contains(got, "larger than 5000 bytes") {
 		t.Error(got)
@@ -124,7 +125,7 @@ func TestLineTooLong(t *testing.T) {
 // last line without a line end.
 func TestLinesEnd(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
-		s := converse(t, config(t), servicetest.Reader, proxied)
+		s := converse(t, config(t), servedtest.Reader, proxied)
 		var lines []string
 		for i := range 20 {
 			lines = append(lines, strings.Replace(message("2025-11-25", "tools/call", `"name":"everyone"`), `"id":1`, fmt.Sprintf(`"id":"%d"`, i), 1))
@@ -157,7 +158,7 @@ func TestLinesCancel(t *testing.T) {
 		c := config(t)
 		h := &hung{Graph: c.Graph, started: make(chan struct{}), stopped: make(chan error, 1)}
 		c.Graph = h
-		s := converse(t, c, servicetest.Reader, proxied)
+		s := converse(t, c, servedtest.Reader, proxied)
 		s.send(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"graph_snapshot"}}`)
 		<-h.started
 		s.send(`{"jsonrpc":"2.0","id":"slow","method":"ping"}`)
@@ -189,7 +190,7 @@ func TestLinesContext(t *testing.T) {
 	defer inW.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- mcp.ServeLines(ctx, servicetest.Graph(t, config(t)), mcp.Options{}, in, io.Discard) }()
+	go func() { done <- mcp.ServeLines(ctx, servedtest.Graph(t, config(t)), mcp.Options{}, in, io.Discard) }()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -199,7 +200,7 @@ func TestLinesContext(t *testing.T) {
 // TestLinesSDKClient runs a session over lines with the SDK's own client.
 func TestLinesSDKClient(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
-		s := converse(t, config(t), servicetest.Reader, proxied)
+		s := converse(t, config(t), servedtest.Reader, proxied)
 		client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
 		session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: io.NopCloser(s.out), Writer: s.in}, nil)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // TestEveryToolOnce lists more tools than the SDK puts on a page.
@@ -17,9 +17,9 @@ func TestEveryToolOnce(t *testing.T) {
 		fmt.Fprintf(&text, "query find_%d($name: String) @description(\"Like find_%d.\") { match { $p: Person { name: $name } } return { $p.age } }\n", i, (i+1)%queries)
 	}
 	c := config(t)
-	c.Catalog.Queries = servicetest.Queries(t, text.String())
+	c.Catalog.Queries = servedtest.Queries(t, text.String())
 	c.MetaThreshold = queries + 1
-	s := connect(t, serve(t, c, mcp.Options{}), servicetest.Writer)
+	s := connect(t, serve(t, c, mcp.Options{}), servedtest.Writer)
 	page, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -17,26 +17,28 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve starts a server that takes the actor from a header instead of a token.
-func serve(t testing.TB, c service.Config, opts mcp.Options) string {
+func serve(t testing.TB, c servedgraph.Config, opts mcp.Options) string {
 	t.Helper()
-	actors := map[string]*service.Actor{}
-	for _, a := range []*service.Actor{servicetest.Writer, servicetest.Reader, servicetest.Bot, servicetest.Drafter, servicetest.Nobody} {
+	actors := map[string]*access.Actor{}
+	for _, a := range []*access.Actor{servedtest.Writer, servedtest.Reader, servedtest.Bot, servedtest.Drafter, servedtest.Nobody} {
 		actors[a.ID] = a
 	}
-	h := mcp.Handler(servicetest.Graph(t, c), opts)
+	h := mcp.Handler(servedtest.Graph(t, c), opts)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if a := actors[r.Header.Get("X-Actor")]; a != nil {
-			ctx = service.WithActor(ctx, a)
+			ctx = access.WithActor(ctx, a)
 		}
 		h.ServeHTTP(w, r.WithContext(ctx))
 	}))
@@ -44,10 +46,10 @@ func serve(t testing.TB, c service.Config, opts mcp.Options) string {
 	return s.URL
 }
 
-func config(t testing.TB) service.Config { return servicetest.Config(t, builtin.All("1.2.3")...) }
+func config(t testing.TB) servedgraph.Config { return servedtest.Config(t, builtin.All("1.2.3")...) }
 
 // as is a transport that adds the actor to every request.
-type as struct{ actor *service.Actor }
+type as struct{ actor *access.Actor }
 
 func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
@@ -55,7 +57,7 @@ func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func connect(t *testing.T, url string, actor *service.Actor) *sdk.ClientSession {
+func connect(t *testing.T, url string, actor *access.Actor) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
 	session, err := client.Connect(context.Background(), &sdk.StreamableClientTransport{
@@ -72,7 +74,7 @@ func connect(t *testing.T, url string, actor *service.Actor) *sdk.ClientSession 
 }
 
 // post sends one JSON-RPC message in the given protocol version.
-func post(t *testing.T, url, version string, actor *service.Actor, body string) (*http.Response, string) {
+func post(t *testing.T, url, version string, actor *access.Actor, body string) (*http.Response, string) {
 	t.Helper()
 	var msg struct {
 		Method string
@@ -129,8 +131,8 @@ func TestToolsList(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, tt := range []struct {
 		file  string
-		actor *service.Actor
-	}{{"writer", servicetest.Writer}, {"bot", servicetest.Bot}} {
+		actor *access.Actor
+	}{{"writer", servedtest.Writer}, {"bot", servedtest.Bot}} {
 		resp, body := post(t, url, "2025-11-25", tt.actor, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || got != "application/json" {
 			t.Errorf("%d %s", resp.StatusCode, got)
@@ -146,7 +148,7 @@ func TestToolsList(t *testing.T) {
 func TestClient(t *testing.T) {
 	ctx := context.Background()
 	url := serve(t, config(t), mcp.Options{})
-	s := connect(t, url, servicetest.Reader)
+	s := connect(t, url, servedtest.Reader)
 	init := s.InitializeResult()
 	//lint:ignore SA1019 logging must not be declared, deprecated or not
 	if init.Capabilities.Tools == nil || init.Capabilities.Tools.ListChanged || init.Capabilities.Prompts == nil || init.Capabilities.Prompts.ListChanged || init.Capabilities.Logging != nil {
@@ -191,11 +193,11 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var envelope service.WireError
+	var envelope wireerror.WireError
 	if err := json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), &envelope); err != nil {
 		t.Fatal(err)
 	}
-	if !res.IsError || res.StructuredContent != nil || envelope.Code != service.BadRequest || !strings.Contains(envelope.Error, "did you mean name?") {
+	if !res.IsError || res.StructuredContent != nil || envelope.Code != wireerror.BadRequest || !strings.Contains(envelope.Error, "did you mean name?") {
 		t.Errorf("got %+v", envelope)
 	}
 }
@@ -204,13 +206,13 @@ func TestClient(t *testing.T) {
 // schemas.
 func TestOutputSchemas(t *testing.T) {
 	ctx := context.Background()
-	c := servicetest.Config(t, builtin.Local("1.2.3")...)
+	c := servedtest.Config(t, builtin.Local("1.2.3")...)
 	commits, err := c.Graph.Commits(ctx, "", engine.CommitRange{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := commits[0].ID
-	s := connect(t, serve(t, c, mcp.Options{}), servicetest.Writer)
+	s := connect(t, serve(t, c, mcp.Options{}), servedtest.Writer)
 	list, err := s.ListTools(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -244,15 +246,15 @@ func TestOutputSchemas(t *testing.T) {
 		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "eve" } }`, "branch": "draft"}},
 		{"commit_list", map[string]any{"limit": 1}}, {"commit_get", map[string]any{"commit": first}}, {"change_list", map[string]any{"commit": first, "limit": 1}},
 		{"branch_merge", map[string]any{"source": "draft"}}, {"branch_merge", map[string]any{"source": "draft"}}, {"branch_delete", map[string]any{"name": "draft"}},
-		{"schema_apply", map[string]any{"schema": servicetest.Source, "dry_run": true}}, {"schema_apply", map[string]any{"schema": servicetest.Source + "node Extra {}"}},
-		{"graph_load", map[string]any{"mode": "merge", "data": servicetest.Seed, "branch": "june", "from": "main"}},
+		{"schema_apply", map[string]any{"schema": servedtest.Source, "dry_run": true}}, {"schema_apply", map[string]any{"schema": servedtest.Source + "node Extra {}"}},
+		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed, "branch": "june", "from": "main"}},
 		{"graph_health", nil}, {"schema_get", nil}, {"branch_list", nil}, {"graph_snapshot", map[string]any{"branch": "main"}},
 		{"graph_query", map[string]any{"query": read}},
 		{"graph_query", map[string]any{"query": `query q() { match { $p: Person { name: "none" } } return { $p } }`}},
 		{"graph_query", map[string]any{"queries": []any{map[string]any{"query": read}, map[string]any{"query": "?"}}}},
 		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "dan" } }`}},
 		{"graph_mutate", map[string]any{"query": `query m() { delete Person where name = "none" }`}},
-		{"graph_load", map[string]any{"mode": "merge", "data": servicetest.Seed}},
+		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed}},
 		{"graph_load", map[string]any{"mode": "append", "data": ""}},
 	} {
 		res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: c.tool, Arguments: c.args})
@@ -278,7 +280,7 @@ func TestMasking(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, version := range []string{"2025-06-18", "2025-11-25", newest} {
 		answer := func(name string) string {
-			resp, body := post(t, url, version, servicetest.Bot, message(version, "tools/call", `"name":"`+name+`","arguments":{"zzz":1}`))
+			resp, body := post(t, url, version, servedtest.Bot, message(version, "tools/call", `"name":"`+name+`","arguments":{"zzz":1}`))
 			resp.Header.Del("Date")
 			var b strings.Builder
 			b.WriteString(resp.Status + "\n")
@@ -309,7 +311,7 @@ func TestMasking(t *testing.T) {
 func TestResources(t *testing.T) {
 	ctx := context.Background()
 	url := serve(t, config(t), mcp.Options{})
-	reader, bot := connect(t, url, servicetest.Reader), connect(t, url, servicetest.Bot)
+	reader, bot := connect(t, url, servedtest.Reader), connect(t, url, servedtest.Bot)
 	if list, err := reader.ListResources(ctx, nil); err != nil || len(list.Resources) != 4 {
 		t.Errorf("reader: %+v, %v", list, err)
 	}
@@ -317,15 +319,15 @@ func TestResources(t *testing.T) {
 		t.Errorf("bot: %+v, %v", list, err)
 	}
 	res, err := reader.ReadResource(ctx, &sdk.ReadResourceParams{URI: "omnigraph://schema"})
-	if err != nil || res.Contents[0].Text != servicetest.Source || res.CacheScope != "private" || res.TTLMs != 0 {
+	if err != nil || res.Contents[0].Text != servedtest.Source || res.CacheScope != "private" || res.TTLMs != 0 {
 		t.Errorf("schema: %+v, %v", res, err)
 	}
 	res, err = reader.ReadResource(ctx, &sdk.ReadResourceParams{URI: "omnigraph://branches"})
 	if err != nil || res.Contents[0].Text != `{"branches":["main"]}` {
 		t.Errorf("branches: %+v, %v", res, err)
 	}
-	_, denied := post(t, url, "2025-11-25", servicetest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://schema"`))
-	_, absent := post(t, url, "2025-11-25", servicetest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://nosuch"`))
+	_, denied := post(t, url, "2025-11-25", servedtest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://schema"`))
+	_, absent := post(t, url, "2025-11-25", servedtest.Bot, message("2025-11-25", "resources/read", `"uri":"omnigraph://nosuch"`))
 	if !strings.Contains(absent, "Resource not found") {
 		t.Errorf("absent: %s", absent)
 	}
@@ -501,7 +503,7 @@ func (h *hung) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot,
 func TestPanic(t *testing.T) {
 	c := config(t)
 	c.Graph = &hung{Graph: c.Graph, panics: true}
-	_, body := post(t, serve(t, c, mcp.Options{}), "2025-11-25", servicetest.Reader, message("2025-11-25", "tools/call", `"name":"graph_snapshot"`))
+	_, body := post(t, serve(t, c, mcp.Options{}), "2025-11-25", servedtest.Reader, message("2025-11-25", "tools/call", `"name":"graph_snapshot"`))
 	if !strings.Contains(body, `"code":-32603`) || strings.Contains(body, "secret") {
 		t.Errorf("got %s", body)
 	}
@@ -516,7 +518,7 @@ func TestClientGoesAway(t *testing.T) {
 	r, _ := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(message(newest, "tools/call", `"name":"graph_snapshot"`)))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("X-Actor", servicetest.Reader.ID)
+	r.Header.Set("X-Actor", servedtest.Reader.ID)
 	r.Header.Set("Mcp-Protocol-Version", newest)
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", "graph_snapshot")

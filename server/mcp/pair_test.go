@@ -9,9 +9,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/metatools"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // TestPairThroughAClient lists, finds, runs and pages stored queries through the meta tools,
@@ -21,27 +22,27 @@ func TestPairThroughAClient(t *testing.T) {
 	c.MetaThreshold, c.Limits.MaxRows = 1, 2
 	url := serve(t, c, mcp.Options{})
 	for _, tt := range []struct {
-		actor    *service.Actor
+		actor    *access.Actor
 		readOnly bool
 		finds    string
 	}{
-		{servicetest.Writer, false, "lookup_person everyone add_person"},
-		{servicetest.Reader, false, "lookup_person everyone add_person"},
-		{servicetest.Bot, true, "lookup_person"},
+		{servedtest.Writer, false, "lookup_person everyone add_person"},
+		{servedtest.Reader, false, "lookup_person everyone add_person"},
+		{servedtest.Bot, true, "lookup_person"},
 	} {
 		s := connect(t, url, tt.actor)
 		list, err := s.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == service.RunQuery })
-		if at < 1 || list.Tools[at-1].Name != service.ListQueries || at != len(list.Tools)-1 {
+		at := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == metatools.RunQuery })
+		if at < 1 || list.Tools[at-1].Name != metatools.ListQueries || at != len(list.Tools)-1 {
 			t.Fatalf("%s: the pair is not the end of the list", tt.actor.ID)
 		}
 		if hints := list.Tools[at].Annotations; hints.ReadOnlyHint != tt.readOnly || *hints.DestructiveHint == tt.readOnly {
 			t.Errorf("%s: hints %+v", tt.actor.ID, hints)
 		}
-		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: service.ListQueries})
+		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: metatools.ListQueries})
 		if err != nil || res.IsError {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -59,11 +60,11 @@ func TestPairThroughAClient(t *testing.T) {
 		}
 	}
 
-	s := connect(t, url, servicetest.Reader)
+	s := connect(t, url, servedtest.Reader)
 	var rows []string
 	args := map[string]any{"name": "everyone"}
 	for pages := 0; ; pages++ {
-		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: service.RunQuery, Arguments: args})
+		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: metatools.RunQuery, Arguments: args})
 		if err != nil || res.IsError || pages > 2 {
 			t.Fatalf("page %d: %+v, %v", pages, res, err)
 		}
@@ -91,7 +92,7 @@ func TestPairMasking(t *testing.T) {
 	c.MetaThreshold = 1
 	url := serve(t, c, mcp.Options{})
 	for _, version := range []string{"2025-11-25", newest} {
-		answer := func(actor *service.Actor, tool, query string) string {
+		answer := func(actor *access.Actor, tool, query string) string {
 			resp, body := post(t, url, version, actor, message(version, "tools/call", fmt.Sprintf(`"name":%q,"arguments":{"name":%q}`, tool, query)))
 			resp.Header.Del("Date")
 			var b strings.Builder
@@ -101,15 +102,15 @@ func TestPairMasking(t *testing.T) {
 			}
 			return strings.NewReplacer(tool, "TOOL", query, "QUERY").Replace(b.String() + body)
 		}
-		for _, name := range []string{service.ListQueries, service.RunQuery} {
+		for _, name := range []string{metatools.ListQueries, metatools.RunQuery} {
 			unknown := strings.Repeat("x", len(name))
-			if got, want := answer(servicetest.Nobody, name, "everyone"), answer(servicetest.Nobody, unknown, "everyone"); got != want || !strings.Contains(got, "unknown tool: TOOL") {
+			if got, want := answer(servedtest.Nobody, name, "everyone"), answer(servedtest.Nobody, unknown, "everyone"); got != want || !strings.Contains(got, "unknown tool: TOOL") {
 				t.Errorf("%s: %s answers\n%s\nwanted\n%s", version, name, got, want)
 			}
 		}
-		want := answer(servicetest.Bot, service.RunQuery, "xxxxxxxx")
+		want := answer(servedtest.Bot, metatools.RunQuery, "xxxxxxxx")
 		for _, name := range []string{"everyone", "evryone_", "add_pers"} {
-			if got := answer(servicetest.Bot, service.RunQuery, name); got != want {
+			if got := answer(servedtest.Bot, metatools.RunQuery, name); got != want {
 				t.Errorf("%s: the query %s answers\n%s\nwanted\n%s", version, name, got, want)
 			}
 		}
@@ -121,7 +122,7 @@ func TestPairMasking(t *testing.T) {
 func TestVersions(t *testing.T) {
 	c := config(t)
 	url := serve(t, c, mcp.Options{})
-	s := connect(t, url, servicetest.Reader)
+	s := connect(t, url, servedtest.Reader)
 	versions := func() (schema, catalog string) {
 		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "branch_list"})
 		if err != nil {
@@ -144,13 +145,13 @@ func TestVersions(t *testing.T) {
 	if _, err := c.Graph.CreateBranch(t.Context(), "draft", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(servicetest.Source, "age: I32?", "age: I32? height: I32?", 1)
-	evolved := servicetest.SchemaOf(t, text)
+	text := strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: I32?", 1)
+	evolved := servedtest.SchemaOf(t, text)
 	if _, err := c.Graph.ApplySchema(t.Context(), text, evolved, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "draft"}}); err != nil {
 		t.Fatal(err)
 	}
 	same("the schema of another branch", true)
-	if _, err := c.Graph.ApplySchema(t.Context(), "// a remark\n"+servicetest.Source, servicetest.Schema(t), engine.SchemaOptions{}); err != nil {
+	if _, err := c.Graph.ApplySchema(t.Context(), "// a remark\n"+servedtest.Source, servedtest.Schema(t), engine.SchemaOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	same("the schema's layout", true)

@@ -12,8 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // graphPrompts returns the prompts of every graph. A caller needs the right to read main.
@@ -52,11 +54,11 @@ func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*m
 		return nil, badPrompt("intent: missing, wanted what you want to know")
 	}
 	listed := req.Params.Arguments["types"]
-	if err := service.CheckText("intent and types", len(intent)+len(listed)); err != nil {
+	if err := textlimit.Check("intent and types", len(intent)+len(listed)); err != nil {
 		return nil, err
 	}
 	var res *mcp.GetPromptResult
-	err := s.graph.Render(ctx, service.ActorFrom(ctx), "intent and types", intent+listed, func(ctx context.Context) (err error) {
+	err := s.graph.Render(ctx, access.ActorFrom(ctx), "intent and types", intent+listed, func(ctx context.Context) (err error) {
 		res, err = s.queryGuide(ctx, intent, listed)
 		return err
 	})
@@ -102,11 +104,11 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 
 func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name, intent := strings.TrimSpace(req.Params.Arguments["type"]), strings.TrimSpace(req.Params.Arguments["intent"])
-	if err := service.CheckText("intent and type", len(intent)+len(name)); err != nil {
+	if err := textlimit.Check("intent and type", len(intent)+len(name)); err != nil {
 		return nil, err
 	}
 	var res *mcp.GetPromptResult
-	err := s.graph.Render(ctx, service.ActorFrom(ctx), "intent and type", intent+name, func(ctx context.Context) (err error) {
+	err := s.graph.Render(ctx, access.ActorFrom(ctx), "intent and type", intent+name, func(ctx context.Context) (err error) {
 		res, err = s.filterGuide(ctx, intent, name)
 		return err
 	})
@@ -157,7 +159,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 
 // known returns the schema of main and the stored queries that the caller may see.
 func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuery, error) {
-	actor := service.ActorFrom(ctx)
+	actor := access.ActorFrom(ctx)
 	schema, err := s.graph.Schema(ctx, actor, "")
 	if err != nil {
 		return nil, nil, err
@@ -271,11 +273,11 @@ func uses(q *plan.Query, types map[string]bool) bool {
 	return false
 }
 
-// result returns the prompt. The error is a *service.Oversize if the text is longer than the
+// result returns the prompt. The error is a *wireerror.Oversize if the text is longer than the
 // limit most, in bytes.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
-		return nil, &service.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}
+		return nil, &wireerror.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}
 	}
 	return &mcp.GetPromptResult{
 		Description: description,

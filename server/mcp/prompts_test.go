@@ -11,23 +11,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // half allows everyone to read main and to invoke only find_person.
-type half struct{ servicetest.Policy }
+type half struct{ servedtest.Policy }
 
-func (half) Allowed(_ *service.Actor, g tool.Grant) bool {
+func (half) Allowed(_ *access.Actor, g tool.Grant) bool {
 	return g.Action == tool.Read || g.Action == tool.InvokeQuery && g.Query == "find_person"
 }
 
 func TestPrompts(t *testing.T) {
 	ctx := context.Background()
 	url := serve(t, config(t), mcp.Options{})
-	reader := connect(t, url, servicetest.Reader)
+	reader := connect(t, url, servedtest.Reader)
 	list, err := reader.ListPrompts(ctx, nil)
 	if err != nil || len(list.Prompts) != 2 || list.CacheScope != "private" {
 		t.Fatalf("%+v, %v", list, err)
@@ -71,7 +73,7 @@ func TestPrompts(t *testing.T) {
 // one.
 func TestPromptsMasked(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
-	for _, actor := range []*service.Actor{servicetest.Bot, servicetest.Nobody, servicetest.Drafter} {
+	for _, actor := range []*access.Actor{servedtest.Bot, servedtest.Nobody, servedtest.Drafter} {
 		if list, err := connect(t, url, actor).ListPrompts(context.Background(), nil); err != nil || len(list.Prompts) != 0 {
 			t.Errorf("%s: %+v, %v", actor.ID, list, err)
 		}
@@ -91,7 +93,7 @@ func TestNamedQueries(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)
 	c.Authorizer = half{}
-	s := connect(t, serve(t, c, mcp.Options{}), servicetest.Reader)
+	s := connect(t, serve(t, c, mcp.Options{}), servedtest.Reader)
 	var texts []string
 	for _, uri := range []string{"omnigraph://catalog", "omnigraph://gq-reference", "omnigraph://schema", "omnigraph://branches"} {
 		res, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
@@ -121,7 +123,7 @@ func TestNamedQueries(t *testing.T) {
 }
 
 func TestCatalogResource(t *testing.T) {
-	s := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Reader)
+	s := connect(t, serve(t, config(t), mcp.Options{}), servedtest.Reader)
 	res, err := s.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "omnigraph://catalog"})
 	if err != nil {
 		t.Fatal(err)
@@ -147,12 +149,12 @@ func TestCatalogResource(t *testing.T) {
 
 // TestReferenceResource checks that the reference uses the names of the graph.
 func TestReferenceResource(t *testing.T) {
-	s := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Reader)
+	s := connect(t, serve(t, config(t), mcp.Options{}), servedtest.Reader)
 	res, err := s.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "omnigraph://gq-reference"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, _ := gq.CompileSchema(gq.Source{Name: "s", Text: servicetest.Source})
+	schema, _ := gq.CompileSchema(gq.Source{Name: "s", Text: servedtest.Source})
 	if want := guide.Reference(schema); res.Contents[0].Text != want {
 		t.Errorf("got %s", res.Contents[0].Text)
 	}
@@ -164,8 +166,8 @@ func TestReferenceResource(t *testing.T) {
 func TestLargestPrompts(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)
-	c.Limits = service.Limits{MaxBytes: 400}
-	small := connect(t, serve(t, c, mcp.Options{}), servicetest.Writer)
+	c.Limits = servedgraph.Limits{MaxBytes: 400}
+	small := connect(t, serve(t, c, mcp.Options{}), servedtest.Writer)
 	for _, name := range []string{"write_query", "write_filter"} {
 		_, err := small.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"intent": "who knows whom", "type": "Person"}})
 		if want := "wanted at most 400; shorten the intent, or name fewer types"; err == nil || !strings.Contains(err.Error(), want) {
@@ -203,9 +205,9 @@ func TestLargestPrompts(t *testing.T) {
 			}
 		}
 	}
-	whole := connect(t, serve(t, config(t), mcp.Options{}), servicetest.Writer)
+	whole := connect(t, serve(t, config(t), mcp.Options{}), servedtest.Writer)
 	for name, test := range map[string]struct{ intent, types, want string }{
-		"a long intent": {strings.Repeat("x", service.MaxText+1), "", "bytes of intent and types: 1048577 is more than the limit of 1048576"},
+		"a long intent": {strings.Repeat("x", textlimit.Max+1), "", "bytes of intent and types: 1048577 is more than the limit of 1048576"},
 		"many types":    {"x", strings.Repeat("Person,", 61), "found more than 60 names, wanted at most 60"},
 	} {
 		_, err := whole.GetPrompt(ctx, &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": test.intent, "types": test.types}})

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -93,7 +93,7 @@ func (s *surface) gatedRead(gates []tool.Grant, read mcp.ResourceHandler) mcp.Re
 
 // granted reports whether the caller has all of the gates.
 func (s *surface) granted(ctx context.Context, gates []tool.Grant) bool {
-	actor := service.ActorFrom(ctx)
+	actor := access.ActorFrom(ctx)
 	for _, g := range gates {
 		if !s.graph.Allowed(actor, g) {
 			return false

@@ -9,7 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -49,17 +49,17 @@ func TestGates(t *testing.T) {
 		} {
 			listed := strings.TrimSuffix(tt.name, "/7")
 			with := func(name string) string { return message(version, tt.call, strings.Replace(tt.params, "X", name, 1)) }
-			if _, body := post(t, url, version, servicetest.Reader, message(version, tt.list, "")); !strings.Contains(body, listed) {
+			if _, body := post(t, url, version, servedtest.Reader, message(version, tt.list, "")); !strings.Contains(body, listed) {
 				t.Errorf("%s %s: %s", version, tt.list, body)
 			}
-			if _, body := post(t, url, version, servicetest.Reader, with(tt.name)); !strings.Contains(body, tt.answer) {
+			if _, body := post(t, url, version, servedtest.Reader, with(tt.name)); !strings.Contains(body, tt.answer) {
 				t.Errorf("%s %s: %s", version, tt.call, body)
 			}
-			if _, body := post(t, url, version, servicetest.Bot, message(version, tt.list, "")); strings.Contains(body, listed) || !strings.Contains(body, `"result"`) {
+			if _, body := post(t, url, version, servedtest.Bot, message(version, tt.list, "")); strings.Contains(body, listed) || !strings.Contains(body, `"result"`) {
 				t.Errorf("%s %s shows the bot %s", version, tt.list, body)
 			}
-			denied, body := post(t, url, version, servicetest.Bot, with(tt.name))
-			absent, other := post(t, url, version, servicetest.Bot, with(strings.Repeat("x", len(tt.name))))
+			denied, body := post(t, url, version, servedtest.Bot, with(tt.name))
+			absent, other := post(t, url, version, servedtest.Bot, with(strings.Repeat("x", len(tt.name))))
 			if denied.StatusCode != absent.StatusCode || strings.ReplaceAll(body, tt.name, "X") != strings.ReplaceAll(other, strings.Repeat("x", len(tt.name)), "X") {
 				t.Errorf("%s %s: denied %s\nabsent %s", version, tt.call, body, other)
 			}

@@ -7,8 +7,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/gq/guide"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 const (
@@ -45,7 +47,7 @@ func (s *surface) graphResources() []Resource {
 }
 
 func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	schema, err := s.graph.Schema(ctx, service.ActorFrom(ctx), "")
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
@@ -53,7 +55,7 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 }
 
 func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	branches, err := s.graph.Branches(ctx, service.ActorFrom(ctx))
+	branches, err := s.graph.Branches(ctx, access.ActorFrom(ctx))
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
@@ -65,7 +67,7 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 }
 
 func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	schema, err := s.graph.Schema(ctx, service.ActorFrom(ctx), "")
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
@@ -91,7 +93,7 @@ type catalogParam struct {
 }
 
 func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	queries, err := s.graph.Queries(service.ActorFrom(ctx))
+	queries, err := s.graph.Queries(access.ActorFrom(ctx))
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
@@ -114,10 +116,10 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 }
 
 // text returns a resource, always whole. If it has more bytes than an answer may have, the
-// error is a *service.Oversize, and less names a smaller request.
+// error is a *wireerror.Oversize, and less names a smaller request.
 func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	if most := s.graph.ForModel().MaxBytes; len(text) > most {
-		return nil, &service.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
+		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }
@@ -129,7 +131,7 @@ func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult,
 	most := s.graph.ForModel().MaxBytes - len(cut)
 	b := []byte(`{"` + name + `":[`)
 	for i, entry := range entries {
-		one, err := service.JSON(entry)
+		one, err := encoding.JSON(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +148,7 @@ func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult,
 
 // masked replaces a Forbidden error with the error for a resource that does not exist.
 func masked(uri string, err error) error {
-	var forbidden *service.Forbidden
+	var forbidden *wireerror.Forbidden
 	if errors.As(err, &forbidden) {
 		return mcp.ResourceNotFoundError(uri)
 	}

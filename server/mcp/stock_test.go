@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // TestLikeStock compares the answers of this package's handler with those of the SDK's handler
 // over the same server, except where the two intentionally differ. Where the SDK's handler
 // answers plain text, the statuses must be equal and our answer must be JSON.
 func TestLikeStock(t *testing.T) {
-	own, stock := mcp.Both(servicetest.Graph(t, config(t)), mcp.Options{Prompts: []mcp.Prompt{greeting}})
+	own, stock := mcp.Both(servedtest.Graph(t, config(t)), mcp.Options{Prompts: []mcp.Prompt{greeting}})
 	calls := []string{
 		`tools/list`, `tools/list {"cursor":""}`,
 		`tools/call {"name":"lookup_person","arguments":{"params":{"name":"ada"}}}`,
@@ -40,7 +40,7 @@ func TestLikeStock(t *testing.T) {
 	}
 	compared := 0
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25", newest} {
-		for _, actor := range []*service.Actor{servicetest.Reader, servicetest.Bot} {
+		for _, actor := range []*access.Actor{servedtest.Reader, servedtest.Bot} {
 			for _, call := range calls {
 				method, params, _ := strings.Cut(call, " ")
 				params = strings.TrimSuffix(strings.TrimPrefix(params, "{"), "}")
@@ -72,7 +72,7 @@ func TestLikeStock(t *testing.T) {
 
 // TestRefusedLikeStock compares refusals that happen before any method is called.
 func TestRefusedLikeStock(t *testing.T) {
-	own, stock := mcp.Both(servicetest.Graph(t, config(t)), mcp.Options{})
+	own, stock := mcp.Both(servedtest.Graph(t, config(t)), mcp.Options{})
 	for _, tt := range []struct{ version, body string }{
 		{"2025-11-25", ``}, {"2025-11-25", `{`}, {"2025-11-25", `[]`}, {"2025-11-25", `{"jsonrpc":"2.0"}`},
 		{"2025-11-25", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`}, {"2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
@@ -84,7 +84,7 @@ func TestRefusedLikeStock(t *testing.T) {
 		{newest, strings.Replace(message(newest, "tools/list", ""), `"clientCapabilities":{}`, `"x":{}`, 1)},
 		{newest, strings.Replace(message(newest, "tools/list", ""), `{"name":"t","version":"0"}`, `{"name":7}`, 1)},
 	} {
-		got, want := serveOne(own, tt.version, servicetest.Reader, tt.body), serveOne(stock, tt.version, servicetest.Reader, tt.body)
+		got, want := serveOne(own, tt.version, servedtest.Reader, tt.body), serveOne(stock, tt.version, servedtest.Reader, tt.body)
 		if got.Code != want.Code {
 			t.Errorf("%s %s: %d %s, the SDK answers %d %s", tt.version, tt.body, got.Code, got.Body, want.Code, want.Body)
 		}
@@ -96,7 +96,7 @@ func TestRefusedLikeStock(t *testing.T) {
 	}
 }
 
-func serveOne(h http.Handler, version string, actor *service.Actor, body string) *httptest.ResponseRecorder {
+func serveOne(h http.Handler, version string, actor *access.Actor, body string) *httptest.ResponseRecorder {
 	var msg struct {
 		Method string
 		Params struct{ Name, URI string }
@@ -115,7 +115,7 @@ func serveOne(h http.Handler, version string, actor *service.Actor, body string)
 		}
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), actor)))
+	h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), actor)))
 	return w
 }
 

@@ -13,8 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/metatools"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // instructions tell a model how to begin. %s stands for the way to run stored queries.
@@ -32,10 +36,10 @@ const instructions = `This server is one typed property graph with branches and 
 // How a model runs stored queries in the two modes.
 const (
 	queriesAsTools = `which is a tool of its own with typed parameters inside "params"`
-	queriesByPair  = `which ` + service.ListQueries + ` finds and ` + service.RunQuery + ` runs`
+	queriesByPair  = `which ` + metatools.ListQueries + ` finds and ` + metatools.RunQuery + ` runs`
 )
 
-func instructionsFor(g *service.Graph) string {
+func instructionsFor(g *servedgraph.Graph) string {
 	if g.Meta() {
 		return fmt.Sprintf(instructions, queriesByPair)
 	}
@@ -56,7 +60,7 @@ var methods = map[string]bool{
 // surface is the MCP server of a graph. All callers share it; the results are filtered for each
 // caller.
 type surface struct {
-	graph  *service.Graph
+	graph  *servedgraph.Graph
 	server *mcp.Server
 	opts   Options
 	naming *naming
@@ -79,7 +83,7 @@ type surface struct {
 	serverInfo     []byte // the JSON of implementation
 }
 
-func newSurface(g *service.Graph, opts Options) *surface {
+func newSurface(g *servedgraph.Graph, opts Options) *surface {
 	s := &surface{
 		graph: g, opts: opts, tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{}, own: map[string]bool{},
 		resources: map[string]*Resource{}, templates: map[string]*Template{}, prompts: map[string]*Prompt{},
@@ -116,7 +120,7 @@ func newSurface(g *service.Graph, opts Options) *surface {
 	if s.stateless, err = s.session(statelessVersion, true); err != nil {
 		panic(err)
 	}
-	if s.serverInfo, err = service.JSON(s.implementation); err != nil {
+	if s.serverInfo, err = encoding.JSON(s.implementation); err != nil {
 		panic(err) // strings always encode
 	}
 	return s
@@ -129,7 +133,7 @@ func (s *surface) addTool(t *mcp.Tool, h mcp.ToolHandler) {
 }
 
 func encodeTool(t *mcp.Tool) []byte {
-	b, err := service.JSON(t)
+	b, err := encoding.JSON(t)
 	if err != nil {
 		panic(fmt.Sprintf("mcp: tool %s: %v", t.Name, err))
 	}
@@ -165,7 +169,7 @@ func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				res, err = nil, s.fail(ctx, &service.Panic{Value: p, Stack: debug.Stack()})
+				res, err = nil, s.fail(ctx, &wireerror.Panic{Value: p, Stack: debug.Stack()})
 			}
 		}()
 		if !methods[method] {
@@ -191,9 +195,9 @@ func (s *surface) receive(next mcp.MethodHandler) mcp.MethodHandler {
 
 // call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	answer, err := s.graph.Call(ctx, service.ActorFrom(ctx), req.Params.Name, req.Params.Arguments, s.graph.ForModel())
+	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), req.Params.Name, req.Params.Arguments, s.graph.ForModel())
 	if err != nil {
-		var u *service.UnknownTool
+		var u *wireerror.UnknownTool
 		if errors.As(err, &u) {
 			return nil, unknown(u.Name)
 		}
@@ -201,7 +205,7 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		if fault.Operational {
 			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Error}
 		}
-		text, err := service.JSON(fault.Body)
+		text, err := encoding.JSON(fault.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +227,7 @@ func (s *surface) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 	switch list := res.(type) {
 	case *mcp.ListToolsResult:
-		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
 		if err != nil {
 			return err
 		}
@@ -238,13 +242,13 @@ func (s *surface) filter(ctx context.Context, res mcp.Result) error {
 			}
 		}
 	case *mcp.InitializeResult:
-		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
 		if err != nil {
 			return err
 		}
 		list.Instructions = s.naming.text(list.Instructions, namesOf(seen))
 	case *mcp.DiscoverResult:
-		seen, err := s.graph.Tools(ctx, service.ActorFrom(ctx))
+		seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
 		if err != nil {
 			return err
 		}
@@ -307,5 +311,5 @@ func (s *surface) fail(ctx context.Context, err error) error {
 // unknown returns the error for a tool that does not exist. It also serves for a tool that the
 // caller may not see, so that the two cases look the same.
 func unknown(name string) error {
-	return &jsonrpc.Error{Code: codeInvalidParams, Message: (&service.UnknownTool{Name: name}).Error()}
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: (&wireerror.UnknownTool{Name: name}).Error()}
 }

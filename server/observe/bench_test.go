@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/server/audit"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/request"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // BenchmarkRequest measures the cost of following a request: without Requests, with it but
@@ -45,10 +46,10 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(l.name, func(b *testing.B) {
 			set := observe.New("bench")
 			var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if rec := request.From(r.Context()); rec != nil {
+				if rec := requestinfo.From(r.Context()); rec != nil {
 					rec.Route, rec.Actor, rec.Calls, rec.Graph, rec.Tool = "/graphs/{id}/mcp", "act-dev", 1, "code", "find_symbols"
 					rec.Branch, rec.Commit = "main", "01JD0000000000000000000000"
-					set.Called(service.Called{Graph: "code", Tool: "find_symbols", Outcome: service.Done, Rows: 10, Bytes: 1000, Took: time.Millisecond})
+					set.Called(audit.Called{Graph: "code", Tool: "find_symbols", Outcome: wireerror.Done, Rows: 10, Bytes: 1000, Took: time.Millisecond})
 				}
 				w.WriteHeader(http.StatusOK)
 			})

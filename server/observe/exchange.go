@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/request"
-	"github.com/omnigraph-go/omnigraph/server/sample"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 )
 
 // tracerName is the instrumentation scope of request spans.
@@ -67,13 +67,13 @@ type outermost struct {
 	all    bool
 	quiet  map[string]bool
 	now    func() time.Time
-	lines  sample.Lines // samples the log lines of requests that may come in floods
+	lines  logsample.Lines // samples the log lines of requests that may come in floods
 }
 
 // exchange is a request and its answer.
 type exchange struct {
 	http.ResponseWriter
-	record request.Record
+	record requestinfo.Info
 	id     [1]string // the value of the id header
 	status int       // 0 until it is sent
 	bytes  int64
@@ -83,10 +83,10 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := o.now()
 	o.set.inFlight.Add(1)
 	x := &exchange{ResponseWriter: w}
-	x.record.ID = request.ID(r.Header)
+	x.record.ID = requestinfo.ID(r.Header)
 	x.id[0] = x.record.ID
-	w.Header()[request.Header] = x.id[:]
-	ctx := request.With(r.Context(), &x.record)
+	w.Header()[requestinfo.Header] = x.id[:]
+	ctx := requestinfo.With(r.Context(), &x.record)
 	var span trace.Span
 	if o.tracer != nil {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
@@ -195,7 +195,7 @@ func (x *exchange) trace(span trace.Span, route, method string) {
 }
 
 // routeOf returns the route of a request as a metric label.
-func routeOf(rec *request.Record) string {
+func routeOf(rec *requestinfo.Info) string {
 	switch rec.Route {
 	case "":
 		return "none"

@@ -10,7 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/omnigraph-go/omnigraph/server/request"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 )
 
 // Formats and Levels list the names that [NewLogger] accepts.
@@ -76,7 +76,7 @@ func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(ofRequest{log
 type ofRequest struct{ slog.Handler }
 
 func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
-	if rec := request.From(ctx); rec != nil {
+	if rec := requestinfo.From(ctx); rec != nil {
 		r.AddAttrs(slog.String("request", rec.ID))
 		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
 			r.AddAttrs(slog.String("trace", sc.TraceID().String()))

@@ -12,7 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/audit"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Set is the metrics of one server. It is safe for concurrent use.
@@ -63,7 +64,7 @@ type routeSeries struct {
 
 type callKey struct {
 	graph, tool string
-	outcome     service.Outcome
+	outcome     wireerror.Outcome
 }
 
 type callSeries struct {
@@ -136,8 +137,8 @@ func (s *Set) Draining() { s.stopping.Store(true) }
 // Refused counts a request that was not admitted. The reason comes from a bounded set.
 func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 
-// Called counts a call; see [service.Observer].
-func (s *Set) Called(c service.Called) {
+// Called counts a call; see [servedgraph.Observer].
+func (s *Set) Called(c audit.Called) {
 	key := callKey{c.Graph, c.Tool, c.Outcome}
 	s.mu.RLock()
 	series := s.ofCalls[key]

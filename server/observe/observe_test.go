@@ -21,9 +21,10 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
-	"github.com/omnigraph-go/omnigraph/server/request"
-	"github.com/omnigraph-go/omnigraph/server/sample"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/audit"
+	"github.com/omnigraph-go/omnigraph/server/logsample"
+	"github.com/omnigraph-go/omnigraph/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,7 +49,7 @@ func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{}, none{})
 	s.Refused("actor")
-	s.Called(service.Called{Graph: "g", Tool: "t", Outcome: service.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
+	s.Called(audit.Called{Graph: "g", Tool: "t", Outcome: wireerror.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
 	s.Embedded("g", 3, time.Second, errors.New("down"))
 	s.answered("/graphs", "GET", 200, 10, time.Millisecond)
 	s.Admitted(func() Admission { return Admission{Requests: 11, Waiting: 12, Actors: 13, Bytes: 14} })
@@ -141,7 +142,7 @@ func TestNewLogger(t *testing.T) {
 func TestLinesOfARequest(t *testing.T) {
 	var b strings.Builder
 	log := WithRequests(slog.New(slog.NewTextHandler(&b, nil))).With("graph", "g")
-	ctx := request.With(context.Background(), &request.Record{ID: "id-1"})
+	ctx := requestinfo.With(context.Background(), &requestinfo.Info{ID: "id-1"})
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
 	log.InfoContext(ctx, "of the request")
 	log.InfoContext(context.Background(), "of none")
@@ -257,7 +258,7 @@ func TestFloodIsSampled(t *testing.T) {
 		var b strings.Builder
 		now := clocktest.New(clocktest.Start)
 		h := Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			request.From(r.Context()).Route = c.route
+			requestinfo.From(r.Context()).Route = c.route
 			w.WriteHeader(c.status)
 		}), Options{Log: slog.New(slog.NewTextHandler(&b, nil)), Set: New("test"), All: c.all, Now: now.Now})
 		for range flood {
@@ -266,7 +267,7 @@ func TestFloodIsSampled(t *testing.T) {
 		if lines := strings.Count(b.String(), "\n"); lines != c.lines {
 			t.Errorf("%s: %d lines of %d requests, want %d", c.name, lines, flood, c.lines)
 		}
-		now.Pass(sample.Interval)
+		now.Pass(logsample.Interval)
 		b.Reset()
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/graphs", nil))
 		if c.lines == 1 && !strings.Contains(b.String(), fmt.Sprintf(" others=%d", flood-1)) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/admit"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/admission"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // TestMetricsPage checks docs/reference/metrics.md against the table; -update writes it.
@@ -41,8 +41,8 @@ func page() []byte {
 		}
 	}
 	b.WriteString("\n## Values of labels\n\n")
-	fmt.Fprintf(&b, "- `outcome` of calls: %s.\n", list(service.Outcomes))
-	fmt.Fprintf(&b, "- `reason` of refusals: %s.\n", list(admit.Reasons))
+	fmt.Fprintf(&b, "- `outcome` of calls: %s.\n", list(wireerror.Outcomes))
+	fmt.Fprintf(&b, "- `reason` of refusals: %s.\n", list(admission.Reasons))
 	fmt.Fprintf(&b, "- `class`: %s.\n", list(classes[2:]))
 	b.WriteString("- `route`: the patterns of the REST routes, `" + "/graphs/{id}/mcp`, `/metrics`, `none` and `other`.\n")
 	b.WriteString("- `graph`: the graphs of cluster.yaml. `tool`: the tools and stored queries of the graph, the REST operations, and `unknown`.\n")

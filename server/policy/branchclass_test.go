@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -57,7 +57,7 @@ func TestBranchClass(t *testing.T) {
 				t.Errorf("%d names have %d classes, want %d at most", len(names), len(first), c.most)
 			}
 			for _, a := range []string{"act-ada", "act-bot", "act-wil", "nobody"} {
-				actor := &service.Actor{ID: a, Source: "token"}
+				actor := &access.Actor{ID: a, Source: "token"}
 				everyGrant(func(grant tool.Grant) {
 					if grant.Branch != "main" {
 						return // the loop below asks about every branch

@@ -9,7 +9,7 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -43,7 +43,7 @@ type NearRule struct {
 }
 
 // Explain decides as [Policy.Allowed] does and also returns the rules that decided.
-func (p *Policy) Explain(actor *service.Actor, g tool.Grant) Explanation {
+func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	req, ok := p.request(actor, g)
 	if !ok {
 		return Explanation{Unanswerable: "no rule can speak of this: the action is not one of what the policy applies to, or the actor or the stored query is missing"}

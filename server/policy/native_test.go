@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -19,10 +19,10 @@ func TestNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := &service.Actor{ID: "act-ada", Groups: []string{"idp-readers"}, Source: "oidc"}
-	claimant := &service.Actor{ID: "act-eve", Groups: []string{"readers"}, Source: "oidc"}
+	reader := &access.Actor{ID: "act-ada", Groups: []string{"idp-readers"}, Source: "oidc"}
+	claimant := &access.Actor{ID: "act-eve", Groups: []string{"readers"}, Source: "oidc"}
 	for _, tt := range []struct {
-		actor *service.Actor
+		actor *access.Actor
 		grant tool.Grant
 		want  bool
 	}{
@@ -72,7 +72,7 @@ func TestTokenGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bot := &service.Actor{ID: "act-rex", Groups: []string{"idp-readers", "idp-writers", "writers"}, Source: "oidc"}
+	bot := &access.Actor{ID: "act-rex", Groups: []string{"idp-readers", "idp-writers", "writers"}, Source: "oidc"}
 	if !p.Allowed(bot, tool.Grant{Action: tool.Read}) || !p.Allowed(bot, tool.Grant{Action: tool.InvokeQuery, Query: "list_orders"}) {
 		t.Error("the actor has not the rights of both groups")
 	}

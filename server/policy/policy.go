@@ -12,12 +12,12 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-var _ service.Authorizer = (*Policy)(nil)
+var _ access.Authorizer = (*Policy)(nil)
 
 // mainBranch is the branch of a grant that names none. It repeats engine.MainBranch, because this
 // package must not import the engine.
@@ -142,9 +142,9 @@ func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUI
 	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
 }
 
-// Allowed implements service.Authorizer. It denies by default, and a rule that forbids overrides
+// Allowed implements access.Authorizer. It denies by default, and a rule that forbids overrides
 // rules that permit. It also denies a request that no rule can answer.
-func (p *Policy) Allowed(actor *service.Actor, g tool.Grant) bool {
+func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	rules := p.byAction[g.Action]
 	if len(rules) == 0 {
 		return false
@@ -161,7 +161,7 @@ func (p *Policy) Allowed(actor *service.Actor, g tool.Grant) bool {
 
 // request translates a question to a Cedar request. It returns false if no rule can answer the
 // question.
-func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request, ok bool) {
+func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, ok bool) {
 	row, known := rowOf(g.Action)
 	if actor == nil || actor.ID == "" || !known || row.server != (p.target.Type == serverType) {
 		return req, false
@@ -199,7 +199,7 @@ func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request,
 }
 
 // known returns the entities that Cedar uses for a decision about an actor.
-func (p *Policy) known(actor *service.Actor) types.EntityGetter {
+func (p *Policy) known(actor *access.Actor) types.EntityGetter {
 	var groups []string
 	if len(p.tokenGroups) > 0 {
 		for _, g := range actor.Groups {
@@ -214,7 +214,7 @@ func (p *Policy) known(actor *service.Actor) types.EntityGetter {
 	return p.entities.with(uid(actorType, actor.ID), groups)
 }
 
-// Branches implements service.Authorizer. It returns the protected branches and the branches that
+// Branches implements access.Authorizer. It returns the protected branches and the branches that
 // rules name, sorted.
 func (p *Policy) Branches() []string { return slices.Clone(p.named) }
 

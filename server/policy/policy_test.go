@@ -11,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -26,7 +26,7 @@ func team(t testing.TB) *Policy {
 	return p
 }
 
-func actor(id string) *service.Actor { return &service.Actor{ID: id, Source: "token"} }
+func actor(id string) *access.Actor { return &access.Actor{ID: id, Source: "token"} }
 
 func TestAllowed(t *testing.T) {
 	read := tool.Grant{Action: tool.Read, Via: tool.AdHoc}
@@ -123,7 +123,7 @@ func TestAllowed(t *testing.T) {
 // TestGroupsOfTheToken checks that groups of a token that are not mapped are ignored.
 func TestGroupsOfTheToken(t *testing.T) {
 	p := team(t)
-	claimant := &service.Actor{ID: "act-eve", Groups: []string{"readers", "writers", "keepers"}, Source: "oidc"}
+	claimant := &access.Actor{ID: "act-eve", Groups: []string{"readers", "writers", "keepers"}, Source: "oidc"}
 	if p.Allowed(claimant, tool.Grant{Action: tool.Read}) {
 		t.Error("a claimed group counts")
 	}

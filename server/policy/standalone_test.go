@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -124,7 +124,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 					reader.groups[g] = append(slices.Clone(reader.groups[g]), id)
 				}
 			}
-			who := &service.Actor{ID: id, Groups: claimed, Source: "oidc"}
+			who := &access.Actor{ID: id, Groups: claimed, Source: "oidc"}
 			for _, row := range actionTable {
 				for _, branch := range a.branches {
 					for _, query := range a.queries {

@@ -3,7 +3,8 @@ package rest
 import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -24,7 +25,7 @@ func (x *exchange) verify() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.answer(&service.Verify{}, service.Encoding{})
+	return x.answer(&operations.Verify{}, encoding.Options{})
 }
 
 // cleanup deletes old commits, which can then no longer be read.
@@ -47,5 +48,5 @@ func (x *exchange) cleanup() error {
 	if b.KeepSince != nil {
 		opts.Before = b.KeepSince.Time()
 	}
-	return x.answer(&service.Cleanup{Options: opts}, service.Encoding{})
+	return x.answer(&operations.Cleanup{Options: opts}, encoding.Options{})
 }

@@ -10,24 +10,26 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // blob answers with the bytes of a Blob, or with a range of them.
 func (x *exchange) blob() error {
-	p := service.BlobPlace{
+	p := operations.BlobPlace{
 		Entity: plan.Node, Type: x.query.Get("type"), ID: x.query.Get("id"), Property: x.query.Get("property"),
 	}
 	if x.query.Get("entity") == plan.Edge.String() {
 		p.Entity = plan.Edge
 	}
 	var content []byte
-	answer, err := x.do(&service.Look{At: x.target(), Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+	answer, err := x.do(&operations.Look{At: x.target(), Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
 		content, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
 		return nil, err
-	}}, service.Encoding{})
+	}}, encoding.Options{})
 	if err != nil {
 		return err
 	}
@@ -50,11 +52,11 @@ func (x *exchange) blob() error {
 		h.Del("Content-Security-Policy")
 		h.Del("ETag")
 		h.Del("Content-Length")
-		code, message := service.BadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
+		outcome, code, message := wireerror.OutsideRange, wireerror.BadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
 		if w.refused == http.StatusPreconditionFailed {
-			code, message = "", "the blob is of commit "+answer.Commit+", which the condition in the header leaves out"
+			outcome, code, message = wireerror.Precondition, "", "the blob is of commit "+answer.Commit+", which the condition in the header leaves out"
 		}
-		return &httpError{envelope.New(w.refused, code, message)}
+		return &httpError{envelope.New(outcome, code, message)}
 	}
 	return nil
 }

@@ -16,10 +16,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 const blobSchema = `node Doc {
@@ -32,12 +33,12 @@ edge Cites: Doc -> Doc {
 `
 
 // served starts a server for a graph. All of its requests come from the actor.
-func served(t *testing.T, g engine.Graph, actor *service.Actor) *httptest.Server {
+func served(t *testing.T, g engine.Graph, actor *access.Actor) *httptest.Server {
 	t.Helper()
-	c := service.Config{ID: "people", Graph: g, Authorizer: servicetest.Policy{}}
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
+	c := servedgraph.Config{ID: "people", Graph: g, Authorizer: servedtest.Policy{}}
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), actor)))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), actor)))
 	}))
 	t.Cleanup(srv.Close)
 	return srv
@@ -67,7 +68,7 @@ func fetch(t *testing.T, method, url string, header ...string) (*http.Response, 
 }
 
 func TestBlob(t *testing.T) {
-	schema := servicetest.SchemaOf(t, blobSchema)
+	schema := servedtest.SchemaOf(t, blobSchema)
 	stored, err := embedded.Create(t.Context(), fs.NewMem(), "graph", blobSchema, schema, embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func testBlob(t *testing.T, g engine.Graph) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := served(t, g, servicetest.Reader)
+	srv := served(t, g, servedtest.Reader)
 	at := func(pairs ...string) string {
 		q := url.Values{"entity": {"node"}, "type": {"Doc"}, "id": {"a/b &?"}, "property": {"photo"}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -193,7 +194,7 @@ func testBlob(t *testing.T, g engine.Graph) {
 	if resp, b := fetch(t, "GET", at("snapshot", first.Head.ID), "Range: bytes=0-3"); resp.StatusCode != 206 || !bytes.Equal(b, page[:4]) {
 		t.Errorf("of a snapshot: %s %q", resp.Status, b)
 	}
-	if resp, b := fetch(t, "GET", served(t, g, servicetest.Bot).URL+"/graphs/people/blob?entity=node&type=Doc&id=none&property=photo"); resp.StatusCode != 403 {
+	if resp, b := fetch(t, "GET", served(t, g, servedtest.Bot).URL+"/graphs/people/blob?entity=node&type=Doc&id=none&property=photo"); resp.StatusCode != 403 {
 		t.Errorf("denied: %s %s", resp.Status, b)
 	}
 }

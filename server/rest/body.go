@@ -12,14 +12,14 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // object reads the body as a JSON object. The body may have no more bytes than most. An empty
 // body counts as an empty object.
-func (x *exchange) object(most int64) (*tool.Object, error) {
+func (x *exchange) object(most int64) (*arguments.Object, error) {
 	if x.r.ContentLength > most {
 		return nil, tooLarge(most)
 	}
@@ -28,27 +28,29 @@ func (x *exchange) object(most int64) (*tool.Object, error) {
 		return nil, unreadable(err)
 	}
 	if len(b) == 0 {
-		return tool.Members(nil), nil
+		return arguments.Members(nil), nil
 	}
 	if err := wantContent(x.r, mediaJSON); err != nil {
 		return nil, err
 	}
 	if x.g == nil {
-		return tool.Members(b), nil
+		return arguments.Members(b), nil
 	}
-	var o *tool.Object
-	err = x.g.Turn(x.ctx(), len(b), func() { o = tool.Members(b) })
+	var o *arguments.Object
+	err = x.g.Turn(x.ctx(), len(b), func() { o = arguments.Members(b) })
 	return o, err
 }
 
 // body reads the members of the request body into a struct. The OpenAPI document describes the
 // body from the same struct. body records faults in the object; the caller must call Done.
-func (x *exchange) body(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
+func (x *exchange) body(into any) (*arguments.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
 
 // textBody is body with the size limit for a request that contains GQ text or a schema.
-func (x *exchange) textBody(into any) (*tool.Object, error) { return x.bodyOf(x.opts.MaxText, into) }
+func (x *exchange) textBody(into any) (*arguments.Object, error) {
+	return x.bodyOf(x.opts.MaxText, into)
+}
 
-func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
+func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 	o, err := x.object(most)
 	if err != nil {
 		return nil, err
@@ -58,11 +60,11 @@ func (x *exchange) bodyOf(most int64, into any) (*tool.Object, error) {
 }
 
 // readMembers reads the members of an object into the struct that into points to.
-func readMembers(o *tool.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
+func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
 
 // members reads the fields of a struct. A field that is not a pointer is required. members
 // skips fields of type map; the caller reads those unparsed.
-func members(o *tool.Object, into reflect.Value) {
+func members(o *arguments.Object, into reflect.Value) {
 	for field, v := range into.Fields() {
 		if field.Anonymous {
 			members(o, v)
@@ -88,7 +90,7 @@ func members(o *tool.Object, into reflect.Value) {
 		case **value.DateTimeValue:
 			*p = o.OptDateTime(name)
 		case *[]string:
-			*p = tool.OptListOf[string](o, name, value.String)
+			*p = o.OptStrings(name)
 		case *map[string]any:
 		default:
 			panic("rest: body member " + name + " is of type " + field.Type.String())
@@ -122,7 +124,7 @@ func rulesOf(tag string) rules {
 // wantContent checks the media type of the body, and that the body is not compressed.
 func wantContent(r *http.Request, want string) error {
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
-		return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
+		return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
 	// Joined, several header lines never parse as a media type, even if each line alone would.
@@ -131,7 +133,7 @@ func wantContent(r *http.Request, want string) error {
 	if err == nil && media == want {
 		return nil
 	}
-	return &httpError{envelope.New(http.StatusUnsupportedMediaType, service.BadRequest,
+	return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
 		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
 }
 
@@ -141,11 +143,11 @@ func unreadable(err error) error {
 	if errors.As(err, &tooBig) {
 		return tooLarge(tooBig.Limit)
 	}
-	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, "the request body could not be read")}
+	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, "the request body could not be read")}
 }
 
 func tooLarge(limit int64) error {
-	return &httpError{envelope.New(http.StatusRequestEntityTooLarge, service.BadRequest,
+	return &httpError{envelope.New(wireerror.TooLarge, wireerror.BadRequest,
 		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -68,10 +70,10 @@ type MergeAnswer struct {
 }
 
 func (x *exchange) listBranches() error {
-	list := &service.ListBranches{Limit: x.number("limit", 0)}
+	list := &operations.ListBranches{Limit: x.number("limit", 0)}
 	if token := x.query.Get("page_token"); token != "" {
 		var ok bool
-		if list.After, ok = service.OpenBranchToken(token); !ok {
+		if list.After, ok = operations.OpenBranchToken(token); !ok {
 			return &tool.ArgumentError{Path: "page_token", Detail: "found a token that no answer to this call has had", Help: "leave it out to start over"}
 		}
 	}
@@ -83,7 +85,7 @@ func (x *exchange) listBranches() error {
 		}
 		return a
 	}
-	return x.answer(list, service.Encoding{})
+	return x.answer(list, encoding.Options{})
 }
 
 func (x *exchange) createBranch() error {
@@ -96,19 +98,19 @@ func (x *exchange) createBranch() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	call := &service.CreateBranch{Name: b.Name, From: orEmpty(b.From), Commit: orEmpty(b.FromCommit)}
+	call := &operations.CreateBranch{Name: b.Name, From: orEmpty(b.From), Commit: orEmpty(b.FromCommit)}
 	return x.answer(reshaped(call, func(v any) any {
-		made := v.(*service.BranchCreated)
+		made := v.(*operations.BranchCreated)
 		return &BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
-	}), service.Encoding{})
+	}), encoding.Options{})
 }
 
 func (x *exchange) deleteBranch() error {
-	call := &service.DeleteBranch{Name: x.r.PathValue("branch")}
+	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
 	return x.answer(reshaped(call, func(v any) any {
-		gone := v.(*service.BranchDeleted)
+		gone := v.(*operations.BranchDeleted)
 		return &BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
-	}), service.Encoding{})
+	}), encoding.Options{})
 }
 
 // mergeBranches merges a branch and then, if requested, deletes the source. If the deletion
@@ -123,12 +125,12 @@ func (x *exchange) mergeBranches() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	k := x.knobs()
-	m := &service.MergeBranches{Source: b.Source, Target: orEmpty(b.Target), Options: engine.MergeOptions{
+	k := x.runOptions()
+	m := &operations.MergeBranches{Source: b.Source, Target: orEmpty(b.Target), Options: engine.MergeOptions{
 		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun),
 	}}
 	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
-	gone := &service.DeleteBranch{Name: b.Source}
+	gone := &operations.DeleteBranch{Name: b.Source}
 	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		r, merged, err := m.MergeAway(ctx, env)
 		if err != nil {
@@ -145,11 +147,11 @@ func (x *exchange) mergeBranches() error {
 		// Check the right to delete before the merge, so that a caller without it merges nothing.
 		call.grants = append(call.grants, gone.Grants()...)
 	}
-	if _, err := x.do(call, service.Encoding{}); err != nil {
+	if _, err := x.do(call, encoding.Options{}); err != nil {
 		return err
 	}
 	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
-		_, err := x.do(gone, service.Encoding{})
+		_, err := x.do(gone, encoding.Options{})
 		if err = gone.Done(err); err != nil {
 			a.BranchDeleteError = &x.report(err).Body.Error
 		} else {
@@ -161,7 +163,7 @@ func (x *exchange) mergeBranches() error {
 
 // wantName records a fault if the member that names a branch is empty. Otherwise the grant
 // would have no branch, and the policy would be asked about main.
-func wantName(o *tool.Object, member, name string) {
+func wantName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, wanted the name of a branch", "")
 	}

@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // steps sends requests to one graph, in order. It stops at the first that fails.
-func steps(t *testing.T, c service.Config, opts rest.Options, all []request) {
+func steps(t *testing.T, c servedgraph.Config, opts rest.Options, all []request) {
 	t.Helper()
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, opts))
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, opts))
 	for _, q := range all {
 		if !t.Run(q.name, func(t *testing.T) { q.run(t, c, h) }) {
 			return // later requests depend on it
@@ -30,10 +31,10 @@ func steps(t *testing.T, c service.Config, opts rest.Options, all []request) {
 const ndjson = "application/x-ndjson"
 
 func TestBranches(t *testing.T) {
-	writer, reader, drafter := servicetest.Writer, servicetest.Reader, servicetest.Drafter
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	writer, reader, drafter := servedtest.Writer, servedtest.Reader, servedtest.Drafter
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "main", actor: reader, method: "GET", path: "/branches", status: 200, want: `{"branches":["main"],"heads":[{"name":"main","graph_commit_id":"COMMIT",`},
-		{name: "list denied", actor: servicetest.Bot, method: "GET", path: "/branches", status: 403, want: `read on branch main`},
+		{name: "list denied", actor: servedtest.Bot, method: "GET", path: "/branches", status: 403, want: `read on branch main`},
 		{name: "create", actor: writer, method: "POST", path: "/branches", body: `{"name":"review/june"}`, status: 200,
 			want: `{"uri":"omnigraph://people","from":"main","name":"review/june","commit":"COMMIT","actor_id":"act-writer"}`},
 		{name: "exists", actor: writer, method: "POST", path: "/branches", body: `{"name":"review/june","from":"main"}`, status: 409, want: `"code":"conflict"`},
@@ -81,18 +82,18 @@ func TestBranches(t *testing.T) {
 }
 
 // allow is an authorizer that calls a function.
-type allow func(a *service.Actor, g tool.Grant) bool
+type allow func(a *access.Actor, g tool.Grant) bool
 
-func (f allow) Allowed(a *service.Actor, g tool.Grant) bool { return f(a, g) }
-func (allow) Branches() []string                            { return nil }
-func (allow) BranchClass(name string) string                { return name }
+func (f allow) Allowed(a *access.Actor, g tool.Grant) bool { return f(a, g) }
+func (allow) Branches() []string                           { return nil }
+func (allow) BranchClass(name string) string               { return name }
 
 // TestMergeWithoutDelete checks that a caller who may not delete the source gets 403 before
 // anything is merged.
 func TestMergeWithoutDelete(t *testing.T) {
-	c := servicetest.Config(t)
-	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool { return g.Action != tool.BranchDelete })
-	writer := servicetest.Writer
+	c := servedtest.Config(t)
+	c.Authorizer = allow(func(_ *access.Actor, g tool.Grant) bool { return g.Action != tool.BranchDelete })
+	writer := servedtest.Writer
 	steps(t, c, rest.Options{}, []request{
 		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
 		{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=draft", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200},
@@ -111,9 +112,9 @@ func (undeletable) DeleteBranchAt(context.Context, string, string) error {
 // TestMergeThenFail checks that a merge succeeds even if its source cannot be deleted, and that
 // the reason in the answer reveals no internals of the server.
 func TestMergeThenFail(t *testing.T) {
-	c := servicetest.Config(t)
+	c := servedtest.Config(t)
 	c.Graph = undeletable{c.Graph}
-	writer := servicetest.Writer
+	writer := servedtest.Writer
 	steps(t, c, rest.Options{}, []request{
 		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
 		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200,
@@ -137,7 +138,7 @@ func (c contended) Merge(ctx context.Context, source, target string, opts engine
 // TestMergeKeepsWhatFollowed checks that a merge deletes its source only if the head is still
 // the merged one. Later writes to the source were acknowledged, so they must not be lost.
 func TestMergeKeepsWhatFollowed(t *testing.T) {
-	c := servicetest.Config(t)
+	c := servedtest.Config(t)
 	inner, names := c.Graph, 0
 	write := func() {
 		names++
@@ -147,7 +148,7 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 		}
 	}
 	c.Graph = contended{inner, write}
-	writer := servicetest.Writer
+	writer := servedtest.Writer
 	merge := request{actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200}
 	kept := func(name, outcome string) request {
 		q := merge
@@ -165,8 +166,8 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 // TestRepeatedMerge checks that a merge with the same idempotency key, sent again because its
 // answer was lost, gets the same answer and does not delete a newer branch of the same name.
 func TestRepeatedMerge(t *testing.T) {
-	c := servicetest.Config(t)
-	writer := servicetest.Writer
+	c := servedtest.Config(t)
+	writer := servedtest.Writer
 	merge := request{actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
 		want: `"outcome":"fast_forward","branch_deleted":true,"branch_delete_error":null,"affected_nodes":1,`}
 	first, again, later := merge, merge, merge
@@ -184,8 +185,8 @@ func TestRepeatedMerge(t *testing.T) {
 // TestRepeatedEmptyMerge checks that a repeated merge without anything to commit does not
 // delete a newer branch of the same name, which may have other commits.
 func TestRepeatedEmptyMerge(t *testing.T) {
-	c := servicetest.Config(t)
-	writer := servicetest.Writer
+	c := servedtest.Config(t)
+	writer := servedtest.Writer
 	merge := request{name: "merge", actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
 		want: `"outcome":"already_up_to_date","branch_deleted":true,`}
 	later := merge
@@ -202,12 +203,12 @@ func TestRepeatedEmptyMerge(t *testing.T) {
 // TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the
 // right to read a branch that contains it. It is answered like an unknown commit.
 func TestCommitsStayHidden(t *testing.T) {
-	c := servicetest.Config(t)
-	outsider := &service.Actor{ID: "act-outsider"}
-	c.Authorizer = allow(func(a *service.Actor, g tool.Grant) bool {
-		return a.ID == servicetest.Writer.ID || g.Branch != "secret"
+	c := servedtest.Config(t)
+	outsider := &access.Actor{ID: "act-outsider"}
+	c.Authorizer = allow(func(a *access.Actor, g tool.Grant) bool {
+		return a.ID == servedtest.Writer.ID || g.Branch != "secret"
 	})
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	if _, err := c.Graph.CreateBranch(t.Context(), "secret", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestCommitsStayHidden(t *testing.T) {
 		"/export":           `{"snapshot":"COMMIT"}`,
 		"/branches":         `{"name":"mine","from_commit":"COMMIT"}`,
 	}
-	answer := func(actor *service.Actor, path, body, commit string) (int, string) {
+	answer := func(actor *access.Actor, path, body, commit string) (int, string) {
 		method := http.MethodGet
 		if body != "" {
 			method = http.MethodPost
@@ -238,7 +239,7 @@ func TestCommitsStayHidden(t *testing.T) {
 		if status != wantStatus || got != want || status < 400 {
 			t.Errorf("%s: a hidden commit is %d %s, an unknown one %d %s", path, status, got, wantStatus, want)
 		}
-		if status, got := answer(servicetest.Writer, path, body, hidden); status == 403 || status == 404 && !strings.Contains(path, "main") {
+		if status, got := answer(servedtest.Writer, path, body, hidden); status == 403 || status == 404 && !strings.Contains(path, "main") {
 			t.Errorf("%s: the writer is answered %d %s", path, status, got)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 type health struct {
@@ -55,7 +55,7 @@ func (x *exchange) health() error {
 func (x *exchange) listGraphs() error {
 	actor := x.actor()
 	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
-		return &service.Forbidden{Action: tool.GraphList}
+		return &wireerror.Forbidden{Action: tool.GraphList}
 	}
 	list := graphList{Graphs: []graphEntry{}}
 	for _, id := range slices.Sorted(maps.Keys(x.graphs)) {

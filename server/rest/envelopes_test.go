@@ -13,10 +13,11 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // varying are the parts that differ from run to run: ids, times and digests.
@@ -62,16 +63,16 @@ func (g failing) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions)
 // TestEnvelopes compares the answers of every route, and errors of every status, with a golden
 // file.
 func TestEnvelopes(t *testing.T) {
-	c := servicetest.Config(t)
+	c := servedtest.Config(t)
 	c.Graph = failing{c.Graph}
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{Server: servicetest.Policy{}, MaxBody: 2000}))
-	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
-	wider := schemaOf(t, strings.Replace(servicetest.Source, "age: I32?", "age: I32? height: F64?", 1), "")
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{Server: servedtest.Policy{}, MaxBody: 2000}))
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
+	wider := schemaOf(t, strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1), "")
 	const q = `{"query":"query q() { match { $p: Person } return { $p.name } }"`
 	var got strings.Builder
 	seen := map[string]bool{}
 	for _, x := range []struct {
-		actor        *service.Actor
+		actor        *access.Actor
 		method, path string
 		send, body   string
 	}{
@@ -129,7 +130,7 @@ func TestEnvelopes(t *testing.T) {
 		// 409
 		{writer, "POST", "/branches", "", `{"name":"main"}`},
 		{writer, "POST", "/load/ndjson?mode=append", "Content-Type: application/x-ndjson", `{"type":"Person","data":{"name":"ada"}}`},
-		{writer, "POST", "/schema/apply", "", schemaOf(t, servicetest.Source, "")},
+		{writer, "POST", "/schema/apply", "", schemaOf(t, servedtest.Source, "")},
 		// 412
 		{writer, "POST", "/mutate", "Omnigraph-If-Graph-Commit: 01J00000000000000000000000", `{"query":"query m() { insert Person { name: \"zoe\" } }"}`},
 		// 413
@@ -155,7 +156,7 @@ func TestEnvelopes(t *testing.T) {
 		actor := "nobody"
 		if x.actor != nil {
 			actor = x.actor.ID
-			r = r.WithContext(service.WithActor(r.Context(), x.actor))
+			r = r.WithContext(access.WithActor(r.Context(), x.actor))
 		}
 		if name, v, ok := strings.Cut(x.send, ": "); ok {
 			r.Header.Set(name, strings.ReplaceAll(v, "COMMIT", head))

@@ -12,31 +12,35 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // exchange is one request and the state that its handler needs to answer it.
 type exchange struct {
 	*server
 	route *Route
-	g     *service.Graph // nil for routes that are not on a graph
+	g     *servedgraph.Graph // nil for routes that are not on a graph
 	w     http.ResponseWriter
 	r     *http.Request
 	query url.Values // valid once check has returned nil
 }
 
-func (x *exchange) ctx() context.Context  { return x.r.Context() }
-func (x *exchange) actor() *service.Actor { return service.ActorFrom(x.r.Context()) }
+func (x *exchange) ctx() context.Context { return x.r.Context() }
+func (x *exchange) actor() *access.Actor { return access.ActorFrom(x.r.Context()) }
 
 // do runs a call under the name of the route's operation.
-func (x *exchange) do(call tool.Call, enc service.Encoding) (*service.Answer, error) {
+func (x *exchange) do(call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
 	return x.g.Do(x.ctx(), x.actor(), x.route.Operation, call, enc)
 }
 
 // answer runs a call and sends its answer.
-func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
+func (x *exchange) answer(call tool.Call, enc encoding.Options) error {
 	a, err := x.do(call, enc)
 	if err != nil {
 		return err
@@ -46,7 +50,7 @@ func (x *exchange) answer(call tool.Call, enc service.Encoding) error {
 }
 
 // send sends an answer and releases it. The entity tag of a read is the commit that was read.
-func (x *exchange) send(a *service.Answer) {
+func (x *exchange) send(a *encoding.Answer) {
 	defer a.Release()
 	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
 		x.w.Header().Set("ETag", entityTag(a.Commit))
@@ -56,7 +60,7 @@ func (x *exchange) send(a *service.Answer) {
 
 // reply sends v as JSON.
 func (x *exchange) reply(v any) error {
-	b, err := service.JSON(v)
+	b, err := encoding.JSON(v)
 	if err != nil {
 		return err
 	}
@@ -82,9 +86,9 @@ func (x *exchange) number(name string, otherwise int) int {
 	return n
 }
 
-// knobs returns the options of a write that the header gives.
-func (x *exchange) knobs() tool.Knobs {
-	return tool.Knobs{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
+// runOptions returns the options of a write that the header gives.
+func (x *exchange) runOptions() queryrun.Options {
+	return queryrun.Options{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
 }
 
 // ifCommit returns the commit that must be the head of the branch to write to, or "".
@@ -205,7 +209,7 @@ func short(s string) string {
 
 // bad returns an error for a request that is malformed as HTTP.
 func (x *exchange) bad(message string) error {
-	return &httpError{envelope.New(http.StatusBadRequest, service.BadRequest, message)}
+	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, message)}
 }
 
 // limit sets the deadline that the timeout header of the request gives.

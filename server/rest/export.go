@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -29,7 +30,7 @@ func (x *exchange) export() error {
 		return err
 	}
 	out := &stream{w: x.w, control: http.NewResponseController(x.w)}
-	_, err = x.do(&exporting{service.Look{
+	_, err = x.do(&exporting{operations.Look{
 		At: engine.Target{Branch: orEmpty(b.Branch), Commit: orEmpty(b.Snapshot)}, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
@@ -40,7 +41,7 @@ func (x *exchange) export() error {
 			}
 			return nil, err
 		},
-	}}, service.Encoding{})
+	}}, encoding.Options{})
 	switch {
 	case err == nil:
 		out.start() // nothing was written for a graph without entities
@@ -55,7 +56,7 @@ func (x *exchange) export() error {
 }
 
 // exporting is a call that may take as long as its client takes to read the answer.
-type exporting struct{ service.Look }
+type exporting struct{ operations.Look }
 
 // Unhurried exempts the call from the time limit of requests.
 func (*exporting) Unhurried() {}

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // exporter is a graph whose export is a function.
@@ -29,9 +30,9 @@ func (g exporter) Export(ctx context.Context, w io.Writer, _ engine.Target, _ en
 }
 
 func TestExport(t *testing.T) {
-	writer, reader := servicetest.Writer, servicetest.Reader
+	writer, reader := servedtest.Writer, servedtest.Reader
 	const all = `{"type":"Person","data":{"id":"ada","name":"ada",`
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "all", actor: writer, method: "POST", path: "/export", status: 200, want: all, header: `ETag: "COMMIT"`},
 		{name: "media", actor: writer, method: "POST", path: "/export", body: `{}`, status: 200, want: `{"edge":"Knows","from":"ada","to":"bob"`, header: "Content-Type: application/x-ndjson"},
 		{name: "a type", actor: writer, method: "POST", path: "/export", body: `{"branch":"main","type_names":["Knows"]}`, status: 200, want: `{"edge":"Knows"`, lacks: "Person"},
@@ -48,20 +49,20 @@ func TestExport(t *testing.T) {
 
 // TestExportAgain checks that an export, loaded into another graph, makes the graphs equal.
 func TestExportAgain(t *testing.T) {
-	from, to := servicetest.Config(t), servicetest.Config(t)
+	from, to := servedtest.Config(t), servedtest.Config(t)
 	if _, err := to.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"gone"}}`), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	out := do(rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, from)}, rest.Options{}), servicetest.Writer, "POST", "/graphs/people/export", "").Body.String()
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, to)}, rest.Options{})
+	out := do(rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, from)}, rest.Options{}), servedtest.Writer, "POST", "/graphs/people/export", "").Body.String()
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, to)}, rest.Options{})
 	r := httptest.NewRequest("POST", "/graphs/people/load/ndjson?mode=overwrite", strings.NewReader(out))
 	r.Header.Set("Content-Type", ndjson)
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Writer)))
+	h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Writer)))
 	if w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if again := do(h, servicetest.Writer, "POST", "/graphs/people/export", "").Body.String(); again != out || out == "" {
+	if again := do(h, servedtest.Writer, "POST", "/graphs/people/export", "").Body.String(); again != out || out == "" {
 		t.Errorf("got\n%s\nwant\n%s", again, out)
 	}
 }
@@ -73,7 +74,7 @@ func TestExportStreams(t *testing.T) {
 	piece := []byte(strings.Repeat("x", 1<<16-1) + "\n")
 	const pieces = 2000 // 125 MiB
 	var most uint64
-	srv := served(t, exporter{servicetest.Config(t).Graph, func(ctx context.Context, w io.Writer) error {
+	srv := served(t, exporter{servedtest.Config(t).Graph, func(ctx context.Context, w io.Writer) error {
 		if _, err := w.Write(piece); err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func TestExportStreams(t *testing.T) {
 			}
 		}
 		return nil
-	}}, servicetest.Writer)
+	}}, servedtest.Writer)
 	var before runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -122,14 +123,14 @@ func TestExportStreams(t *testing.T) {
 func TestExportBreaksOff(t *testing.T) {
 	for name, size := range map[string]int{"early": 0, "late": 100, "very late": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
-			srv := served(t, exporter{servicetest.Config(t).Graph, func(_ context.Context, w io.Writer) error {
+			srv := served(t, exporter{servedtest.Config(t).Graph, func(_ context.Context, w io.Writer) error {
 				if size > 0 {
 					if _, err := w.Write(make([]byte, size)); err != nil {
 						return err
 					}
 				}
 				return &engine.Unsupported{Construct: "the export of Inf"}
-			}}, servicetest.Writer)
+			}}, servedtest.Writer)
 			resp, err := http.Post(srv.URL+"/graphs/people/export", "", nil)
 			if size == 0 {
 				if err != nil || resp.StatusCode != 400 {
@@ -155,7 +156,7 @@ func TestExportBreaksOff(t *testing.T) {
 // TestExportStops checks that an export ends when its client is gone or its time is over.
 func TestExportStops(t *testing.T) {
 	ended := make(chan error, 1)
-	srv := served(t, exporter{servicetest.Config(t).Graph, func(ctx context.Context, w io.Writer) error {
+	srv := served(t, exporter{servedtest.Config(t).Graph, func(ctx context.Context, w io.Writer) error {
 		for {
 			_, err := w.Write(make([]byte, 1<<16))
 			if err == nil {
@@ -166,7 +167,7 @@ func TestExportStops(t *testing.T) {
 				return err
 			}
 		}
-	}}, servicetest.Writer)
+	}}, servedtest.Writer)
 	for name, timeout := range map[string]string{"gone": "", "over": "50"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/graphs/people/export", nil)
@@ -198,7 +199,7 @@ func TestExportStops(t *testing.T) {
 // TestExportOutlivesWriteTimeout checks that an export may take any time while its client
 // reads.
 func TestExportOutlivesWriteTimeout(t *testing.T) {
-	c := servicetest.Config(t)
+	c := servedtest.Config(t)
 	c.Graph = exporter{c.Graph, func(ctx context.Context, w io.Writer) error {
 		for range 6 {
 			if _, err := w.Write([]byte("line\n")); err != nil {
@@ -208,9 +209,9 @@ func TestExportOutlivesWriteTimeout(t *testing.T) {
 		}
 		return nil
 	}}
-	h := rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{})
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Writer)))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Writer)))
 	}))
 	srv.Config.WriteTimeout = 100 * time.Millisecond
 	srv.Start()

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // FuzzRequest sends arbitrary requests to every route. The server must not fail, and must
@@ -35,8 +36,8 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, part, query string, header uint8, v string, body []byte) {
 		route := routes[int(n)%len(routes)]
-		c := servicetest.Config(t)
-		h := resttest.Answers(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{Server: servicetest.Policy{}, MaxBody: 1 << 16, MaxLoad: 1 << 16}))
+		c := servedtest.Config(t)
+		h := resttest.Answers(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{Server: servedtest.Policy{}, MaxBody: 1 << 16, MaxLoad: 1 << 16}))
 		path := strings.NewReplacer("{id}", "people", "{name}", part, "{branch}", part, "{commit}", part).Replace(route.Path)
 		escaped := url.PathEscape(part)
 		raw := strings.NewReplacer("{id}", "people", "{name}", escaped, "{branch}", escaped, "{commit}", escaped).Replace(route.Path)
@@ -53,7 +54,7 @@ func FuzzRequest(f *testing.F) {
 			r.Header.Set(name, v)
 		}
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Writer)))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Writer)))
 		if w.Code >= 500 && !(w.Code == http.StatusServiceUnavailable && name == "X-Timeout-Ms") {
 			t.Errorf("%s: %d %s", route.Operation, w.Code, w.Body)
 		}

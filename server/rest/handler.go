@@ -14,8 +14,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Options configures how graphs are served. The zero value takes the defaults.
@@ -25,11 +28,11 @@ type Options struct {
 
 	// MaxText is the limit in bytes of a request body with GQ text or a schema. 0 means
 	// MaxBody if that is set, and otherwise 8 MiB: JSON may take six bytes for one byte of
-	// text, and the body also contains parameters. [service.MaxText] limits the text itself.
+	// text, and the body also contains parameters. [textlimit.Max] limits the text itself.
 	MaxText int64
 
 	// Server decides about graph_list. Nil denies it to everyone.
-	Server service.Authorizer
+	Server access.Authorizer
 
 	// SchemasFixed says why the server refuses to apply schemas, and what to do instead. A
 	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
@@ -39,10 +42,10 @@ type Options struct {
 }
 
 // Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The
-// contexts of its requests carry the actor, see [service.WithActor]; without an actor
+// contexts of its requests carry the actor, see [servedgraph.WithActor]; without an actor
 // everything but /healthz is denied. Answers are JSON, except for exports and blobs. Every
 // error is answered with the error envelope.
-func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
+func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxText == 0 {
 		opts.MaxText = cmp.Or(opts.MaxBody, 8<<20)
 	}
@@ -73,7 +76,7 @@ func Handler(graphs map[string]*service.Graph, opts Options) http.Handler {
 }
 
 type server struct {
-	graphs   map[string]*service.Graph
+	graphs   map[string]*servedgraph.Graph
 	opts     Options
 	document func() ([]byte, error) // [Document], computed on first use
 }
@@ -157,7 +160,7 @@ func (s *server) serve(m methods) http.Handler {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			envelope.Write(w, x.report(&service.Panic{Value: p, Stack: debug.Stack()}))
+			envelope.Write(w, x.report(&wireerror.Panic{Value: p, Stack: debug.Stack()}))
 		}()
 		method := r.Method
 		if method == http.MethodHead {
@@ -170,7 +173,7 @@ func (s *server) serve(m methods) http.Handler {
 			return
 		case e == nil:
 			w.Header().Set("Allow", allow)
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
 			return
 		}
 		for name, v := range e.fixed {
@@ -210,7 +213,7 @@ func (x *exchange) deprecated() {
 
 // fault answers with an error.
 func (x *exchange) fault(err error) {
-	var same *service.Unchanged
+	var same *operations.Unchanged
 	var request *httpError
 	switch {
 	case errors.As(err, &same):
@@ -226,20 +229,20 @@ func (x *exchange) fault(err error) {
 	envelope.Write(x.w, x.report(err))
 }
 
-func (x *exchange) report(err error) *service.Fault {
+func (x *exchange) report(err error) *wireerror.Fault {
 	if x.g != nil {
 		return x.g.Report(x.ctx(), err)
 	}
-	return service.Report(x.ctx(), x.opts.Logger, err)
+	return wireerror.Report(x.ctx(), x.opts.Logger, err)
 }
 
 // httpError is a fault of the HTTP request itself, found before any call to a graph.
-type httpError struct{ fault *service.Fault }
+type httpError struct{ fault *wireerror.Fault }
 
 func (e *httpError) Error() string { return e.fault.Body.Error }
 
-func notFound(what, name string) *service.Fault {
-	return envelope.New(http.StatusNotFound, service.NotFound, what+" \""+short(name)+"\" not found")
+func notFound(what, name string) *wireerror.Fault {
+	return envelope.New(wireerror.Missing, wireerror.NotFound, what+" \""+short(name)+"\" not found")
 }
 
 // cacheable lets only the client cache an answer, because answers differ per caller. The client

@@ -14,8 +14,9 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // request is one exchange with the handler. Its path is relative to /graphs/people. If it
@@ -24,7 +25,7 @@ import (
 // expected answer the head after it.
 type request struct {
 	name     string
-	actor    *service.Actor
+	actor    *access.Actor
 	method   string
 	path     string
 	media    string // empty means application/json
@@ -37,7 +38,7 @@ type request struct {
 	header   string // a header line "Name: value" of the answer
 }
 
-func (q request) run(t *testing.T, c service.Config, h http.Handler) {
+func (q request) run(t *testing.T, c servedgraph.Config, h http.Handler) {
 	t.Helper()
 	path := "/graphs/people" + q.path
 	if strings.HasPrefix(q.path, "//") {
@@ -56,7 +57,7 @@ func (q request) run(t *testing.T, c service.Config, h http.Handler) {
 		r.Header.Set(name, strings.ReplaceAll(v, "COMMIT", head))
 	}
 	if q.actor != nil {
-		r = r.WithContext(service.WithActor(r.Context(), q.actor))
+		r = r.WithContext(access.WithActor(r.Context(), q.actor))
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -206,10 +207,10 @@ func holds(got, want any, at string) error {
 }
 
 // do sends a request as an actor.
-func do(h http.Handler, actor *service.Actor, method, path, body string) *httptest.ResponseRecorder {
+func do(h http.Handler, actor *access.Actor, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), actor)))
+	h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), actor)))
 	return w
 }

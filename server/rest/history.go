@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -104,7 +105,7 @@ func (x *exchange) look(read func(ctx context.Context, env *tool.Env, c engine.C
 }
 
 func (x *exchange) lookAt(at engine.Target, read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)) error {
-	return x.answer(&service.Look{At: at, Unless: x.held, Read: read}, service.Encoding{})
+	return x.answer(&operations.Look{At: at, Unless: x.held, Read: read}, encoding.Options{})
 }
 
 // snapshot answers with the number of entities per type.
@@ -219,7 +220,7 @@ func changesAnswer(changes *engine.Changes) *ChangesAnswer {
 		c := &changes.List[i]
 		e := EntityChange{Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
 		for _, p := range c.Properties {
-			values := PropertyChange{Name: p.Name, Old: service.ValueJSON(p.Old, service.Encoding{}), New: service.ValueJSON(p.New, service.Encoding{})}
+			values := PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, encoding.Options{}), New: encoding.ValueJSON(p.New, encoding.Options{})}
 			bytes += len(values.Old) + len(values.New)
 			e.Properties = append(e.Properties, values)
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 func TestHistory(t *testing.T) {
-	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "snapshot", actor: reader, method: "GET", path: "/snapshot", status: 200, header: `ETag: "COMMIT"`,
 			want: `{"graph_branch":"main","graph_manifest_version":2,"internal_schema_version":1,"graph_commit_id":"COMMIT","schema_digest":"sha256:`},
 		{name: "datasets", actor: reader, method: "GET", path: "/snapshot?branch=main", status: 200,
@@ -63,19 +63,19 @@ func TestHistory(t *testing.T) {
 // TestFreshBranch checks that a new branch has its own name in answers even while its head is a
 // commit of the branch that it was made from.
 func TestFreshBranch(t *testing.T) {
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
-		{name: "make", actor: servicetest.Writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
-		{name: "snapshot", actor: servicetest.Drafter, method: "GET", path: "/snapshot?branch=draft", status: 200, want: `{"graph_branch":"draft",`},
-		{name: "commits", actor: servicetest.Drafter, method: "GET", path: "/commits?branch=draft", status: 200, want: `"graph_branch":"main"`},
-		{name: "commit", actor: servicetest.Drafter, method: "GET", path: "/commits/COMMIT?branch=draft", status: 200},
-		{name: "commit of main", actor: servicetest.Drafter, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
+		{name: "make", actor: servedtest.Writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "snapshot", actor: servedtest.Drafter, method: "GET", path: "/snapshot?branch=draft", status: 200, want: `{"graph_branch":"draft",`},
+		{name: "commits", actor: servedtest.Drafter, method: "GET", path: "/commits?branch=draft", status: 200, want: `"graph_branch":"main"`},
+		{name: "commit", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT?branch=draft", status: 200},
+		{name: "commit of main", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
 	})
 }
 
 // TestPages checks that the pages of commits and of changes together form the whole list.
 func TestPages(t *testing.T) {
-	c := servicetest.Config(t)
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
+	c := servedtest.Config(t)
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	var lines strings.Builder
 	for i := range 25 {
 		fmt.Fprintf(&lines, "{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)
@@ -123,7 +123,7 @@ func TestPages(t *testing.T) {
 
 func get(t *testing.T, h http.Handler, path string, into any) {
 	t.Helper()
-	w := do(h, servicetest.Writer, "GET", "/graphs/people"+path, "")
+	w := do(h, servedtest.Writer, "GET", "/graphs/people"+path, "")
 	if err := json.Unmarshal(w.Body.Bytes(), into); err != nil || w.Code != 200 {
 		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 	}

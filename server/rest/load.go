@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 type loadBody struct {
@@ -22,7 +24,7 @@ type loadBody struct {
 
 // LoadAnswer is the answer to a load whose data was a member of a JSON body.
 type LoadAnswer struct {
-	service.LoadAnswer
+	encoding.LoadAnswer
 	URI string `json:"uri"`
 }
 
@@ -43,7 +45,7 @@ func (x *exchange) loadLines() error {
 	if err != nil {
 		return err
 	}
-	answer, err := x.do(call, service.Encoding{})
+	answer, err := x.do(call, encoding.Options{})
 	switch {
 	case err != nil && body.err != nil:
 		return unreadable(body.err)
@@ -88,7 +90,7 @@ func (x *exchange) ingest() error {
 // loadBody reads a body of up to MaxLoad bytes. A caller who may load on none of the known
 // branches gets the smaller limit MaxBody. loadBody must not refuse that caller at once: a
 // policy may allow branches that do not exist yet, and only the body names the branch.
-func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
+func (x *exchange) loadBody() (*loadBody, *operations.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
 	if err != nil {
 		return nil, nil, err
@@ -100,8 +102,8 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 	o, err := x.object(most)
 	var refused *httpError
 	switch {
-	case !ok && errors.As(err, &refused) && refused.fault.Status == http.StatusRequestEntityTooLarge:
-		return nil, nil, &service.Forbidden{Action: tool.Change} // the branch is in the unread body
+	case !ok && errors.As(err, &refused) && refused.fault.Outcome == wireerror.TooLarge:
+		return nil, nil, &wireerror.Forbidden{Action: tool.Change} // the branch is in the unread body
 	case err != nil:
 		return nil, nil, err
 	}
@@ -114,28 +116,28 @@ func (x *exchange) loadBody() (*loadBody, *service.Load, error) {
 }
 
 // load returns the call that loads the data. mode is the name of a load mode, or empty.
-func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *service.Load {
+func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operations.Load {
 	m, _ := engine.ParseLoadMode(mode)
-	load := &service.Load{Data: data, Mode: m, Branch: branch, Knobs: x.knobs()}
-	load.Knobs.DryRun = dry
+	load := &operations.Load{Data: data, Mode: m, Branch: branch, Options: x.runOptions()}
+	load.Options.DryRun = dry
 	return load
 }
 
 // into returns a call that loads into a branch, and first creates that branch from another one
 // if it does not exist. If from is empty, into returns load itself.
-func into(load *service.Load, from string) (tool.Call, error) {
+func into(load *operations.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":
 		return load, nil
 	case load.Branch == "":
 		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start at, but none to make", Help: "name the one to make as branch"}
 	}
-	return &service.LoadFrom{Load: load, From: from}, nil
+	return &operations.LoadFrom{Load: load, From: from}, nil
 }
 
 // answerLoad answers with the result of a load and the URI of the graph.
 func (x *exchange) answerLoad(load tool.Call) error {
-	answer, err := x.do(load, service.Encoding{})
+	answer, err := x.do(load, encoding.Options{})
 	if err != nil {
 		return err
 	}

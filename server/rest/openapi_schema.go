@@ -15,7 +15,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 const (
@@ -109,9 +109,9 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 // type, whose fields the reflector then walks.
 func leaf(t reflect.Type) *jsonschema.Schema {
 	switch {
-	case t == reflect.TypeFor[service.Code]():
+	case t == reflect.TypeFor[wireerror.Code]():
 		s := &jsonschema.Schema{Type: "string"}
-		for _, c := range service.Codes {
+		for _, c := range wireerror.Codes {
 			s.Enum = append(s.Enum, c)
 		}
 		return s

@@ -3,9 +3,11 @@ package rest
 import (
 	"net/http"
 
-	"github.com/omnigraph-go/omnigraph/server/envelope"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // Readiness is the answer of /readyz: whether the server serves everything in its
@@ -52,21 +54,21 @@ const (
 
 // Ready serves the readiness that now returns, with status 200 if it is ready and 503 if not.
 // Only actors to whom server grants graph_list see its detail.
-func Ready(now func() Readiness, server service.Authorizer) http.Handler {
+func Ready(now func() Readiness, server access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
 			w.Header().Set("Allow", http.MethodGet)
-			envelope.Write(w, envelope.New(http.StatusMethodNotAllowed, service.MethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
 			return
 		}
 		answer, status := now(), http.StatusOK
-		if actor := service.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+		if actor := access.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
 			answer.Detail = nil
 		}
 		if answer.Status != StatusReady {
 			status = http.StatusServiceUnavailable
 		}
-		b, err := service.JSON(answer)
+		b, err := encoding.JSON(answer)
 		if err != nil {
 			panic(err) // strings and numbers always encode
 		}

@@ -8,22 +8,23 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/builtin"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 func TestRoutes(t *testing.T) {
-	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
-	c := servicetest.Config(t, builtin.All("1")...)
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servicetest.Policy{}}))
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
+	c := servedtest.Config(t, builtin.All("1")...)
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servedtest.Policy{}}))
 	for _, q := range []request{
 		{name: "health", method: "GET", path: "//healthz", status: 200, want: `{"status":"ok","graphs":1}`},
 		{name: "no path", method: "GET", path: "//nope", status: 404, want: `"code":"not_found"`},
 		{name: "graphs", actor: writer, method: "GET", path: "//graphs", status: 200, want: `{"graphs":[{"graph_id":"people","uri":"omnigraph://people"}]}`},
-		{name: "no graphs", actor: servicetest.Nobody, method: "GET", path: "//graphs", status: 403, want: `{"error":"the policy does not allow graph_list","code":"forbidden"}`},
+		{name: "no graphs", actor: servedtest.Nobody, method: "GET", path: "//graphs", status: 403, want: `{"error":"the policy does not allow graph_list","code":"forbidden"}`},
 		{name: "graphs to nobody", method: "GET", path: "//graphs", status: 403, want: `"code":"forbidden"`},
 		{name: "no graph", actor: reader, method: "GET", path: "//graphs/zzz/schema", status: 404, want: `{"error":"graph \"zzz\" not found","code":"not_found"}`},
 		{name: "dots", actor: reader, method: "POST", path: "//graphs/../graphs/people/query", status: 404, want: `path \"/graphs/../graphs/people/query\" not found`},
@@ -96,10 +97,10 @@ func TestRoutes(t *testing.T) {
 
 // TestTwoContentTypes sends two Content-Type lines. The server must not pick either of them.
 func TestTwoContentTypes(t *testing.T) {
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, servicetest.Config(t))}, rest.Options{}))
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, servedtest.Config(t))}, rest.Options{}))
 	for _, types := range [][]string{{"application/json", "text/plain"}, {"application/json", "application/json"}} {
 		r := httptest.NewRequest("POST", "/graphs/people/queries/everyone", strings.NewReader("{}"))
-		r = r.WithContext(service.WithActor(r.Context(), servicetest.Reader))
+		r = r.WithContext(access.WithActor(r.Context(), servedtest.Reader))
 		r.Header["Content-Type"] = types
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
@@ -118,14 +119,14 @@ func (slow) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error)
 }
 
 func TestTimeout(t *testing.T) {
-	c := servicetest.Config(t)
+	c := servedtest.Config(t)
 	c.Graph = slow{c.Graph}
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	for header, want := range map[string]int{"1": 503, "0": 400, "soon": 400} {
 		r := httptest.NewRequest("GET", "/graphs/people/schema", nil)
 		r.Header.Set("X-Timeout-Ms", header)
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Reader)))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Reader)))
 		if w.Code != want {
 			t.Errorf("%s: %d %s, want %d", header, w.Code, w.Body, want)
 		}
@@ -135,14 +136,14 @@ func TestTimeout(t *testing.T) {
 // TestMasking checks that a query that the caller may not invoke answers byte for byte like an
 // unknown one, for every body.
 func TestMasking(t *testing.T) {
-	c := servicetest.Config(t)
-	h := resttest.Wrap(t, rest.Handler(map[string]*service.Graph{"people": servicetest.Graph(t, c)}, rest.Options{}))
+	c := servedtest.Config(t)
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	for _, body := range []string{``, `{}`, `{"nope":1}`, `{"expect_mutation":true}`, `[`} {
 		answer := func(name string) string {
 			r := httptest.NewRequest("POST", "/graphs/people/queries/"+name, strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Bot)))
+			h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Bot)))
 			var b strings.Builder
 			if err := w.Header().Write(&b); err != nil {
 				t.Fatal(err)

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 // segments gives values to the path parameters.
@@ -28,7 +29,7 @@ func ask(h http.Handler, method, path, body string, header ...string) *http.Resp
 		r.Header.Set(name, v)
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), servicetest.Writer)))
+	h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), servedtest.Writer)))
 	return w.Result()
 }
 
@@ -43,8 +44,8 @@ func message(t *testing.T, resp *http.Response) string {
 
 func newHandler(t testing.TB) http.Handler {
 	t.Helper()
-	graphs := map[string]*service.Graph{"people": servicetest.Graph(t, servicetest.Config(t))}
-	return resttest.Wrap(t, rest.Handler(graphs, rest.Options{Server: servicetest.Policy{}}))
+	graphs := map[string]*servedgraph.Graph{"people": servedtest.Graph(t, servedtest.Config(t))}
+	return resttest.Wrap(t, rest.Handler(graphs, rest.Options{Server: servedtest.Policy{}}))
 }
 
 // own returns the routes that this package serves itself.

@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -64,19 +65,19 @@ func (x *exchange) applySchema() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	k := x.knobs()
-	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &service.ApplySchema{
+	k := x.runOptions()
+	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &operations.ApplySchema{
 		Source: b.SchemaSource, Argument: "schema_source", Fixed: x.opts.SchemasFixed,
 		Options: engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Branch: orEmpty(b.Branch), IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun)},
 			AllowDataLoss: isTrue(b.AllowDataLoss), Hard: isTrue(b.Hard),
 		},
-	}}, service.Encoding{})
+	}}, encoding.Options{})
 }
 
 // applySchema is the call with an answer in the form of the REST API.
 type applySchema struct {
-	*service.ApplySchema
+	*operations.ApplySchema
 	uri string
 }
 

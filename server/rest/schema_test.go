@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
 func schemaOf(t *testing.T, source, more string) string {
@@ -20,10 +20,10 @@ func schemaOf(t *testing.T, source, more string) string {
 }
 
 func TestSchemaApply(t *testing.T) {
-	writer, drafter := servicetest.Writer, servicetest.Drafter
-	wider := strings.Replace(servicetest.Source, "age: I32?", "age: I32? height: F64?", 1)
-	narrower := strings.Replace(servicetest.Source, "  age: I32?\n", "", 1)
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	writer, drafter := servedtest.Writer, servedtest.Drafter
+	wider := strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1)
+	narrower := strings.Replace(servedtest.Source, "  age: I32?\n", "", 1)
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "try", actor: writer, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, `,"dry_run":true`), status: 200,
 			want: `{"uri":"omnigraph://people","supported":true,"applied":false,"destructive":false,"step_count":1,"steps":[{"code":"`},
 		{name: "nothing applied", actor: writer, method: "GET", path: "/schema", status: 200, lacks: "height"},
@@ -40,7 +40,7 @@ func TestSchemaApply(t *testing.T) {
 		{name: "to no branch", actor: writer, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, `,"branch":"nope"`), status: 404, want: `branch \"nope\"`},
 	})
 	// An actor without the right to apply schemas gets 403, which reveals no configuration.
-	steps(t, servicetest.Config(t), rest.Options{SchemasFixed: service.FixedByCluster}, []request{
+	steps(t, servedtest.Config(t), rest.Options{SchemasFixed: operations.FixedByCluster}, []request{
 		{name: "fixed", actor: writer, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, ""), status: 409, want: `run omnigraph cluster apply","code":"conflict"}`},
 		{name: "fixed and denied", actor: drafter, method: "POST", path: "/schema/apply", body: schemaOf(t, wider, ""), status: 403, want: `schema_apply on branch main`},
 	})

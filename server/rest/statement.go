@@ -1,8 +1,11 @@
 package rest
 
 import (
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 type queryBody struct {
@@ -94,9 +97,9 @@ func (x *exchange) runQuery() error {
 	if err != nil {
 		return err
 	}
-	call := &service.AdHoc{
+	call := &operations.AdHoc{
 		Source: b.Query, Name: orEmpty(b.Name), Params: o.Raw("params"), Branch: orEmpty(b.Branch),
-		Knobs: tool.Knobs{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)},
+		Options: queryrun.Options{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)},
 	}
 	oneTarget(o, b.Branch, b.Snapshot)
 	if err := o.Done(); err != nil {
@@ -114,7 +117,7 @@ func (x *exchange) runRead() error {
 	}
 	call := b.adHoc(o)
 	call.Branch = orEmpty(b.Branch)
-	call.Knobs = tool.Knobs{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)}
+	call.Options = queryrun.Options{Snapshot: orEmpty(b.Snapshot), PageToken: orEmpty(b.PageToken)}
 	oneTarget(o, b.Branch, b.Snapshot)
 	if err := o.Done(); err != nil {
 		return err
@@ -132,12 +135,12 @@ func (x *exchange) runMutate() error {
 		return err
 	}
 	call := b.adHoc(o)
-	call.Branch, call.Write, call.Knobs = orEmpty(b.Branch), true, x.knobs()
-	call.Knobs.DryRun = isTrue(b.DryRun)
+	call.Branch, call.Write, call.Options = orEmpty(b.Branch), true, x.runOptions()
+	call.Options.DryRun = isTrue(b.DryRun)
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.answer(call, service.Encoding{})
+	return x.answer(call, encoding.Options{})
 }
 
 // runStored runs a stored query by its name.
@@ -147,8 +150,8 @@ func (x *exchange) runStored() error {
 	if err != nil {
 		return err
 	}
-	in := service.Invocation{Params: o.Raw("params"), Branch: orEmpty(b.Branch), ExpectMutation: b.ExpectMutation, Knobs: x.knobs()}
-	in.Knobs.Snapshot, in.Knobs.PageToken, in.Knobs.DryRun = orEmpty(b.Snapshot), orEmpty(b.PageToken), isTrue(b.DryRun)
+	in := servedgraph.Invocation{Params: o.Raw("params"), Branch: orEmpty(b.Branch), ExpectMutation: b.ExpectMutation, Options: x.runOptions()}
+	in.Options.Snapshot, in.Options.PageToken, in.Options.DryRun = orEmpty(b.Snapshot), orEmpty(b.PageToken), isTrue(b.DryRun)
 	// Check first whether the caller may know of the query, and only then report faults in the
 	// body: a fault that only existing queries cause would reveal that the query exists.
 	name := x.r.PathValue("name")
@@ -167,12 +170,12 @@ func (x *exchange) runStored() error {
 }
 
 // adHoc returns the call for a text that is given under either of its names.
-func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
+func (b *statementNames) adHoc(o *arguments.Object) *operations.AdHoc {
 	source, name := one(o, "query", b.Query, "query_source", b.QuerySource), one(o, "name", b.Name, "query_name", b.QueryName)
 	if source == nil {
 		o.String("query") // records that it is missing
 	}
-	call := &service.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
+	call := &operations.AdHoc{Source: orEmpty(source), Name: orEmpty(name), Params: o.Raw("params")}
 	if b.Query == nil {
 		call.Argument = "query_source"
 	}
@@ -181,7 +184,7 @@ func (b *statementNames) adHoc(o *tool.Object) *service.AdHoc {
 
 // one returns a member that has two names. It records a fault if both are present, because the
 // server would have to ignore one of the values.
-func one(o *tool.Object, name string, a *string, other string, b *string) *string {
+func one(o *arguments.Object, name string, a *string, other string, b *string) *string {
 	switch {
 	case a != nil && b != nil:
 		o.Fail(other, "found beside "+name+", wanted one of the two", "they are two names of one member")
@@ -192,7 +195,7 @@ func one(o *tool.Object, name string, a *string, other string, b *string) *strin
 }
 
 // oneTarget records a fault if a read names both a branch and a commit.
-func oneTarget(o *tool.Object, branch, snapshot *string) {
+func oneTarget(o *arguments.Object, branch, snapshot *string) {
 	if branch != nil && snapshot != nil {
 		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
 	}
@@ -200,11 +203,11 @@ func oneTarget(o *tool.Object, branch, snapshot *string) {
 
 // rowsAtMost returns the encoding for the row limit, which is the only limit that a caller may
 // set.
-func rowsAtMost(n *int32) service.Encoding {
+func rowsAtMost(n *int32) encoding.Options {
 	if n == nil {
-		return service.Encoding{Parts: true}
+		return encoding.Options{Parts: true}
 	}
-	return service.Encoding{MaxRows: int(*n), Parts: true}
+	return encoding.Options{MaxRows: int(*n), Parts: true}
 }
 
 func orEmpty(s *string) string {

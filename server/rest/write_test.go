@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
-	"github.com/omnigraph-go/omnigraph/server/service/servicetest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func TestDeprecated(t *testing.T) {
-	writer, reader := servicetest.Writer, servicetest.Reader
+	writer, reader := servedtest.Writer, servedtest.Reader
 	const names = "query q() { match { $p: Person } return { $p.name } }"
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "read", actor: reader, method: "POST", path: "/read", body: `{"query_source":"` + names + ` query r() { match { $p: Person } return { $p.age } }","query_name":"q","branch":"main"}`, status: 200,
 			want:   `{"query_name":"q","target":{"branch":"main","snapshot":null},"columns":["p.name"],"rows":[{"p.name":"ada"},{"p.name":"bob"},{"p.name":"cyd"}],"row_count":3}`,
 			header: `Link: </graphs/people/query>; rel="successor-version"`, lacks: "graph_commit_id"},
@@ -34,10 +34,10 @@ func TestDeprecated(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	writer, reader, bot := servicetest.Writer, servicetest.Reader, servicetest.Bot
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
 	const add = `{"query":"query m() { insert Person { name: \"zoe\" } }"}`
 	const gone = "Omnigraph-If-Graph-Commit: 01J00000000000000000000000"
-	steps(t, servicetest.Config(t), rest.Options{}, []request{
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "required", actor: writer, method: "POST", path: "/mutate/if-graph-commit", body: add, status: 400, want: `header Omnigraph-If-Graph-Commit: missing`},
 		{name: "empty", actor: writer, method: "POST", path: "/mutate", send: `Omnigraph-If-Graph-Commit: ""`, body: add, status: 400, want: `header Omnigraph-If-Graph-Commit: found an empty text`},
 		{name: "elsewhere", actor: writer, method: "POST", path: "/mutate/if-graph-commit", send: gone, body: add, status: 412,
@@ -65,9 +65,9 @@ func TestConditions(t *testing.T) {
 }
 
 func TestLoads(t *testing.T) {
-	writer, reader, drafter := servicetest.Writer, servicetest.Reader, servicetest.Drafter
+	writer, reader, drafter := servedtest.Writer, servedtest.Reader, servedtest.Drafter
 	const eve = `{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}`
-	steps(t, servicetest.Config(t), rest.Options{MaxBody: 100, MaxLoad: 1000}, []request{
+	steps(t, servedtest.Config(t), rest.Options{MaxBody: 100, MaxLoad: 1000}, []request{
 		{name: "from", actor: writer, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main&mode=append", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200,
 			want: `{"branch":"a/b","base_branch":"main","branch_created":true,"mode":"append"`},
 		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `name the one to make as branch`},
@@ -95,13 +95,13 @@ func TestLoads(t *testing.T) {
 // TestLoadByPattern checks that an actor who may load only into branches that match a pattern
 // may load into a new one, although no such branch exists yet. Only the body names the branch.
 func TestLoadByPattern(t *testing.T) {
-	c := servicetest.Config(t)
-	c.Authorizer = allow(func(_ *service.Actor, g tool.Grant) bool {
+	c := servedtest.Config(t)
+	c.Authorizer = allow(func(_ *access.Actor, g tool.Grant) bool {
 		return g.Action == tool.Read || strings.HasPrefix(g.Branch, "feature/")
 	})
 	line := `{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}`
 	long := line + strings.Repeat(`\n`, 1000)
-	writer := servicetest.Writer
+	writer := servedtest.Writer
 	steps(t, c, rest.Options{MaxBody: 1000}, []request{
 		{name: "elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + line + `"}`, status: 403, want: `change on branch main`},
 		{name: "more elsewhere", actor: writer, method: "POST", path: "/load", body: `{"data":"` + long + `"}`, status: 403, want: `does not allow change"`},

@@ -1,11 +1,9 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -29,14 +27,8 @@ type Compiled struct {
 	params []plan.Param // the plan's, with the enums added to their types
 }
 
-// Descriptor implements [Tool].
+// Descriptor implements [StoredQuery].
 func (c *Compiled) Descriptor() *Descriptor { return &c.Tool }
-
-// Gates implements [Tool].
-func (c *Compiled) Gates() []Grant { return Gates(c) }
-
-// Decode implements [Tool].
-func (c *Compiled) Decode(args json.RawMessage) (Call, error) { return DecodeStored(c, args) }
 
 // Info implements [StoredQuery].
 func (c *Compiled) Info() *QueryInfo { return &c.Query }
@@ -48,10 +40,10 @@ func (c *Compiled) Plan() *plan.Query {
 	return c.plan
 }
 
-// DecodeParams implements [StoredQuery].
-func (c *Compiled) DecodeParams(params json.RawMessage) (engine.Args, error) {
+// Params implements [StoredQuery].
+func (c *Compiled) Params() []plan.Param {
 	c.decode()
-	return DecodeArgs(params, c.params)
+	return c.params
 }
 
 func (c *Compiled) decode() {

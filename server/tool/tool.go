@@ -1,6 +1,7 @@
-// Package tool defines the tools of the catalog. A tool has a descriptor for clients and a
-// decoder of arguments that returns a call. The server lists and calls generated and
-// built-in tools in the same way. The package does not depend on a transport.
+// Package tool says what a tool is, for generated code and for hand-written tools: a descriptor for
+// clients, a decoder of arguments, and the calls with their grants and outcomes. It also says what
+// a stored query is and runs compiled ones for Go programs. It links no decoder of arguments, no
+// cipher and no transport.
 package tool
 
 import (
@@ -10,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/place"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 )
 
 // Action is a permission that a policy can allow or deny.
@@ -104,16 +105,16 @@ type Env struct {
 	Actor string // recorded in commits
 
 	GraphID string    // the graph's id in page tokens
-	Now     time.Time // value of now() in reads, see [Instant]; zero for the engine's clock
+	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
 	Pages   Pages     // nil if page tokens are not available
 }
 
 // Pages makes and opens page tokens.
 type Pages interface {
-	Seal(*place.Place) string
+	Seal(*pagetoken.Place) string
 
-	// Open returns the place of a token. The error is a *[place.Invalid].
-	Open(token string) (*place.Place, error)
+	// Open returns the place of a token. The error is a *[pagetoken.Invalid].
+	Open(token string) (*pagetoken.Place, error)
 }
 
 // Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is
@@ -179,10 +180,10 @@ type LoadOutcome struct {
 	DryRun bool // true if nothing was committed
 }
 
-// StoredQuery is a tool that serves a stored query. REST addresses it by the query's name
-// and has its own envelope.
+// StoredQuery is a stored query of a graph. The server makes a tool of it. Its methods are
+// safe for concurrent use.
 type StoredQuery interface {
-	Tool
+	Descriptor() *Descriptor
 
 	// Info returns the parts of the contract that the descriptor does not have.
 	Info() *QueryInfo
@@ -190,9 +191,9 @@ type StoredQuery interface {
 	// Plan returns the query's plan, the same pointer on every call.
 	Plan() *plan.Query
 
-	// DecodeParams reads and checks the query's own parameters: nil or a JSON object. The
-	// error is an *ArgumentError with paths relative to that object.
-	DecodeParams(params json.RawMessage) (engine.Args, error)
+	// Params returns the plan's parameters. Their types have the enums of the schema, which
+	// the plan's types do not have.
+	Params() []plan.Param
 }
 
 // QueryInfo is the catalog's information about a stored query, in addition to its

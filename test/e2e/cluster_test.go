@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	enginefs "github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/cluster/converge"
+	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
 )
 
 const (
@@ -37,7 +37,7 @@ func itemsIn(graphs []string) string {
 // It also returns how many graphs have the schema wanted, and the number of the recorded revision.
 func clusterState(t *testing.T, dir string, graphs []string, wanted string) (state string, done int, revision uint64) {
 	t.Helper()
-	r, err := converge.ReadRevision(enginefs.OS(), filepath.Join(dir, "data"))
+	r, err := reconcile.ReadRevision(enginefs.OS(), filepath.Join(dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestApplyIsKilled(t *testing.T) {
 	for i := 1; i < len(all); i += 2 {
 		signs = append(signs, filepath.Join(all[i], "LOCK"), filepath.Join(all[i], "000000000001.log"), filepath.Join(all[i], "000000000001.manifest"))
 	}
-	signs = append(signs, "cluster.lock", converge.RevisionFile+".tmp")
+	signs = append(signs, "cluster.lock", reconcile.RevisionFile+".tmp")
 	partial := map[int]bool{}
 	for _, sign := range signs {
 		dir := copied()

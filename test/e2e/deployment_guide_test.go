@@ -21,7 +21,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 )
 
 // block is an example of the guide: its language, the name after the language, and its text.
@@ -196,11 +196,11 @@ func TestDeploymentGuideHosts(t *testing.T) {
 			bind = strings.Split(m[1], "`")[1]
 		}
 		var log bytes.Buffer
-		o := guard.Options{Bind: bind, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		o := hostcheck.Options{Bind: bind, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		if m[2] != "none" {
 			o.PublicHosts = []string{publicHost}
 		}
-		g, err := guard.New(o)
+		g, err := hostcheck.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
-	"github.com/omnigraph-go/omnigraph/server/guard"
+	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 )
 
 // publicHost is the host in the files of docs/deployment.
@@ -132,7 +132,7 @@ func behind(t *testing.T, program string, command func(*testing.T, *proxied) *ex
 // newProxied starts a server that is bound to an address, and a proxy in front of it.
 func newProxied(t *testing.T, program, bind string, command func(*testing.T, *proxied) *exec.Cmd) *proxied {
 	t.Helper()
-	x := &proxied{t: t, dir: t.TempDir(), loopback: guard.IsLoopbackBind(bind), signing: authtest.NewKey(t, "k1", jose.RS256)}
+	x := &proxied{t: t, dir: t.TempDir(), loopback: hostcheck.IsLoopbackBind(bind), signing: authtest.NewKey(t, "k1", jose.RS256)}
 	x.issuer = authtest.New(t, x.signing)
 	pool := x.certify()
 	dir := clusterDir(t)

@@ -22,10 +22,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/access"
 	transport "github.com/omnigraph-go/omnigraph/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/metatools"
 	"github.com/omnigraph-go/omnigraph/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/service"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // everyKind has a value of every kind, with integers at the limits of their range. The floats
@@ -112,7 +114,7 @@ func notFinite(f float64) float64 {
 }
 
 // served returns the corpus as a served graph over the data of everyKind.
-func served(t *testing.T, threshold int) *service.Graph {
+func served(t *testing.T, threshold int) *servedgraph.Graph {
 	t.Helper()
 	text, err := os.ReadFile("../../../codegen/testdata/corpus/schema.pg")
 	if err != nil {
@@ -128,7 +130,7 @@ func served(t *testing.T, threshold int) *service.Graph {
 	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.NewGraph(t.Context(), service.Config{
+	s, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
 		ID: "corpus", Graph: strange{g}, Catalog: corpus.Catalog(), Authorizer: policy.Unrestricted("corpus"), Version: "1", MetaThreshold: threshold,
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -144,7 +146,7 @@ func served(t *testing.T, threshold int) *service.Graph {
 // asTester serves requests as the actor act-test.
 func asTester(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(service.WithActor(r.Context(), &service.Actor{ID: "act-test", Source: "test"})))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-test", Source: "test"})))
 	})
 }
 
@@ -158,7 +160,7 @@ func TestEveryKindThroughAClient(t *testing.T) {
 		args      map[string]any
 	}{
 		"per query": {1000, "people-and-samples", map[string]any{"params": map[string]any{"status": "on-leave"}}},
-		"meta":      {1, service.RunQuery, map[string]any{"name": "people-and-samples", "params": map[string]any{"status": "on-leave"}}},
+		"meta":      {1, metatools.RunQuery, map[string]any{"name": "people-and-samples", "params": map[string]any{"status": "on-leave"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(asTester(transport.Handler(served(t, tt.threshold), transport.Options{})))
@@ -214,7 +216,7 @@ func outputSchema(t *testing.T, client *mcp.ClientSession, name string) *jsonsch
 
 // TestEveryKindOverREST reads the same rows over REST, where all integers are JSON numbers.
 func TestEveryKindOverREST(t *testing.T) {
-	server := httptest.NewServer(asTester(rest.Handler(map[string]*service.Graph{"corpus": served(t, 0)}, rest.Options{})))
+	server := httptest.NewServer(asTester(rest.Handler(map[string]*servedgraph.Graph{"corpus": served(t, 0)}, rest.Options{})))
 	defer server.Close()
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	resp, err := http.Post(server.URL+"/graphs/corpus/queries/whole_nodes", "application/json", strings.NewReader(`{"params":{"status":"on-leave"}}`))

@@ -12,12 +12,14 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/omnigraph-go/omnigraph/codegen/jsonschema"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -373,7 +375,7 @@ func TestArguments(t *testing.T) {
 				t.Fatalf("found %+v, %v, %+v", change, err, g.opts)
 			}
 			q := query(t, "add_sample")
-			args, err := q.DecodeParams(json.RawMessage(strings.Replace(sampleJSON, "%s", tt.more, 1)))
+			args, err := arguments.Decode(json.RawMessage(strings.Replace(sampleJSON, "%s", tt.more, 1)), q.Params())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -414,7 +416,7 @@ func TestBadArguments(t *testing.T) {
 		{"add_sample", strings.Replace(strings.Replace(sampleJSON, "%s", "", 1), `"small": -1`, `"small": 3000000000`, 1), "small", "2147483647"},
 	}
 	for _, tt := range tests {
-		_, err := query(t, tt.query).DecodeParams(json.RawMessage(tt.params))
+		_, err := arguments.Decode(json.RawMessage(tt.params), query(t, tt.query).Params())
 		var bad *tool.ArgumentError
 		if !errors.As(err, &bad) || bad.Path != tt.path || !strings.Contains(bad.Error(), tt.detail) {
 			t.Errorf("%s of %s: found %v, wanted a fault of %s with %q", tt.params, tt.query, err, tt.path, tt.detail)
@@ -429,12 +431,13 @@ func TestCall(t *testing.T) {
 	if q.Descriptor().Name != "people-and-samples" || q.Descriptor().Title != "People and their samples" {
 		t.Errorf("found %+v", q.Descriptor())
 	}
-	call, err := q.Decode(json.RawMessage(`{"params": {"status": "gone"}, "branch": "b"}`))
+	served := queryrun.Tool{StoredQuery: q}
+	call, err := served.Decode(json.RawMessage(`{"params": {"status": "gone"}, "branch": "b"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(q.Gates()) != 1 || q.Gates()[0].Action != tool.InvokeQuery || len(call.Grants()) != 2 {
-		t.Errorf("found the gates %v, the grants %v", q.Gates(), call.Grants())
+	if len(served.Gates()) != 1 || served.Gates()[0].Action != tool.InvokeQuery || len(call.Grants()) != 2 {
+		t.Errorf("found the gates %v, the grants %v", served.Gates(), call.Grants())
 	}
 	g := &graph{}
 	out, err := call.Run(context.Background(), &tool.Env{Graph: g})
@@ -455,12 +458,12 @@ func TestStrictDecodes(t *testing.T) {
 		if err := jsonschema.CheckStrict(jsonschema.Strict(q.Descriptor().InputSchema)); err != nil {
 			t.Errorf("%s: %v", q.Info().Name, err)
 		}
-		a, err := q.Decode(json.RawMessage(loose))
+		a, err := queryrun.Tool{StoredQuery: q}.Decode(json.RawMessage(loose))
 		if err != nil {
 			t.Errorf("%s of %s: %v", loose, q.Info().Name, err)
 			continue
 		}
-		b, err := q.Decode(json.RawMessage(strict))
+		b, err := queryrun.Tool{StoredQuery: q}.Decode(json.RawMessage(strict))
 		if err != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s decodes to %+v, %v; %s to %+v", strict, b, err, loose, a)
 		}
@@ -549,7 +552,7 @@ func TestExampleCalls(t *testing.T) {
 		for _, q := range corpus.Catalog().Queries {
 			if q.Descriptor().Name == call.Name {
 				found++
-				if _, err := q.Decode(call.Arguments); err != nil {
+				if _, err := (queryrun.Tool{StoredQuery: q}).Decode(call.Arguments); err != nil {
 					t.Errorf("%s: %v", block[1], err)
 				}
 			}

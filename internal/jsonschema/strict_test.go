@@ -1,0 +1,62 @@
+package jsonschema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+)
+
+func TestStrict(t *testing.T) {
+	loose := jsonschema.Input(reflect.TypeFor[everything]())
+	s := jsonschema.Strict(loose)
+	if err := jsonschema.CheckStrict(s); err != nil {
+		t.Error(err)
+	}
+	if jsonschema.CheckInput(s) == nil {
+		t.Error("the strict schema is in the first profile")
+	}
+	if jsonschema.CheckStrict(loose) == nil {
+		t.Error("the schema of the first profile is strict")
+	}
+	if d := duplicateKey(s); d != "" {
+		t.Errorf("the member %q occurs twice", d)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, s, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteByte('\n')
+	golden.Check(t, "testdata/strict.json", b.Bytes())
+	empty := jsonschema.Strict(jsonschema.Input(reflect.TypeFor[struct{}]()))
+	if err := jsonschema.CheckStrict(empty); err != nil {
+		t.Errorf("%v in %s", err, empty)
+	}
+}
+
+func TestCheckStrictFinds(t *testing.T) {
+	ok := `{"type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]}},"required":["a"],"additionalProperties":false}`
+	if err := jsonschema.CheckStrict(json.RawMessage(ok)); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ from, to, want string }{
+		{`"required":["a"]`, `"required":[]`, "does not require a"},
+		{`,null]}`, `]}`, "enum alone"},
+		{`["string","null"]`, `"string"`, "enum alone"},
+		{`["string","null"]`, `["string","integer"]`, "one and null"},
+		{`["string","null"]`, `["null","null"]`, "schema#/a"},
+		{`{"type":["string","null"],"enum":["x",null]}`, `{"type":"null"}`, "may be null"},
+		{`{"type":["string","null"],"enum":["x",null]}`, `{"type":["object","null"]}`, "without properties"},
+		{`{"type":"object"`, `{"$ref":"x","type":"object"`, "$ref"},
+	}
+	for _, tt := range tests {
+		bad := strings.Replace(ok, tt.from, tt.to, 1)
+		if err := jsonschema.CheckStrict(json.RawMessage(bad)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: found %v, wanted a fault with %q", bad, err, tt.want)
+		}
+	}
+}

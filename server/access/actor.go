@@ -1,0 +1,25 @@
+package access
+
+import "context"
+
+type actorKey struct{}
+
+// WithActor returns a context that carries the actor that sent the request.
+func WithActor(ctx context.Context, a *Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorFrom returns the actor that the context carries, or nil if it carries none. Every
+// operation denies a nil actor.
+func ActorFrom(ctx context.Context) *Actor {
+	a, _ := ctx.Value(actorKey{}).(*Actor)
+	return a
+}
+
+// IDOf returns the id of an actor, or "" for nil.
+func IDOf(a *Actor) string {
+	if a == nil {
+		return ""
+	}
+	return a.ID
+}

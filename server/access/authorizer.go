@@ -1,0 +1,30 @@
+// Package access says who may do what on one graph: actors, the interface of the policy, the
+// checks of grants, the tools that an actor sees, and what the answer to a write leaves out for an
+// actor that may not read.
+package access
+
+import "github.com/omnigraph-go/omnigraph/server/tool"
+
+// Actor is the sender of a request. Authentication resolves it once, before any transport.
+type Actor struct {
+	ID     string
+	Groups []string
+	Tenant string
+	Source string // how the actor was authenticated: "token", "oidc", "local" or "none"
+}
+
+// Authorizer decides what actors may do on one graph. Implementations must be safe for
+// concurrent use and must not block.
+type Authorizer interface {
+	// Allowed reports whether the actor has the grant.
+	Allowed(actor *Actor, g tool.Grant) bool
+
+	// Branches returns the branch names that the policy mentions. A check for a grant on
+	// any branch tries these names too.
+	Branches() []string
+
+	// BranchClass returns the class of a branch name. The policy treats two names of the
+	// same class alike in every respect, so that one decision serves thousands of branches.
+	// It may also treat names of different classes alike.
+	BranchClass(name string) string
+}

@@ -1,0 +1,99 @@
+package access
+
+import (
+	"context"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Visible reports whether all gates of a tool are granted on the same branch, for some
+// branch.
+func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
+	if !asksBranches(t) {
+		return c.granted(actor, t, ""), nil
+	}
+	return branches.Some(func(branch string) bool { return c.granted(actor, t, branch) })
+}
+
+// granted reports whether all gates of a tool are granted. It checks gates on branches for
+// the given branch.
+func (c *Control) granted(actor *Actor, t tool.Tool, branch string) bool {
+	for _, gate := range t.Gates() {
+		if OnBranch(gate.Action) {
+			gate.Branch = branch
+		}
+		if !c.Allowed(actor, gate) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksBranches reports whether the visibility of a tool depends on branches.
+func asksBranches(t tool.Tool) bool {
+	return slices.ContainsFunc(t.Gates(), func(g tool.Grant) bool { return OnBranch(g.Action) })
+}
+
+// Branches holds the branch names that are tried for "some branch". It starts with
+// main and lists the others only when they are needed, since a graph may have thousands.
+type Branches struct {
+	list func() ([]string, error)
+	rest []string
+	done bool
+}
+
+// Branches returns the names to try for one list of tools or one lookup.
+func (c *Control) Branches(ctx context.Context) *Branches {
+	return &Branches{list: func() ([]string, error) { return c.otherBranches(ctx) }}
+}
+
+// Some reports whether f is true for one of the names.
+func (a *Branches) Some(f func(branch string) bool) (bool, error) {
+	if f(engine.MainBranch) {
+		return true, nil
+	}
+	if !a.done {
+		var err error
+		if a.rest, err = a.list(); err != nil {
+			return false, err
+		}
+		a.done = true
+	}
+	return slices.ContainsFunc(a.rest, f), nil
+}
+
+// otherBranches lists the names that represent all branches except main, one for each
+// class.
+func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
+	existing, err := c.engine.Branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]string, len(existing)) // in name order
+	for i, b := range existing {
+		all[i] = b.Name
+	}
+	named := c.authorizer.Branches()
+	// A policy may grant an action on every branch except the named ones, and no such
+	// branch need exist yet. An unused name represents them.
+	free := "some-branch"
+	for {
+		_, used := slices.BinarySearch(all, free)
+		if !used && !slices.Contains(named, free) {
+			break
+		}
+		free += "-"
+	}
+	classes := map[string]bool{}
+	distinct := slices.DeleteFunc(all, func(name string) bool {
+		class := c.authorizer.BranchClass(name)
+		known := classes[class]
+		classes[class] = true
+		return known
+	})
+	names := slices.Concat(named, distinct, []string{free})
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == engine.MainBranch }), nil
+}

@@ -1,0 +1,114 @@
+package access
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// This file decides what the answer to a write contains for an actor that may write to a
+// branch but not read it. docs/policy.md has the same decisions as a table.
+//
+// The rule: the answer says whether the write was made. It may repeat what the caller sent
+// and what the schema says. It contains no stored value, no id that the caller did not
+// send, and no commit that the call did not make.
+
+// ReadOn returns the permission to read a branch, which lets an actor see everything on it.
+func ReadOn(branch string) tool.Grant {
+	return tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
+}
+
+// ReadsTargets reports whether the actor may read every branch that the grants let a call
+// write to. It is true if the grants allow no writes.
+func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
+	for _, grant := range grants {
+		switch grant.Action {
+		case tool.Change, tool.SchemaApply, tool.BranchDelete, tool.BranchMerge:
+			if !c.Allowed(actor, ReadOn(grant.Branch)) {
+				return false
+			}
+		case tool.Read, tool.Export, tool.BranchCreate, tool.InvokeQuery, tool.Admin, tool.GraphList:
+		}
+	}
+	return true
+}
+
+// WantsRead returns the permissions that a write by the caller needs in addition to the one
+// to write. A dry run compares the graph with a text of the caller and leaves no trace, so
+// it counts as a read.
+func WantsRead(branch string, dryRun bool) []tool.Grant {
+	if !dryRun {
+		return nil
+	}
+	return []tool.Grant{ReadOn(branch)}
+}
+
+// Withheld returns the error of a write with the given grants for an actor that may not read
+// the branch. It keeps the status, the code and the members, and removes stored data.
+func Withheld(grants []tool.Grant, err error) error {
+	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
+	return withheld(err, applies)
+}
+
+// withheld is [Withheld]. applies reports that the write applies a schema; then the violating values are stored ones, not ones that the
+// caller sent.
+func withheld(err error, applies bool) error {
+	var (
+		stale *engine.PreconditionFailed
+		load  *engine.LoadErrors
+		many  *engine.ConstraintViolations
+		one   *engine.ConstraintViolation
+	)
+	switch {
+	case err == nil, errors.As(err, new(*engine.Indeterminate)):
+		return err
+	case errors.As(err, &stale):
+		return &engine.PreconditionFailed{Expected: stale.Expected}
+	case errors.As(err, &load):
+		short := &engine.LoadErrors{Lines: make([]engine.LineError, len(load.Lines)), More: load.More}
+		for i, l := range load.Lines {
+			l.Err = withheld(l.Err, applies)
+			short.Lines[i] = l
+		}
+		return short
+	case errors.As(err, &many):
+		short := &engine.ConstraintViolations{More: many.More}
+		seen := map[engine.ConstraintViolation]bool{}
+		for _, v := range many.Violations {
+			if kept := withheldViolation(v, true); !seen[*kept] {
+				seen[*kept] = true
+				short.Violations = append(short.Violations, kept)
+			}
+		}
+		return short
+	case errors.As(err, &one):
+		return withheldViolation(one, applies)
+	}
+	return err
+}
+
+// ownRules are the rules about the values of a single entity. An actor that may not read
+// can break them only with values that it sent, so the detail may repeat them.
+var ownRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
+
+// withheldViolation keeps the rule and the values that the caller sent. It drops the id,
+// because a stored update finds entities that the caller did not name.
+func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.ConstraintViolation {
+	short := &engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: v.Detail}
+	switch {
+	case applies:
+		short.Detail = "stored data breaks the rule"
+	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
+	case v.Rule == "unique":
+		short.Detail = "another entity has the same values"
+	case v.Rule == "cardinality":
+		short.Detail = "a node would have too few or too many edges of the type"
+	case v.Rule == "endpoint":
+		short.Detail = "the write would remove a node that an edge joins"
+	default:
+		short.Detail = "the write breaks the rule"
+	}
+	return short
+}

@@ -1,0 +1,65 @@
+package arguments
+
+import "github.com/omnigraph-go/omnigraph/gq/value"
+
+// String returns a required String, or "" if it is absent.
+func (o *Object) String(name string) string { return text(o.Value(name, value.Of(value.String))) }
+
+// OptString returns an optional String, or nil if it is absent.
+func (o *Object) OptString(name string) *string {
+	return optional(o, name, value.Of(value.String), value.Value.Str)
+}
+
+// Enum returns a required String that is one of allowed, or "" if it is absent.
+func (o *Object) Enum(name string, allowed ...string) string {
+	return text(o.Value(name, value.Type{Kind: value.String, Enum: allowed}))
+}
+
+// OptEnum returns an optional String that is one of allowed, or nil if it is absent.
+func (o *Object) OptEnum(name string, allowed ...string) *string {
+	return optional(o, name, value.Type{Kind: value.String, Enum: allowed}, value.Value.Str)
+}
+
+// OptBool returns an optional Bool, or nil if it is absent.
+func (o *Object) OptBool(name string) *bool {
+	return optional(o, name, value.Of(value.Bool), value.Value.Bool)
+}
+
+// OptI32 returns an optional I32, or nil if it is absent.
+func (o *Object) OptI32(name string) *int32 {
+	return optional(o, name, value.Of(value.I32), func(v value.Value) int32 { return int32(v.Int()) })
+}
+
+// OptDateTime returns an optional DateTime, or nil if it is absent.
+func (o *Object) OptDateTime(name string) *value.DateTimeValue {
+	return optional(o, name, value.Of(value.DateTime), func(v value.Value) value.DateTimeValue { return value.DateTimeValue(v.Int()) })
+}
+
+// OptStrings returns an optional list of Strings, or nil if it is absent.
+func (o *Object) OptStrings(name string) []string {
+	v := o.Value(name, value.Type{Kind: value.String, List: true, Nullable: true})
+	if v.IsNull() {
+		return nil
+	}
+	all := make([]string, len(v.Elems()))
+	for i, e := range v.Elems() {
+		all[i] = e.Str()
+	}
+	return all
+}
+
+func text(v value.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	return v.Str()
+}
+
+func optional[T any](o *Object, name string, t value.Type, as func(value.Value) T) *T {
+	v := o.Value(name, t.Optional())
+	if v.IsNull() {
+		return nil
+	}
+	x := as(v)
+	return &x
+}

@@ -1,0 +1,37 @@
+package audit
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// digester makes digests of arguments for the log. They are keyed, because most arguments
+// are so short or few that an attacker could find them by hashing all candidates. The key
+// is derived from the key of page tokens, which is stored, so digests stay the same after a
+// restart.
+type digester struct{ key []byte }
+
+// digestSize is the size of a digest in bytes. It is large enough to tell requests apart.
+const digestSize = 8
+
+func newDigester(pageKey []byte) (digester, error) {
+	key, err := hkdf.Key(sha256.New, pageKey, nil, "omnigraph digests of the log", sha256.Size)
+	return digester{key}, err
+}
+
+// of returns the digest of the parts in hexadecimal. It hashes the length of each part
+// before the part.
+func (d digester) of(parts ...[]byte) string {
+	h := hmac.New(sha256.New, d.key)
+	for _, p := range parts {
+		var n [8]byte
+		for i := range n {
+			n[i] = byte(len(p) >> (8 * i))
+		}
+		h.Write(n[:])
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:digestSize])
+}

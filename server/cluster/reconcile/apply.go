@@ -1,0 +1,213 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// Options configure an apply: its actor, and the destructive changes that are approved.
+type Options struct {
+	Actor string // name that commits and the revision record
+
+	// Approved are the digests of changes that may destroy values in graphs. The digests are those
+	// that [GraphPlan.Approval] returns.
+	Approved []string
+}
+
+// Outcome describes what an apply did. If the apply failed, Outcome describes the work that was
+// done before the error.
+type Outcome struct {
+	Plan     *Plan
+	Applied  []Applied // in the order of the work
+	Revision *Revision // the revision in force; nil if there is none
+	Recorded bool      // this apply recorded Revision
+
+	// Unneeded are approvals that match no planned change. An earlier apply that was interrupted
+	// may have made such a change already.
+	Unneeded []string
+}
+
+// Applied describes the work on one graph.
+type Applied struct {
+	ID      string
+	Created bool
+	Commit  string // the head of main after the work
+}
+
+// GraphsInUse is the error if other processes have graphs open. Nothing was applied.
+type GraphsInUse struct{ Graphs []*GraphPlan }
+
+// CannotApply is the error if graphs cannot be migrated to their schemas. Nothing was applied.
+type CannotApply struct{ Graphs []*GraphPlan }
+
+// Unapproved is the error if changes would destroy data without approval. Nothing was applied.
+type Unapproved struct {
+	Graphs []*GraphPlan
+	// Stale are the given approvals that match no change.
+	Stale []string
+}
+
+func (e *GraphsInUse) Error() string {
+	return "nothing was applied, because graphs are in use:" + lines(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
+		"\nstop what has them open, such as omnigraph-server, apply, and start it again"
+}
+
+func (e *CannotApply) Error() string {
+	return "nothing was applied:" + lines(e.Graphs, func(g *GraphPlan) string { return g.Blocked.Error() })
+}
+
+func (e *Unapproved) Error() string {
+	var b strings.Builder
+	b.WriteString("nothing was applied, because steps that take values from graphs are not approved:")
+	for _, g := range e.Graphs {
+		fmt.Fprintf(&b, "\ngraph %s:", g.ID)
+		for _, s := range g.Change.Steps {
+			if s.Destructive() {
+				b.WriteString("\n  " + s.String())
+			}
+		}
+		b.WriteString("\n  approve this with --approve " + g.Approval())
+	}
+	for _, s := range e.Stale {
+		fmt.Fprintf(&b, "\nthe approval %s is of none of these changes: the graph or its schema is another than when that was planned; look at the steps, and approve the digest above", s)
+	}
+	return b.String()
+}
+
+// Unwrap returns the reason for each graph.
+func (e *GraphsInUse) Unwrap() []error {
+	var errs []error
+	for _, g := range e.Graphs {
+		errs = append(errs, g.InUse)
+	}
+	return errs
+}
+
+// Unwrap returns the reason for each graph.
+func (e *CannotApply) Unwrap() []error {
+	var errs []error
+	for _, g := range e.Graphs {
+		errs = append(errs, g.Blocked)
+	}
+	return errs
+}
+
+func lines(graphs []*GraphPlan, why func(*GraphPlan) string) string {
+	var b strings.Builder
+	for _, g := range graphs {
+		b.WriteString("\ngraph " + g.ID + ": " + strings.ReplaceAll(why(g), "\n", "\n  "))
+	}
+	return b.String()
+}
+
+// Apply creates the missing graphs, puts the schemas in force on main, and then records the
+// revision. It is not atomic over several graphs, but it can be repeated: if an apply is
+// interrupted, the next one does the remaining work. Apply makes all refusals before it changes
+// anything. The error is then a *GraphsInUse, a *CannotApply or an *Unapproved, or a
+// *engine.Unavailable if another apply or the start of a server is in progress.
+func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
+	if err := c.FS.MkdirAll(c.Storage); err != nil {
+		return nil, fmt.Errorf("making the storage folder: %w", err)
+	}
+	lock, err := Lock(c.FS, c.Storage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	plan, open, err := c.survey(ctx, s)
+	defer func() { err = errors.Join(err, open.close()) }()
+	if err != nil {
+		return nil, err
+	}
+	out = &Outcome{Plan: plan, Revision: plan.Revision, Unneeded: plan.unneeded(o.Approved)}
+	if err := plan.refusal(o.Approved); err != nil {
+		return out, err
+	}
+	for _, g := range plan.Graphs {
+		a, err := c.converge(ctx, g, open, o)
+		if err != nil {
+			return out, fmt.Errorf("graph %s: %w", g.ID, err)
+		}
+		if a != nil {
+			out.Applied = append(out.Applied, *a)
+		}
+	}
+	if plan.Next == nil {
+		return out, nil
+	}
+	r := *plan.Next
+	r.Applied, r.Actor = c.now().UnixMicro(), o.Actor
+	if err := c.record(&r); err != nil {
+		return out, fmt.Errorf("recording the revision, which the next cluster apply does again: %w", err)
+	}
+	out.Revision, out.Recorded = &r, true
+	return out, nil
+}
+
+// converge creates one graph or migrates it to its schema. It returns nil if the graph needed no
+// work.
+func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
+	switch {
+	case g.Create:
+		eg, err := c.Create(ctx, c.dir(g.ID), g.Text, g.Schema)
+		if err != nil {
+			return nil, err
+		}
+		open[g.ID] = eg // open graphs stay locked until the revision is recorded
+		snap, err := eg.Snapshot(ctx, engine.Target{})
+		if err != nil {
+			return nil, err
+		}
+		return &Applied{ID: g.ID, Created: true, Commit: snap.Commit.ID}, nil
+	case g.Change != nil:
+		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
+			WriteOptions:  engine.WriteOptions{Actor: o.Actor, IfCommit: g.Head},
+			AllowDataLoss: g.Change.Destructive, // refusal has checked the approvals
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &Applied{ID: g.ID, Commit: change.Head.ID}, nil
+	}
+	return nil, nil
+}
+
+// refusal returns the error for which the plan must not be applied, or nil.
+func (p *Plan) refusal(approved []string) error {
+	var inUse, blocked, unapproved []*GraphPlan
+	for _, g := range p.Graphs {
+		switch {
+		case g.InUse != nil:
+			inUse = append(inUse, g)
+		case g.Blocked != nil:
+			blocked = append(blocked, g)
+		case g.Approval() != "" && !slices.Contains(approved, g.Approval()):
+			unapproved = append(unapproved, g)
+		}
+	}
+	switch {
+	case inUse != nil:
+		return &GraphsInUse{inUse}
+	case blocked != nil:
+		return &CannotApply{blocked}
+	case unapproved != nil:
+		return &Unapproved{Graphs: unapproved, Stale: p.unneeded(approved)}
+	}
+	return nil
+}
+
+// unneeded returns the approvals that match no change of the plan.
+func (p *Plan) unneeded(approved []string) []string {
+	var stale []string
+	for _, a := range approved {
+		if !slices.ContainsFunc(p.Graphs, func(g *GraphPlan) bool { return g.Approval() == a }) {
+			stale = append(stale, a)
+		}
+	}
+	return stale
+}

@@ -1,0 +1,282 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// Plan lists the steps from the current content of the storage folder to the content that the
+// sources describe.
+type Plan struct {
+	Revision *Revision    // the recorded revision; nil if there is none
+	Next     *Revision    // the revision to record, without time and actor; nil if unchanged
+	Graphs   []*GraphPlan // in the order of cluster.yaml
+	Kept     []Kept       // sorted by id
+}
+
+// GraphPlan lists the steps for one graph.
+type GraphPlan struct {
+	*Source
+
+	Recorded string // digest of the schema that the revision records, or ""
+	// Live is the digest of the schema in force on main. It is "" if there is no graph or the graph
+	// cannot be opened.
+	Live string
+	Head string // the commit of main that the plan is based on, or ""
+
+	// Create is true if the graph does not exist yet.
+	Create bool
+
+	// Change migrates an existing graph to its schema; nil if the graph already has it. The plan
+	// computes Change from the live schema. For a graph in use, it computes Change from the
+	// recorded schema, and then does not check the steps against the stored data.
+	Change *engine.SchemaChange
+
+	// InUse says which process has the graph open, or why else it cannot be opened at this time.
+	InUse *engine.Unavailable
+
+	// Blocked is the reason why the graph cannot be migrated to its schema, or nil: a
+	// *engine.UnsupportedMigration, a *engine.ConstraintViolations, a *Lost, or the error of
+	// opening the graph.
+	Blocked error
+}
+
+// Lost is the error for a graph that was applied once and is missing from the storage folder. An
+// apply does not create an empty graph in its place.
+type Lost struct {
+	Dir      string
+	Revision uint64
+}
+
+func (e *Lost) Error() string {
+	return fmt.Sprintf("revision %d has the graph, and there is none in %s: bring the folder back; or, to begin with an empty one, take the graph out of cluster.yaml, apply, and put it in again", e.Revision, e.Dir)
+}
+
+// Kept is a graph that the revision or the storage folder has and that cluster.yaml does not name.
+// Apply does not change its data.
+type Kept struct {
+	ID      string
+	Live    string // digest, as GraphPlan.Live
+	Missing bool   // the revision has the graph and the folder does not
+	Err     error  // error of opening the graph
+}
+
+// State classifies graphs by the work that they need.
+type State string
+
+// The states of a graph. If several apply, the first one listed counts.
+const (
+	InUse    State = "in_use"  // another process has it open
+	Blocked  State = "blocked" // see GraphPlan.Blocked
+	Create   State = "create"
+	Change   State = "change"
+	Record   State = "record" // only the revision lacks the schema
+	UpToDate State = "up_to_date"
+)
+
+// State returns the state of the graph.
+func (g *GraphPlan) State() State {
+	switch {
+	case g.InUse != nil:
+		return InUse
+	case g.Blocked != nil:
+		return Blocked
+	case g.Create:
+		return Create
+	case g.Change != nil:
+		return Change
+	case g.Recorded != g.Digest:
+		return Record
+	}
+	return UpToDate
+}
+
+// Drifted reports whether the live schema is known and differs from the recorded schema.
+func (g *GraphPlan) Drifted() bool {
+	return g.Recorded != "" && g.Live != "" && g.Live != g.Recorded
+}
+
+// Approval returns the digest with which a user approves the change. It is "" if the change
+// destroys nothing.
+func (g *GraphPlan) Approval() string {
+	if g.Change == nil || !g.Change.Destructive {
+		return ""
+	}
+	return g.Change.Digest()
+}
+
+// Pending reports whether an apply would do anything.
+func (p *Plan) Pending() bool {
+	return p.Next != nil || slices.ContainsFunc(p.Graphs, func(g *GraphPlan) bool { return g.Create || g.Change != nil || g.Blocked != nil })
+}
+
+// Plan compares the sources with the storage folder. It does not change the folder.
+func (c *Cluster) Plan(ctx context.Context, s *Sources) (_ *Plan, err error) {
+	p, open, err := c.survey(ctx, s)
+	return p, errors.Join(err, open.close())
+}
+
+// opened maps ids to open graphs.
+type opened map[string]engine.Graph
+
+func (o opened) close() error {
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(o)) {
+		errs = append(errs, o[id].Close())
+	}
+	return errors.Join(errs...)
+}
+
+// survey makes the plan. It leaves the graphs of the sources open, so that the plan stays valid
+// until the caller closes them. The caller must close them after an error, too.
+func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error) {
+	open := opened{}
+	recorded, err := c.Revision()
+	if err != nil {
+		return nil, open, err
+	}
+	p := &Plan{Revision: recorded, Next: next(recorded, s)}
+	for _, src := range s.Graphs {
+		g := &GraphPlan{Source: src}
+		before := recorded.Graph(src.ID)
+		if before != nil {
+			g.Recorded = before.Schema
+		}
+		p.Graphs = append(p.Graphs, g)
+		if err := c.look(ctx, g, before, open); err != nil {
+			return p, open, err
+		}
+		if g.Create && before != nil {
+			g.Create, g.Blocked = false, &Lost{Dir: c.dir(src.ID), Revision: recorded.Number}
+		}
+	}
+	p.Kept, err = c.kept(ctx, recorded, s)
+	return p, open, err
+}
+
+// look opens a graph and plans its change. The error is the context's error.
+func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
+	eg, err := c.Open(ctx, c.dir(g.ID))
+	if ctx.Err() != nil {
+		if err == nil {
+			err = eg.Close()
+		}
+		return errors.Join(ctx.Err(), err)
+	}
+	var missing *engine.NotFound
+	switch {
+	case errors.As(err, &missing):
+		g.Create = true
+		return nil
+	case errors.As(err, &g.InUse):
+		return g.fromRecord(before)
+	case err != nil:
+		g.Blocked = err
+		return nil
+	}
+	open[g.ID] = eg
+	g.Blocked = g.plan(ctx, eg)
+	return ctx.Err()
+}
+
+// plan finds the steps from the live schema of an open graph to the wanted schema.
+func (g *GraphPlan) plan(ctx context.Context, eg engine.Graph) error {
+	live, err := eg.Schema(ctx, engine.Target{})
+	if err != nil {
+		return err
+	}
+	snap, err := eg.Snapshot(ctx, engine.Target{})
+	if err != nil {
+		return err
+	}
+	g.Live, g.Head = live.Digest, snap.Commit.ID
+	if live.Digest == g.Digest && live.Source == g.Text {
+		return nil
+	}
+	g.Change, err = eg.ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true, IfCommit: g.Head}})
+	if err != nil {
+		return err
+	}
+	return unsupported(g.Change.Steps)
+}
+
+// fromRecord plans the change of a graph that cannot be opened. It starts from the schema that the
+// revision records.
+func (g *GraphPlan) fromRecord(before *Graph) error {
+	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
+		return nil
+	}
+	old, faults := gq.CompileSchema(gq.Source{Name: RevisionFile, Text: before.Source})
+	if faults.HasErrors() {
+		return nil // a later language; the steps become known when the graph can be opened
+	}
+	m := catalog.Diff(old, g.Schema)
+	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}
+	return nil
+}
+
+func unsupported(steps []catalog.Step) error {
+	var bad []catalog.Step
+	for _, s := range steps {
+		if s.Reason != "" {
+			bad = append(bad, s)
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &engine.UnsupportedMigration{Steps: bad}
+}
+
+// kept finds the graphs that the sources do not name.
+func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]Kept, error) {
+	names, err := c.folders()
+	if err != nil {
+		return nil, err
+	}
+	if recorded != nil {
+		for _, g := range recorded.Graphs {
+			names = append(names, g.ID)
+		}
+	}
+	slices.Sort(names)
+	var kept []Kept
+	for _, id := range slices.Compact(names) {
+		if s.graph(id) != nil {
+			continue
+		}
+		k := Kept{ID: id}
+		var missing *engine.NotFound
+		k.Live, k.Err = c.liveSchema(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.As(k.Err, &missing) && recorded.Graph(id) == nil:
+			continue // the folder does not hold a graph
+		case errors.As(k.Err, &missing):
+			k.Missing, k.Err = true, nil
+		}
+		kept = append(kept, k)
+	}
+	return kept, nil
+}
+
+func (c *Cluster) liveSchema(ctx context.Context, id string) (digest string, err error) {
+	g, err := c.Open(ctx, c.dir(id))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	schema, err := g.Schema(ctx, engine.Target{})
+	if err != nil {
+		return "", err
+	}
+	return schema.Digest, nil
+}

@@ -1,0 +1,181 @@
+package encoding
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// maxSafeInteger is the largest n for which n and n+1 are different float64 values: 2^53 −
+// 1.
+const maxSafeInteger = 1<<53 - 1
+
+// columnKey is the text before a column's value: its name as a JSON string and a colon.
+// fields are the keys of the fields of a whole node.
+type columnKey struct {
+	text   string
+	fields []columnKey
+}
+
+func columnKeys(cols []plan.Column) []columnKey {
+	keys := make([]columnKey, len(cols))
+	for i, c := range cols {
+		keys[i].text = keyText(c.Name)
+		for _, f := range c.Fields {
+			keys[i].fields = append(keys[i].fields, columnKey{text: keyText(f.Name)})
+		}
+	}
+	return keys
+}
+
+func keyText(name string) string { return string(append(appendString(nil, name), ':')) }
+
+// object writes row i as an object.
+func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {
+	e.buf = append(e.buf, '{')
+	for j := range cols {
+		if j > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = append(e.buf, keys[j].text...)
+		c := &cols[j]
+		switch {
+		case c.IsNull(i):
+			e.buf = append(e.buf, "null"...)
+		case c.Fields != nil:
+			e.object(keys[j].fields, c.Fields, i)
+		default:
+			e.cell(c, i)
+		}
+	}
+	e.buf = append(e.buf, '}')
+}
+
+// cell writes row i of a column that has no Fields. The cell must not be null.
+func (e *Writer) cell(c *engine.Column, i int) {
+	if c.Type.List {
+		e.buf = append(e.buf, '[')
+		for j, v := range c.Lists[i].Elems() {
+			if j > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.scalar(v)
+		}
+		e.buf = append(e.buf, ']')
+		return
+	}
+	switch c.Type.Kind {
+	case value.Bool:
+		e.buf = strconv.AppendBool(e.buf, c.Ints[i] != 0)
+	case value.I32, value.U32:
+		e.buf = strconv.AppendInt(e.buf, c.Ints[i], 10)
+	case value.I64:
+		e.int64(c.Ints[i])
+	case value.U64:
+		e.uint64(uint64(c.Ints[i]))
+	case value.F32:
+		e.float(c.Floats[i], 32)
+	case value.F64:
+		e.float(c.Floats[i], 64)
+	case value.Date:
+		e.date(value.DateValue(c.Ints[i]))
+	case value.DateTime:
+		e.dateTime(value.DateTimeValue(c.Ints[i]))
+	case value.String:
+		e.buf = appendString(e.buf, c.Strings[i])
+	case value.Blob:
+		e.blob(c.Strings[i])
+	case value.Vector:
+		e.buf = append(e.buf, '[')
+		for j, f := range c.Vectors[i] {
+			if j > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.float(float64(f), 32)
+		}
+		e.buf = append(e.buf, ']')
+	default:
+		panic("encoding: column of type " + c.Type.String())
+	}
+}
+
+// scalar writes an element of a list.
+func (e *Writer) scalar(v value.Value) {
+	switch v.Kind() {
+	case value.Invalid:
+		e.buf = append(e.buf, "null"...)
+	case value.Bool:
+		e.buf = strconv.AppendBool(e.buf, v.Bool())
+	case value.I32, value.U32:
+		e.buf = strconv.AppendInt(e.buf, v.Int(), 10)
+	case value.I64:
+		e.int64(v.Int())
+	case value.U64:
+		e.uint64(v.Uint())
+	case value.F32:
+		e.float(v.Float(), 32)
+	case value.F64:
+		e.float(v.Float(), 64)
+	case value.Date:
+		e.date(value.DateValue(v.Int()))
+	case value.DateTime:
+		e.dateTime(value.DateTimeValue(v.Int()))
+	case value.String:
+		e.buf = appendString(e.buf, v.Str())
+	case value.Blob:
+		e.blob(string(v.Bytes()))
+	default:
+		panic("encoding: list of " + v.Type().String())
+	}
+}
+
+func (e *Writer) int64(n int64) {
+	if e.enc.SafeIntegers && (n > maxSafeInteger || n < -maxSafeInteger) {
+		e.buf = append(strconv.AppendInt(append(e.buf, '"'), n, 10), '"')
+		return
+	}
+	e.buf = strconv.AppendInt(e.buf, n, 10)
+}
+
+func (e *Writer) uint64(n uint64) {
+	if e.enc.SafeIntegers && n > maxSafeInteger {
+		e.buf = append(strconv.AppendUint(append(e.buf, '"'), n, 10), '"')
+		return
+	}
+	e.buf = strconv.AppendUint(e.buf, n, 10)
+}
+
+// float writes a number, or a string for a value that JSON cannot express as a number.
+func (e *Writer) float(f float64, bits int) {
+	switch {
+	case math.IsNaN(f):
+		e.buf = append(e.buf, `"NaN"`...)
+	case math.IsInf(f, 1):
+		e.buf = append(e.buf, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		e.buf = append(e.buf, `"-Infinity"`...)
+	default:
+		e.buf = value.AppendFloat(e.buf, f, bits)
+	}
+}
+
+func (e *Writer) date(d value.DateValue) { e.buf = append(d.Append(append(e.buf, '"')), '"') }
+
+func (e *Writer) dateTime(t value.DateTimeValue) { e.buf = append(t.Append(append(e.buf, '"')), '"') }
+
+func (e *Writer) blob(b string) {
+	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')
+}
+
+// appendString appends s as a JSON string. Invalid UTF-8, which the engine does not store,
+// would become the replacement character.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s)
+	return dst
+}

@@ -1,0 +1,49 @@
+// Package logsample limits how often the server writes log lines that any client can cause.
+package logsample
+
+import (
+	"sync"
+	"time"
+)
+
+// Interval is the time in which at most one line of each kind is written.
+const Interval = time.Second
+
+// maxKinds is the maximum number of kinds that are told apart. All further kinds count as
+// one.
+const maxKinds = 256
+
+// Lines lets one line of each kind pass per [Interval]. The zero value is ready to use.
+// Lines is safe for concurrent use.
+type Lines struct {
+	mu    sync.Mutex // guards kinds
+	kinds map[string]kind
+}
+
+type kind struct {
+	last time.Time // when the last line of the kind passed
+	held int       // lines held back since then
+}
+
+// Pass reports whether to write a line of the named kind now. If so, held is the number of
+// lines of that kind that were held back since the last one that passed. Lines that are
+// held back now are counted by the next line that passes, however late it comes.
+func (l *Lines) Pass(name string, now time.Time) (held int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kinds == nil {
+		l.kinds = map[string]kind{}
+	}
+	k, known := l.kinds[name]
+	if !known && len(l.kinds) >= maxKinds {
+		name = ""
+		k, known = l.kinds[name]
+	}
+	if known && now.Sub(k.last) < Interval {
+		k.held++
+		l.kinds[name] = k
+		return 0, false
+	}
+	l.kinds[name] = kind{last: now}
+	return k.held, true
+}

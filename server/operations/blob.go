@@ -1,0 +1,96 @@
+package operations
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// BlobPlace locates a Blob: a property of an entity.
+type BlobPlace struct {
+	Entity   plan.Entity
+	Type     string
+	ID       string
+	Property string
+}
+
+// Read returns the bytes of the Blob. The query language has no Blob values, but engines
+// return them. The error is an *engine.NotFound if the type, entity, property or value does
+// not exist, and a *tool.ArgumentError if the property is not a Blob.
+func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) ([]byte, error) {
+	schema, err := g.Schema(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.plan(schema.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	result, err := g.Query(ctx, q, engine.Args{value.OfString(p.ID)}, at)
+	if err != nil {
+		return nil, err
+	}
+	defer result.Close()
+	for {
+		b, err := result.Next(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case b == nil:
+			return nil, &engine.NotFound{What: p.Entity.String() + " " + p.Type, Name: p.ID}
+		case b.Len == 0:
+			continue
+		}
+		v := b.Columns[0].Value(0)
+		if v.IsNull() {
+			return nil, &engine.NotFound{What: "blob of " + p.Entity.String() + " " + p.Type, Name: p.ID}
+		}
+		return v.Bytes(), nil
+	}
+}
+
+// plan returns a plan that reads the property. Its one argument is the id of the entity.
+func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
+	var prop *catalog.Property
+	r := &plan.Read{Limit: plan.NoLimit}
+	use := plan.Use{Entity: p.Entity, Type: p.Type}
+	var v plan.VarID
+	switch p.Entity {
+	case plan.Node:
+		t := s.Node(p.Type)
+		if t == nil {
+			return nil, &engine.NotFound{What: "node type", Name: p.Type}
+		}
+		prop = t.Property(p.Property)
+		r.Vars = []plan.Var{{Name: "n", Entity: plan.Node, Type: t.Name}}
+		r.Match = []plan.Clause{plan.Bind{Var: v}}
+		r.Ties = []plan.VarID{v}
+	case plan.Edge:
+		t := s.Edge(p.Type)
+		if t == nil {
+			return nil, &engine.NotFound{What: "edge type", Name: p.Type}
+		}
+		prop, v = t.Property(p.Property), 2
+		use.Type, use.From, use.To = t.Name, t.From, t.To
+		r.Vars = []plan.Var{{Name: "a", Entity: plan.Node, Type: t.From}, {Name: "b", Entity: plan.Node, Type: t.To}, {Name: "e", Entity: plan.Edge, Type: t.Name}}
+		r.Match = []plan.Clause{plan.Traverse{From: 0, To: 1, Edge: t.Name, EdgeVar: v, Min: 1, Max: 1}}
+		r.Ties = []plan.VarID{0, 1, v}
+	}
+	if prop == nil {
+		return nil, &engine.NotFound{What: "property of " + use.Type, Name: p.Property}
+	}
+	if prop.Type.Kind != value.Blob || prop.Type.List {
+		return nil, &tool.ArgumentError{Path: "property", Detail: use.Type + "." + prop.Name + " is of type " + prop.Type.String() + ", wanted a Blob", Help: "read it with a query"}
+	}
+	r.Match = append(r.Match, plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: v}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}})
+	r.Columns = []plan.Column{{Name: prop.Name, Expr: plan.Prop{Var: v, Name: prop.Name, Type: prop.Type}, Type: prop.Type}}
+	property := use
+	property.Property, property.Value, property.From, property.To = prop.Name, prop.Type, "", ""
+	return &plan.Query{
+		Name: "blob", Params: []plan.Param{{Name: "id", Type: value.Of(value.String)}}, Read: r, Uses: []plan.Use{use, property},
+	}, nil
+}

@@ -1,0 +1,85 @@
+package operations
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Look is the call that reads one commit: its data or its metadata. The rule that decides
+// which commits a caller may know of is implemented only here.
+type Look struct {
+	// At is the head of a branch, where an empty branch means main; or a commit made on a
+	// branch that the caller may read; or, if both are set, a commit in the history of the
+	// branch (see [OnLine]).
+	At engine.Target
+
+	// Action is the action that the caller needs a grant for; empty for Read.
+	Action tool.Action
+
+	// Unless, if not nil and true for the commit, ends the call with an *Unchanged before
+	// anything is read.
+	Unless func(commit string) bool
+
+	// Less is advice on how to get a smaller answer, for when the answer is larger than the
+	// limit.
+	Less string
+
+	// Read reads the commit c and returns the answer.
+	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
+}
+
+// Unchanged reports that the caller already has the answer of the call. It is not a
+// failure.
+type Unchanged struct{ Commit string }
+
+func (e *Unchanged) Error() string { return "the caller has the answer of commit " + e.Commit }
+
+// Grants returns the permission for the branch or for the commit.
+func (c *Look) Grants() []tool.Grant {
+	grant := tool.Grant{Action: c.Action, Branch: c.At.Branch, Commit: c.At.Commit}
+	if grant.Action == "" {
+		grant.Action = tool.Read
+	}
+	if grant.Action == tool.Read {
+		grant.Via = tool.AdHoc
+	}
+	if grant.Branch != "" {
+		grant.Commit = "" // Run checks that the commit is in the history of the branch
+	}
+	return []tool.Grant{grant}
+}
+
+// Run finds the commit and reads it. The error is an *engine.NotFound if the commit does
+// not exist or is not in the history of the branch.
+func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	at, err := c.commit(ctx, env.Graph)
+	if err != nil {
+		return nil, err
+	}
+	if c.Unless != nil && c.Unless(at.ID) {
+		return nil, &Unchanged{Commit: at.ID}
+	}
+	v, err := c.Read(ctx, env, at)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: v, Commit: at.ID, Less: c.Less}, nil
+}
+
+func (c *Look) commit(ctx context.Context, g engine.Graph) (engine.Commit, error) {
+	if c.At.Commit == "" {
+		head, err := g.Commits(ctx, orMain(c.At.Branch), engine.CommitRange{Limit: 1})
+		if err != nil {
+			return engine.Commit{}, err
+		}
+		return head[0], nil
+	}
+	if c.At.Branch != "" {
+		if err := OnLine(ctx, g, c.At.Branch, c.At.Commit); err != nil {
+			return engine.Commit{}, err
+		}
+	}
+	return g.Commit(ctx, c.At.Commit)
+}

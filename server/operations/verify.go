@@ -1,0 +1,65 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Verify is the call that reads and checks all stored data.
+type Verify struct{}
+
+// Verified is the answer of Verify.
+type Verified struct {
+	Faults []StoredFault `json:"faults"`
+}
+
+// StoredFault is a file or record whose stored bytes are corrupt.
+type StoredFault struct {
+	Object string `json:"object" jsonschema_description:"The file or record."`
+	Detail string `json:"detail"`
+}
+
+// Grants returns the permission to administer the graph.
+func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
+
+// Unhurried exempts the call from the time limit, because it reads all stored data.
+func (*Verify) Unhurried() {}
+
+// Run verifies the stored data and answers with the faults found. The error is an
+// *engine.Unsupported if the engine stores nothing.
+func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	g, ok := env.Graph.(interface{ Verify(context.Context) error })
+	if !ok {
+		return nil, &engine.Unsupported{Construct: "verifying what is stored"}
+	}
+	found, err := StoredFaults(g.Verify(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &Verified{Faults: append([]StoredFault{}, found...)}}, nil
+}
+
+// StoredFaults splits an error into the faults of stored data and the remaining errors.
+func StoredFaults(err error) (found []StoredFault, rest error) {
+	var many interface{ Unwrap() []error }
+	var corrupt *engine.Corrupt
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		for _, e := range many.Unwrap() {
+			f, r := StoredFaults(e)
+			found, rest = append(found, f...), errors.Join(rest, r)
+		}
+	case errors.As(err, &corrupt):
+		found = []StoredFault{{Object: corrupt.Object, Detail: corrupt.Detail}}
+	default:
+		rest = err
+	}
+	return found, rest
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (*Verify) LogArguments() [][]byte { return [][]byte{} }

@@ -1,0 +1,67 @@
+package pagetoken
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Digest identifies a plan or a list of arguments.
+type Digest [16]byte
+
+// PlanDigest digests the printed form of a plan. That form includes everything that
+// determines the rows and their order.
+func PlanDigest(q *plan.Query) (d Digest) {
+	sum := sha256.Sum256([]byte(plan.Format(q)))
+	copy(d[:], sum[:])
+	return d
+}
+
+// ArgsDigest digests arguments. It writes the length before each part, so that two
+// different lists never give the same input.
+func ArgsDigest(args []value.Value) (d Digest) {
+	h := digester{sha256.New()}
+	for _, v := range args {
+		h.value(v)
+	}
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+type digester struct{ hash.Hash }
+
+func (h digester) number(n uint64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], n)
+	h.Write(b[:])
+}
+
+func (h digester) text(s string) {
+	h.number(uint64(len(s)))
+	h.Write([]byte(s))
+}
+
+func (h digester) value(v value.Value) {
+	h.number(uint64(v.Kind()))
+	switch {
+	case v.IsNull():
+	case v.IsList():
+		h.text("list")
+		h.number(uint64(len(v.Elems())))
+		for _, e := range v.Elems() {
+			h.value(e)
+		}
+	case v.Kind() == value.String:
+		h.text(v.Str())
+	case v.Kind() == value.Blob:
+		h.text(string(v.Bytes()))
+	case v.Kind() == value.Vector:
+		h.number(uint64(len(v.Vector())))
+		_ = binary.Write(h, binary.LittleEndian, v.Vector()) // a hash never fails
+	default:
+		h.number(v.Bits())
+	}
+}

@@ -1,0 +1,125 @@
+// Package requestinfo carries information about one HTTP request between the layers of a
+// server. The outer layer passes the request's id in; the inner layers report the graph
+// call out.
+package requestinfo
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Header is the name of the header that carries a request's id, in the request and in the
+// answer.
+const Header = "X-Request-Id"
+
+// maxID is the maximum length in bytes of an id that a client chooses.
+const maxID = 128
+
+// Info is the information about one request. Only the goroutine that serves the request
+// writes it.
+type Info struct {
+	ID    string
+	Route string // the pattern that matched, such as /graphs/{id}/query; empty if none did
+	Actor string // the actor that sent the request; empty until it is known
+
+	// Calls is the number of graph calls that the request made. The fields below describe
+	// the last of them.
+	Calls       int
+	Graph, Tool string
+	Branch      string // main if the call names none; empty for a call that concerns no branch
+	Commit      string // the commit that was read, or the head after a write
+
+	parent context.Context // parent of the context that carries the record
+}
+
+type key struct{}
+
+// With returns a context that carries the record. One record must not be put into two
+// contexts.
+func With(ctx context.Context, r *Info) context.Context {
+	r.parent = ctx
+	return (*carrier)(r)
+}
+
+// carrier is a Info in its role as a context. The conversion saves one allocation per
+// request.
+type carrier Info
+
+func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *carrier) Done() <-chan struct{}       { return c.parent.Done() }
+func (c *carrier) Err() error                  { return c.parent.Err() }
+
+func (c *carrier) Value(k any) any {
+	if k == (key{}) {
+		return (*Info)(c)
+	}
+	return c.parent.Value(k)
+}
+
+// From returns the record that the context carries, or nil.
+func From(ctx context.Context) *Info {
+	r, _ := ctx.Value(key{}).(*Info)
+	return r
+}
+
+// ID returns the id that the client chose if it has 1 to 128 characters, all of them
+// letters, digits or one of - _ . : / + = @. Otherwise it returns a new id. Ids appear in
+// answers, logs and traces, so ID also replaces an id that contains the client's token or
+// is a part of it.
+func ID(h http.Header) string {
+	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
+		return id
+	}
+	return NewID()
+}
+
+// piece is the minimum length in bytes of a match between an id and the token that rules
+// the id out. A shorter match may be chance.
+const piece = 8
+
+func tells(id string, credentials []string) bool {
+	for _, c := range credentials {
+		_, token, _ := strings.Cut(c, " ")
+		token = strings.TrimLeft(token, " ")
+		if len(id) >= piece && strings.Contains(token, id) || len(token) >= piece && strings.Contains(id, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// digits are the digits of base32 in lower case. They leave out the letters i, l, o and u,
+// which are easily misread.
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// NewID returns a new id: 26 characters made from 128 random bits. It is not a secret:
+// a reader of one id may be able to guess others.
+func NewID() string {
+	var b [26]byte
+	for i := 0; i < len(b); i += 13 {
+		bits := rand.Uint64()
+		for k := range 13 {
+			b[i+k] = digits[bits&31]
+			bits >>= 5
+		}
+	}
+	return string(b[:])
+}
+
+func wellFormed(id string) bool {
+	if id == "" || len(id) > maxID {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '=', c == '@':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,95 @@
+package textlimit
+
+import (
+	"context"
+	"sync"
+)
+
+// slots is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
+// that an actor with many calls does not hold up the others.
+type slots struct {
+	mu      sync.Mutex // guards the fields below
+	free    int
+	actors  []string // actors with waiting calls, the next one first
+	waiting map[string][]chan struct{}
+}
+
+// wait waits for a slot. If it returns nil, the caller must call leave; otherwise it
+// returns the context's error.
+func (t *slots) wait(ctx context.Context, actor string) error {
+	t.mu.Lock()
+	if t.free > 0 {
+		t.free--
+		t.mu.Unlock()
+		return nil
+	}
+	if t.waiting == nil {
+		t.waiting = map[string][]chan struct{}{}
+	}
+	if len(t.waiting[actor]) == 0 {
+		t.actors = append(t.actors, actor)
+	}
+	turn := make(chan struct{})
+	t.waiting[actor] = append(t.waiting[actor], turn)
+	t.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.forget(actor, turn) {
+		return ctx.Err()
+	}
+	t.next() // the slot was given at the same time
+	return ctx.Err()
+}
+
+// forget removes a waiting call and reports whether it was still waiting.
+// REQUIRES: t.mu is held.
+func (t *slots) forget(actor string, turn chan struct{}) bool {
+	list := t.waiting[actor]
+	for i := range list {
+		if list[i] != turn {
+			continue
+		}
+		t.waiting[actor] = append(list[:i:i], list[i+1:]...)
+		if len(t.waiting[actor]) == 0 {
+			delete(t.waiting, actor)
+			for j, a := range t.actors {
+				if a == actor {
+					t.actors = append(t.actors[:j:j], t.actors[j+1:]...)
+					break
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (t *slots) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.next()
+}
+
+// next gives the slot to the next actor, or marks it free.
+// REQUIRES: t.mu is held.
+func (t *slots) next() {
+	if len(t.actors) == 0 {
+		t.free++
+		return
+	}
+	actor := t.actors[0]
+	t.actors = t.actors[1:]
+	list := t.waiting[actor]
+	close(list[0])
+	if len(list) == 1 {
+		delete(t.waiting, actor)
+		return
+	}
+	t.waiting[actor] = list[1:]
+	t.actors = append(t.actors, actor)
+}

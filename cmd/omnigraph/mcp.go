@@ -135,7 +135,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
+		return mcp.ProxyStdio(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	g, err := openStore(ctx, e.store)
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return mcp.ServeLines(service.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
+	return mcp.ServeStdio(service.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
 // local returns the served graph of a store.

@@ -38,7 +38,7 @@ func manyBranches(t testing.TB, n int) *service.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Graph, c.Authorizer = g, &remembered{Authorizer: p}
+	c.Graph, c.Authorizer = g, p
 	return servicetest.Graph(t, c)
 }
 

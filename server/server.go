@@ -244,7 +244,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return service.NewGraph(ctx, service.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &remembered{Authorizer: authorizer},
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  service.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
 	})

@@ -106,9 +106,9 @@ func ReadOnly(graph string) *Policy {
 // server. Any actor may do anything.
 func Unrestricted(graph string) *Policy {
 	var actions []tool.Action
-	for _, row := range actionTable {
-		if row.server == (graph == "") {
-			actions = append(actions, row.action)
+	for _, row := range tool.Actions() {
+		if row.Server() == (graph == "") {
+			actions = append(actions, row.Action)
 		}
 	}
 	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
@@ -161,7 +161,7 @@ func (p *Policy) decide(actor *service.Actor, g tool.Grant) bool {
 // question.
 func (p *Policy) request(actor *service.Actor, g tool.Grant) (req cedar.Request, ok bool) {
 	row, known := rowOf(g.Action)
-	if actor == nil || actor.ID == "" || !known || row.server != (p.target.Type == serverType) {
+	if actor == nil || actor.ID == "" || !known || row.Server() != (p.target.Type == serverType) {
 		return req, false
 	}
 	req = cedar.Request{
@@ -243,11 +243,11 @@ const (
 	aboutAccess        // the attributes branch, protected, via and query
 )
 
-func aboutOf(row actionRow) about {
+func aboutOf(row *tool.ActionRow) about {
 	switch {
-	case row.scopes&viaScope != 0:
+	case scopesOf(row)&viaScope != 0:
 		return aboutAccess
-	case row.scopes&(branchScope|targetBranchScope) != 0:
+	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
 		return aboutBranch
 	}
 	return aboutNothing

@@ -140,9 +140,9 @@ func TestNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range actionTable {
-		if p.Allowed(actor("act-ada"), tool.Grant{Action: row.action, Query: "q"}) {
-			t.Errorf("%s is allowed", row.action)
+	for _, row := range tool.Actions() {
+		if p.Allowed(actor("act-ada"), tool.Grant{Action: row.Action, Query: "q"}) {
+			t.Errorf("%s is allowed", row.Action)
 		}
 	}
 }
@@ -162,10 +162,10 @@ func TestFixedPolicies(t *testing.T) {
 		}},
 	}
 	for _, tt := range tests {
-		for _, row := range actionTable {
+		for _, row := range tool.Actions() {
 			for _, via := range []tool.Via{tool.AdHoc, tool.Stored} {
-				if got := tt.policy.Allowed(actor("act-any"), tool.Grant{Action: row.action, Query: "q", Via: via}); got != tt.want[row.action] {
-					t.Errorf("%s: %s via %s: got %v, want %v", tt.name, row.action, via, got, tt.want[row.action])
+				if got := tt.policy.Allowed(actor("act-any"), tool.Grant{Action: row.Action, Query: "q", Via: via}); got != tt.want[row.Action] {
+					t.Errorf("%s: %s via %s: got %v, want %v", tt.name, row.Action, via, got, tt.want[row.Action])
 				}
 			}
 		}
@@ -199,16 +199,16 @@ func TestCedarTextDecides(t *testing.T) {
 	for i, c := range list {
 		parsed.all = append(parsed.all, compiled{id: cedar.PolicyID(fmt.Sprint(i)), policy: c})
 	}
-	for _, row := range actionTable {
-		parsed.byAction[row.action] = parsed.all // not indexed: Cedar itself matches the actions
+	for _, row := range tool.Actions() {
+		parsed.byAction[row.Action] = parsed.all // not indexed: Cedar itself matches the actions
 	}
 	asked, allowed := 0, 0
 	for _, id := range []string{"act-ada", "act-wil", "act-bot", "act-rex", "act-kay", "act-eve"} {
-		for _, row := range actionTable {
+		for _, row := range tool.Actions() {
 			for _, branch := range []string{"", "main", "release", "feature"} {
 				for _, query := range []string{"", "find_user", "list_orders", "drop_orders"} {
 					for _, via := range []tool.Via{"", tool.AdHoc, tool.Stored} {
-						g := tool.Grant{Action: row.action, Branch: branch, Query: query, Via: via}
+						g := tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via}
 						want := p.Allowed(actor(id), g)
 						if got := parsed.Allowed(actor(id), g); got != want {
 							t.Errorf("%s %+v: text says %v, policy says %v", id, g, got, want)

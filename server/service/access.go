@@ -211,12 +211,4 @@ func (g *Graph) otherBranches(ctx context.Context) ([]string, error) {
 }
 
 // onBranch reports whether an action applies to a branch.
-func onBranch(a tool.Action) bool {
-	switch a {
-	case tool.Read, tool.Export, tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge:
-		return true
-	case tool.InvokeQuery, tool.Admin, tool.GraphList:
-		return false
-	}
-	return false
-}
+func onBranch(a tool.Action) bool { return a.Row().Branch() }

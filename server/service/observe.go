@@ -204,15 +204,7 @@ func (g *Graph) tell(name string, outcome Outcome, err error, rows, bytes int, t
 }
 
 // changesGraph reports whether an action may change a graph.
-func changesGraph(a tool.Action) bool {
-	switch a {
-	case tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge, tool.Admin:
-		return true
-	case tool.Read, tool.Export, tool.InvokeQuery, tool.GraphList:
-		return false
-	}
-	return false
-}
+func changesGraph(a tool.Action) bool { return a.Row().Writes }
 
 // LogDigest returns a digest of parts of a request, for log lines that must not contain the
 // parts.

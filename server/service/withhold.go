@@ -26,12 +26,8 @@ func readOn(branch string) tool.Grant {
 // write to. It is true if the grants allow no writes.
 func (g *Graph) readsTargets(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
-		switch grant.Action {
-		case tool.Change, tool.SchemaApply, tool.BranchDelete, tool.BranchMerge:
-			if !g.allowed(actor, readOn(grant.Branch)) {
-				return false
-			}
-		case tool.Read, tool.Export, tool.BranchCreate, tool.InvokeQuery, tool.Admin, tool.GraphList:
+		if grant.Action.Row().NeedsRead && !g.allowed(actor, readOn(grant.Branch)) {
+			return false
 		}
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -82,8 +83,8 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	booted  *boot
-	oidc    *auth.OIDC // nil without an issuer
-	pageKey []byte     // signs page tokens
+	closers []io.Closer // of verifiers
+	pageKey []byte      // signs page tokens
 	metrics *observe.Set
 	memory  *embedded.Memory // the memory budget of the queries of all graphs
 	conns   *connections
@@ -127,7 +128,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	mode, err := auth.Start(o.Tokens.Len() > 0 || o.Cluster.Server.OIDC != nil, governed(&o), o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, governed(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func serverPolicy(o *Options, mode auth.Mode) (service.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true})
+	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
 }
 
 func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authorizer, error) {
@@ -283,7 +284,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (service.Authoriz
 	}
 	return policy.Read(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
-		TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true,
+		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
 	})
 }
 
@@ -307,9 +308,10 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
 	var errs []error
-	if s.oidc != nil {
-		errs = append(errs, s.oidc.Close())
+	for _, c := range s.closers {
+		errs = append(errs, c.Close())
 	}
+	s.closers = nil
 	for _, g := range s.engines {
 		errs = append(errs, g.Close())
 	}

@@ -39,7 +39,7 @@ func manyBranches(t testing.TB, n int) *servedgraph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Graph, c.Authorizer = g, &decisionCache{Authorizer: p}
+	c.Graph, c.Authorizer = g, p
 	return servedtest.Graph(t, c)
 }
 

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/server/auth"
@@ -18,41 +17,59 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Authenticator, erro
 		return nil, nil
 	}
 	authenticator := &auth.Authenticator{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
-	c := o.Cluster.Server.OIDC
-	if c == nil {
-		return authenticator, nil
+	methods := o.Cluster.Server.Methods()
+	if mode == auth.Governed && len(methods) > 0 {
+		if err := checkGroups(o); err != nil {
+			return nil, err
+		}
 	}
+	// Static tokens come first: a text that is a static token counts as one even if it looks like a
+	// token of another method.
+	for _, m := range methods {
+		switch m := m.(type) {
+		case *cluster.OIDC:
+			if err := s.acceptOIDC(authenticator, o, m); err != nil {
+				return nil, err
+			}
+		default:
+			panic(fmt.Sprintf("the authentication method %T has no verifier", m))
+		}
+	}
+	return authenticator, nil
+}
+
+// acceptOIDC adds the verifier of an issuer to the authenticator, and the metadata that leads
+// clients to the issuer.
+func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cluster.OIDC) error {
 	host := ""
 	switch hosts := o.Cluster.Server.PublicHosts; {
 	case len(hosts) > 0:
 		host = hosts[0]
 	case !hostcheck.IsLoopbackBind(o.Bind):
-		return nil, &auth.StartError{
+		return &auth.StartError{
 			Found: fmt.Sprintf("there is an issuer of tokens, and clients that reach %s could not be told by what name to ask it for one", o.Bind),
 			Fix:   "list that host under server.public_hosts in cluster.yaml",
 		}
 	}
-	if mode == auth.Governed {
-		if err := checkGroups(o); err != nil {
-			return nil, err
-		}
+	groups := make([]string, len(c.Groups))
+	for i, g := range c.Groups {
+		groups[i] = g.Token
 	}
-	options := auth.OIDCOptions{
+	slices.Sort(groups)
+	v := auth.NewOIDC(auth.OIDCOptions{
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
-		GroupsClaim: c.GroupsClaim, Groups: slices.Sorted(maps.Keys(c.TokenGroups())), Log: o.Log, Now: o.Now,
-	}
-	// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
-	// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
-	// permits it, the name of a static token's actor.
-	options.Reserved = func(actor string) bool {
-		return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
-	}
-	s.oidc = auth.NewOIDC(options)
-	// Static tokens come first: a text that is a static token counts as one even if it looks like a
-	// token of the issuer.
-	authenticator.Verifiers = append(authenticator.Verifiers, s.oidc)
+		GroupsClaim: c.GroupsClaim, Groups: groups, Log: o.Log, Now: o.Now,
+		// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
+		// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
+		// permits it, the name of a static token's actor.
+		Reserved: func(actor string) bool {
+			return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
+		},
+	})
+	s.closers = append(s.closers, v)
+	authenticator.Verifiers = append(authenticator.Verifiers, v)
 	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
-	return authenticator, nil
+	return nil
 }
 
 // checkGroups checks that some policy defines each group that tokens map to. A policy alone
@@ -65,7 +82,7 @@ func checkGroups(o *Options) error {
 		}
 		p, err := policy.Read(file, policy.Options{
 			Graph: graph, Graphs: o.Cluster.PolicyGraphs(file), AnyQuery: true,
-			TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true,
+			TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
 		})
 		if err == nil {
 			known = append(known, p.Groups()...)
@@ -81,5 +98,5 @@ func checkGroups(o *Options) error {
 		return err
 	}
 	slices.Sort(known)
-	return o.Cluster.Server.OIDC.CheckGroups(slices.Compact(known))
+	return o.Cluster.Server.CheckGroups(slices.Compact(known))
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -86,8 +87,8 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	booted  *boot
-	oidc    *auth.OIDC // nil without an issuer
-	pageKey []byte     // signs page tokens
+	closers []io.Closer // of verifiers
+	pageKey []byte      // signs page tokens
 	metrics *observe.Set
 	memory  *embedded.Memory // the memory budget of the queries of all graphs
 	conns   *connections
@@ -131,7 +132,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	mode, err := auth.Start(o.Tokens.Len() > 0 || o.Cluster.Server.OIDC != nil, governed(&o), o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, governed(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: &decisionCache{Authorizer: authorizer},
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
 	})
@@ -264,7 +265,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true})
+	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
 }
 
 func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorizer, error) {
@@ -287,7 +288,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	}
 	return policy.Read(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
-		TokenGroups: o.Cluster.Server.OIDC.TokenGroups(), LooseGroups: true,
+		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
 	})
 }
 
@@ -311,9 +312,10 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
 	var errs []error
-	if s.oidc != nil {
-		errs = append(errs, s.oidc.Close())
+	for _, c := range s.closers {
+		errs = append(errs, c.Close())
 	}
+	s.closers = nil
 	for _, g := range s.engines {
 		errs = append(errs, g.Close())
 	}

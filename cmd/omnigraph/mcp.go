@@ -136,7 +136,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyLines(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
+		return mcp.ProxyStdio(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	g, err := openStore(ctx, e.store)
 	if err != nil {
@@ -147,7 +147,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return mcp.ServeLines(access.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
+	return mcp.ServeStdio(access.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
 // local returns the served graph of a store.

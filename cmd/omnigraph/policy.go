@@ -168,7 +168,7 @@ func sameFile(a, b string) bool {
 // optionsOf returns the names that a policy may use. They include the stored queries of every graph
 // that its file applies to, which optionsOf reads from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
-	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {
 		queries, err := storedQueries(cmd, cfg.Graph(id))
 		if err != nil {

@@ -97,7 +97,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	}
 	if cfg != nil && failed == nil && len(jobs) == len(bindings(cfg)) {
 		slices.Sort(groups)
-		if err := cfg.Server.OIDC.CheckGroups(slices.Compact(groups)); err != nil {
+		if err := cfg.Server.CheckGroups(slices.Compact(groups)); err != nil {
 			failed = reported(cmd, err)
 		}
 	}

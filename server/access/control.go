@@ -91,12 +91,4 @@ func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant)
 }
 
 // OnBranch reports whether an action applies to a branch.
-func OnBranch(a tool.Action) bool {
-	switch a {
-	case tool.Read, tool.Export, tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge:
-		return true
-	case tool.InvokeQuery, tool.Admin, tool.GraphList:
-		return false
-	}
-	return false
-}
+func OnBranch(a tool.Action) bool { return a.Row().Branch() }

@@ -24,12 +24,8 @@ func ReadOn(branch string) tool.Grant {
 // write to. It is true if the grants allow no writes.
 func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
-		switch grant.Action {
-		case tool.Change, tool.SchemaApply, tool.BranchDelete, tool.BranchMerge:
-			if !c.Allowed(actor, ReadOn(grant.Branch)) {
-				return false
-			}
-		case tool.Read, tool.Export, tool.BranchCreate, tool.InvokeQuery, tool.Admin, tool.GraphList:
+		if grant.Action.Row().NeedsRead && !c.Allowed(actor, ReadOn(grant.Branch)) {
+			return false
 		}
 	}
 	return true

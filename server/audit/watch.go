@@ -131,12 +131,4 @@ func (w *Watch) End(ctx context.Context, commit string, err error) {
 }
 
 // changesGraph reports whether an action may change a graph.
-func changesGraph(a tool.Action) bool {
-	switch a {
-	case tool.Change, tool.SchemaApply, tool.BranchCreate, tool.BranchDelete, tool.BranchMerge, tool.Admin:
-		return true
-	case tool.Read, tool.Export, tool.InvokeQuery, tool.GraphList:
-		return false
-	}
-	return false
-}
+func changesGraph(a tool.Action) bool { return a.Row().Writes }

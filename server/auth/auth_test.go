@@ -163,9 +163,9 @@ func TestStart(t *testing.T) {
 		want                   Mode
 		err                    string
 	}{
-		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or server.oidc in cluster.yaml, or start with --unauthenticated to let anyone do anything"},
+		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc, or start with --unauthenticated to let anyone do anything"},
 		{false, false, true, Unauthenticated, ""},
-		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or server.oidc in cluster.yaml"},
+		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"},
 		{false, true, true, 0, "there is a policy, and --unauthenticated leaves no actor that it could speak of; drop one of the two"},
 		{true, false, false, ReadsOnly, ""},
 		{true, false, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},

@@ -27,7 +27,7 @@ func (e *StartError) Error() string { return e.Found + "; " + e.Fix }
 // an issuer; policies says whether there are policies; open is the flag --unauthenticated. The
 // error is a *StartError.
 func Start(tokens, policies, open bool) (Mode, error) {
-	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or server.oidc in cluster.yaml"
+	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"
 	switch {
 	case tokens && open:
 		return 0, &StartError{"there are tokens, and --unauthenticated would ignore them", "drop one of the two"}

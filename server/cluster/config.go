@@ -65,9 +65,7 @@ type Server struct {
 	PublicHosts    []string // hosts without port
 	BrowserOrigins []string // origins, scheme://host[:port]
 
-	// OIDC is the issuer whose tokens are accepted in addition to static tokens, or nil.
-	OIDC *OIDC
-
+	Auth
 	Limits Limits
 }
 

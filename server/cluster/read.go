@@ -245,7 +245,11 @@ func (p *reader) policies(n *strictyaml.Node) {
 }
 
 func (p *reader) server(n *strictyaml.Node) {
-	f, ok := n.Fields("server", "public_hosts", "browser_origins", "oidc", "limits")
+	keys := []string{"public_hosts", "browser_origins"}
+	for _, section := range authSections {
+		keys = append(keys, section.key)
+	}
+	f, ok := n.Fields("server", append(keys, "limits")...)
 	if !ok {
 		return
 	}
@@ -265,6 +269,8 @@ func (p *reader) server(n *strictyaml.Node) {
 		}
 		p.cfg.Server.BrowserOrigins = append(p.cfg.Server.BrowserOrigins, o.Key)
 	}
-	p.oidc(f["oidc"])
+	for _, section := range authSections {
+		section.read(p, f[section.key])
+	}
 	p.limits(f["limits"])
 }

@@ -48,9 +48,11 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 }
 
 // appendResult appends a result. It writes the results of tools/call and tools/list, the
-// frequent methods, from JSON that exists already; the SDK encodes all others.
+// frequent methods, from JSON that exists already; the SDK's types encode all others.
 func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
 	switch r := res.(type) {
+	case nil:
+		return append(dst, "{}"...), nil
 	case *mcp.CallToolResult:
 		if text, ok := plainText(r); ok {
 			return s.appendCall(dst, r, text, stateless)
@@ -70,27 +72,18 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 	if err != nil {
 		return dst, err
 	}
-	if stateless && completes(res) {
+	if stateless {
+		// The types of the SDK have this member, but only the SDK can set it. b is not the empty object,
+		// because it has the member _meta.
 		dst = append(dst, `{"resultType":"complete",`...)
 		b = b[1:]
 	}
 	return append(dst, b...), nil
 }
 
-// completes reports whether appendResult must add the member resultType, because the SDK adds
-// it to this kind of result only in sessions that it reads itself. Such a result never encodes
-// as an empty object.
-func completes(res mcp.Result) bool {
-	switch res.(type) {
-	case *mcp.ListResourcesResult, *mcp.ListResourceTemplatesResult, *mcp.ListPromptsResult, *mcp.DiscoverResult:
-		return true
-	}
-	return false
-}
-
 // plainText returns the text of a result whose whole content is one text.
 func plainText(r *mcp.CallToolResult) (string, bool) {
-	if len(r.Content) != 1 || r.InputRequests != nil || r.RequestState != "" {
+	if len(r.Content) != 1 || r.RequestState != "" {
 		return "", false
 	}
 	text, ok := r.Content[0].(*mcp.TextContent)

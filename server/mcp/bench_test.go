@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -12,7 +13,16 @@ import (
 
 // BenchmarkCall measures one tools/call of a stored read, without the network.
 func BenchmarkCall(b *testing.B) {
-	h := mcp.Handler(servedtest.Graph(b, config(b)), mcp.Options{})
+	benchmarkCall(b, mcp.Handler(servedtest.Graph(b, config(b)), mcp.Options{}))
+}
+
+// BenchmarkCallSDK measures the same call through the HTTP handler of the SDK.
+func BenchmarkCallSDK(b *testing.B) {
+	_, stock := mcp.Both(servedtest.Graph(b, config(b)), mcp.Options{})
+	benchmarkCall(b, stock)
+}
+
+func benchmarkCall(b *testing.B, h http.Handler) {
 	body := message("2025-11-25", "tools/call", `"name":"lookup_person","arguments":{"params":{"name":"ada"}}`)
 	b.ReportAllocs()
 	for b.Loop() {

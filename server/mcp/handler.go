@@ -1,6 +1,7 @@
 // Package mcp serves one graph over the Model Context Protocol. It has two transports:
-// Streamable HTTP, always stateless and with JSON answers, and lines on standard input and
-// output.
+// Streamable HTTP, always stateless and with JSON answers, and stdio with one message per line.
+// Both read messages, look up the method in one table (methods.go) and encode the result. From
+// the MCP SDK the package takes the types of params and results, and nothing of its server.
 package mcp
 
 import (
@@ -8,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
-// Options configures how a graph is served, and lists the tools, resources and prompts that are
-// served in addition to the graph's own. The zero value takes the defaults and adds nothing.
+// Options configures how to serve a graph, and lists the tools, resources and prompts to serve in
+// addition to the graph's own. The zero value takes the defaults and adds nothing.
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 32 MiB
 
@@ -37,17 +36,9 @@ type Options struct {
 const (
 	defaultMaxBody = 32 << 20
 
-	// Every list is one page. The SDK's cursors contain the name of the last entry before
-	// filtering, and the caller may not be allowed to see that entry.
-	pageSize = 1 << 30
-
 	// maxBatch is how many messages a batch may have, in the protocol versions that have batches.
 	// Each message may ask for an answer as large as the limits of a result allow.
 	maxBatch = 16
-
-	// listTTL is how long clients may cache a list. A list changes only with a deployment or a
-	// policy, which is rare.
-	listTTL = time.Minute
 )
 
 // The headers of the protocol. The server refuses a request that repeats one. Otherwise a proxy
@@ -68,8 +59,9 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	return &handler{newSurface(g, opts), opts.MaxBody}
 }
 
-// handler calls the methods of the SDK's server itself, because the SDK's own handler creates a
-// session and decodes the body several times per request.
+// handler answers the requests of Streamable HTTP. The SDK has a handler too, which creates a
+// session for each request and decodes the body several times: BenchmarkCallSDK takes some 15
+// times as long as BenchmarkCall.
 type handler struct {
 	surface *surface
 	maxBody int64
@@ -288,7 +280,7 @@ func checkMessages(header http.Header, version string, msgs []message, batch boo
 		case m.response:
 		case !m.isCall() && !notifies:
 			return badRequest("the call of " + m.method + " has no id")
-		case m.isCall() && notifies && methods[m.method]:
+		case m.isCall() && notifies && methods[m.method] != nil:
 			return &httpFault{status: http.StatusBadRequest, id: m.id,
 				fault: &jsonrpc.Error{Code: codeInvalidRequest, Message: "the notification " + m.method + " has an id"}}
 		}
@@ -310,15 +302,11 @@ func checkHeaders(header http.Header, m *message) string {
 	case found != m.method:
 		return "header mismatch: " + methodHeader + " header value '" + found + "' does not match body value '" + m.method + "'"
 	}
-	var name string
-	switch m.method {
-	case "tools/call", "prompts/get":
-		name = unquoted(m.name)
-	case "resources/read":
-		name = unquoted(m.uri)
-	default:
+	row := methods[m.method]
+	if row == nil || row.subject == nil {
 		return ""
 	}
+	name := unquoted(row.subject(m))
 	switch found := header.Get(nameHeader); {
 	case found == "":
 		return "missing required " + nameHeader + " header for method " + strconv.Quote(m.method)
@@ -358,19 +346,4 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	w.WriteHeader(status)
 	// A write fails only if the client has gone away.
 	_, _ = w.Write(body)
-}
-
-// atLeastWarn drops log records below Warn: the SDK logs much of its work at Info.
-type atLeastWarn struct{ slog.Handler }
-
-func (h atLeastWarn) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
-}
-
-func (h atLeastWarn) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeastWarn{h.Handler.WithAttrs(attrs)}
-}
-
-func (h atLeastWarn) WithGroup(name string) slog.Handler {
-	return atLeastWarn{h.Handler.WithGroup(name)}
 }

@@ -20,14 +20,14 @@ type Remote struct {
 	Client *http.Client // nil means http.DefaultClient
 }
 
-// ProxyLines forwards the messages of one client, one per line as with [ServeLines], to a
-// server, and forwards the answers to the client. If the server does not answer, ProxyLines
+// ProxyStdio forwards the messages of one client, one per line as with [ServeStdio], to a
+// server, and forwards the answers to the client. If the server does not answer, ProxyStdio
 // answers the call with an error that gives the reason, and the session goes on.
-func ProxyLines(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
+func ProxyStdio(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
 	if remote.Client == nil {
 		remote.Client = http.DefaultClient
 	}
-	return serveLines(ctx, in, out, 0, func(ctx context.Context, version string, m *message) []byte {
+	return serveStdio(ctx, in, out, 0, func(ctx context.Context, version string, m *message) []byte {
 		reply, err := remote.send(ctx, version, m)
 		switch {
 		case !m.isCall():

@@ -2,19 +2,23 @@ package mcp
 
 import (
 	"context"
-	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The kinds of things that a surface offers in addition to the tools of its graph. A caller
-// sees a thing only if it has all of its gates, each on the gate's branch or, if the gate names
-// none, on main. For all other callers the thing does not exist. A thing without gates is for
-// everyone.
+// The entries that a surface can have in addition to the tools of its graph. A caller sees an
+// entry only if it has all of its gates, each on the gate's branch or, if the gate names none, on
+// main. For all other callers the entry does not exist. An entry without gates is for everyone.
+//
+// The handlers have the SDK's types. Their requests have params but no session, because the
+// server is stateless: a handler cannot send anything to the client or ask it for input.
 type (
 	// Tool is a tool with a handler of its own; its results need not be the JSON of a graph.
 	Tool struct {
@@ -45,50 +49,67 @@ type (
 	}
 )
 
-// register adds the things from the options and the graph's own resources and prompts to the
-// server, each behind its gates.
+// template is a Template with its compiled pattern.
+type template struct {
+	*Template
+	pattern *regexp.Regexp
+}
+
+// index is a list of entries in the order of their names, and the entries by name.
+type index[E any] struct {
+	all   []*E
+	named map[string]*E
+}
+
+// indexed returns an index of entries. It panics if two have the same name.
+func indexed[E any](kind string, entries []E, name func(*E) string) index[E] {
+	ix := index[E]{named: make(map[string]*E, len(entries))}
+	for i := range entries {
+		e := &entries[i]
+		if ix.named[name(e)] != nil {
+			panic("mcp: two " + kind + " are called " + name(e))
+		}
+		ix.all, ix.named[name(e)] = append(ix.all, e), e
+	}
+	slices.SortFunc(ix.all, func(a, b *E) int { return strings.Compare(name(a), name(b)) })
+	return ix
+}
+
+// register adds the entries from the options and the graph's own resources and prompts.
 func (s *surface) register(opts Options) {
-	for i := range opts.Tools {
-		t := &opts.Tools[i]
+	s.own = indexed("tools", slices.Clone(opts.Tools), func(t *Tool) string { return t.Info.Name })
+	for _, t := range s.own.all {
 		if s.names[t.Info.Name] {
 			panic("mcp: two tools are called " + t.Info.Name)
 		}
-		s.own[t.Info.Name] = true
-		s.addTool(t.Info, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if !s.granted(ctx, t.Gates) {
-				return nil, unknown(t.Info.Name)
-			}
-			return t.Call(ctx, req)
-		})
+		s.encode(t.Info)
 	}
-	for _, r := range append(s.graphResources(), opts.Resources...) {
-		s.resources[r.Info.URI] = &r
-		s.server.AddResource(r.Info, s.gatedRead(r.Gates, r.Read))
+	s.resources = indexed("resources", append(s.graphResources(), opts.Resources...), func(r *Resource) string { return r.Info.URI })
+	templates := make([]template, len(opts.Templates))
+	for i := range opts.Templates {
+		t := &opts.Templates[i]
+		pattern, err := uritemplate.New(t.Info.URITemplate)
+		if err != nil {
+			panic("mcp: the URI template " + t.Info.URITemplate + ": " + err.Error())
+		}
+		templates[i] = template{t, pattern.Regexp()}
 	}
-	for _, t := range opts.Templates {
-		s.templates[t.Info.URITemplate] = &t
-		s.server.AddResourceTemplate(t.Info, s.gatedRead(t.Gates, t.Read))
-	}
-	for _, p := range append(s.graphPrompts(), opts.Prompts...) {
-		s.prompts[p.Info.Name] = &p
-		s.server.AddPrompt(p.Info, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			if !s.granted(ctx, p.Gates) {
-				// The SDK's own error for a prompt that does not exist.
-				return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("unknown prompt %q", p.Info.Name)}
-			}
-			return p.Get(ctx, req)
-		})
-	}
+	s.templates = indexed("URI templates", templates, func(t *template) string { return t.Info.URITemplate })
+	s.prompts = indexed("prompts", append(s.graphPrompts(), opts.Prompts...), func(p *Prompt) string { return p.Info.Name })
 }
 
-// gatedRead wraps read. It answers a caller without the gates as if the resource did not exist.
-func (s *surface) gatedRead(gates []tool.Grant, read mcp.ResourceHandler) mcp.ResourceHandler {
-	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		if !s.granted(ctx, gates) {
-			return nil, mcp.ResourceNotFoundError(req.Params.URI)
-		}
-		return read(ctx, req)
+// resourceAt returns the gates, handler and media type of the resource at a URI: those of the
+// resource itself, or of the first template that matches.
+func (s *surface) resourceAt(uri string) (gates []tool.Grant, read mcp.ResourceHandler, mimeType string, ok bool) {
+	if r := s.resources.named[uri]; r != nil {
+		return r.Gates, r.Read, r.Info.MIMEType, true
 	}
+	for _, t := range s.templates.all {
+		if t.pattern.MatchString(uri) {
+			return t.Gates, t.Read, t.Info.MIMEType, true
+		}
+	}
+	return nil, nil, "", false
 }
 
 // granted reports whether the caller has all of the gates.

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"slices"
-
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -27,50 +25,46 @@ var scopeKeys = []struct {
 	{viaScope, "via"},
 }
 
-// actionRow describes how rules can use an action.
-type actionRow struct {
-	action tool.Action
-	server bool // true if the action is on the server, false if it is on a graph
-	scopes scope
-}
-
-var actionTable = []actionRow{
-	{tool.Read, false, branchScope | viaScope},
-	{tool.Export, false, branchScope},
-	{tool.Change, false, branchScope | viaScope},
-	{tool.SchemaApply, false, targetBranchScope},
-	{tool.BranchCreate, false, targetBranchScope},
-	{tool.BranchDelete, false, targetBranchScope},
-	{tool.BranchMerge, false, targetBranchScope},
-	{tool.InvokeQuery, false, queriesScope},
-	{tool.Admin, false, 0},
-	{tool.GraphList, true, 0},
+// scopesOf returns the scopes with which a rule can narrow an action.
+func scopesOf(row *tool.ActionRow) scope {
+	var s scope
+	switch row.On {
+	case tool.OnBranch:
+		s = branchScope
+	case tool.OnTargetBranch:
+		s = targetBranchScope
+	case tool.OnQuery:
+		s = queriesScope
+	case tool.OnGraph, tool.OnServer:
+	}
+	if row.ByVia {
+		s |= viaScope
+	}
+	return s
 }
 
 // Actions lists the actions that rules can name: those on the server if server is true, and those
 // on a graph otherwise.
 func Actions(server bool) []tool.Action {
 	var all []tool.Action
-	for _, r := range actionTable {
-		if r.server == server {
-			all = append(all, r.action)
+	for _, r := range tool.Actions() {
+		if r.Server() == server {
+			all = append(all, r.Action)
 		}
 	}
 	return all
 }
 
-func rowOf(a tool.Action) (actionRow, bool) {
-	i := slices.IndexFunc(actionTable, func(r actionRow) bool { return r.action == a })
-	if i < 0 {
-		return actionRow{}, false
-	}
-	return actionTable[i], true
+// rowOf returns the row of an action, and false if there is no such action.
+func rowOf(a tool.Action) (*tool.ActionRow, bool) {
+	row := a.Row()
+	return row, row.Action != ""
 }
 
 func actionNames() []string {
-	names := make([]string, len(actionTable))
-	for i, r := range actionTable {
-		names[i] = string(r.action)
+	var names []string
+	for _, r := range tool.Actions() {
+		names = append(names, string(r.Action))
 	}
 	return names
 }

@@ -182,9 +182,9 @@ func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGett
 func byAction(all policies) map[tool.Action]policies {
 	index := map[tool.Action]policies{}
 	for _, c := range all {
-		for _, row := range actionTable {
-			if admits(c.policy.AST().Action, uid(actionType, string(row.action))) {
-				index[row.action] = append(index[row.action], c)
+		for _, row := range tool.Actions() {
+			if admits(c.policy.AST().Action, uid(actionType, string(row.Action))) {
+				index[row.Action] = append(index[row.Action], c)
 			}
 		}
 	}

@@ -165,11 +165,11 @@ func (b *naiveBundle) yaml() string {
 
 // everyGrant calls f with every combination of action, branch, query and via.
 func everyGrant(f func(tool.Grant)) {
-	for _, row := range actionTable {
+	for _, row := range tool.Actions() {
 		for _, branch := range append([]string{""}, naiveBranches...) {
 			for _, query := range append([]string{""}, naiveQueries...) {
 				for _, via := range []tool.Via{"", tool.AdHoc, tool.Stored} {
-					f(tool.Grant{Action: row.action, Branch: branch, Query: query, Via: via})
+					f(tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via})
 				}
 			}
 		}

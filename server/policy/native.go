@@ -161,13 +161,13 @@ func (n *native) check(c compiled) {
 		}
 		n.fault(strictyaml.UnknownName, n.place(c, e), fmt.Sprintf("unknown %s %q in policy %s", kind, e.ID, c.id), choice(kind, string(e.ID), known))
 	}
-	for _, row := range actionTable {
-		if row.server != (n.o.Graph == "") && slices.Contains(m.actions, string(row.action)) {
+	for _, row := range tool.Actions() {
+		if row.Server() != (n.o.Graph == "") && slices.Contains(m.actions, string(row.Action)) {
 			where := "the server"
 			if n.o.Graph != "" {
 				where = "graph " + n.o.Graph
 			}
-			n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s is about %s, and this file applies to %s", c.id, row.action, where), "server and graph actions stand in files of their own")
+			n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s is about %s, and this file applies to %s", c.id, row.Action, where), "server and graph actions stand in files of their own")
 		}
 	}
 }

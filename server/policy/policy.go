@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
@@ -59,7 +58,7 @@ type Policy struct {
 	groups      []string // groups that rules may name, sorted
 	all         policies
 	byAction    map[tool.Action]policies
-	contexts    contexts
+	decisions   decisions
 	source      *resolved // nil for a policy that was written in Cedar
 }
 
@@ -107,9 +106,9 @@ func ReadOnly(graph string) *Policy {
 // server. Any actor may do anything.
 func Unrestricted(graph string) *Policy {
 	var actions []tool.Action
-	for _, row := range actionTable {
-		if row.server == (graph == "") {
-			actions = append(actions, row.action)
+	for _, row := range tool.Actions() {
+		if row.Server() == (graph == "") {
+			actions = append(actions, row.Action)
 		}
 	}
 	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
@@ -142,9 +141,8 @@ func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUI
 	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
 }
 
-// Allowed implements access.Authorizer. It denies by default, and a rule that forbids overrides
-// rules that permit. It also denies a request that no rule can answer.
-func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
+// decide makes the decision that Allowed caches.
+func (p *Policy) decide(actor *access.Actor, g tool.Grant) bool {
 	rules := p.byAction[g.Action]
 	if len(rules) == 0 {
 		return false
@@ -163,7 +161,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 // question.
 func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, ok bool) {
 	row, known := rowOf(g.Action)
-	if actor == nil || actor.ID == "" || !known || row.server != (p.target.Type == serverType) {
+	if actor == nil || actor.ID == "" || !known || row.Server() != (p.target.Type == serverType) {
 		return req, false
 	}
 	req = cedar.Request{
@@ -177,24 +175,20 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 		}
 		req.Resource = uid(queryType, g.Query)
 	}
-	key := contextKey{about: aboutOf(row)}
-	switch key.about {
+	branch := cmp.Or(g.Branch, mainBranch)
+	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch))}
+	switch aboutOf(row) {
 	case aboutNothing:
 		return req, true
 	case aboutAccess:
-		switch g.Via {
-		case "":
-			key.via = tool.AdHoc
-		case tool.AdHoc, tool.Stored:
-			key.via = g.Via
-		default:
+		via := cmp.Or(g.Via, tool.AdHoc)
+		if via != tool.AdHoc && via != tool.Stored {
 			return req, false
 		}
-		key.query = g.Query
+		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)
 	case aboutBranch:
 	}
-	key.branch = cmp.Or(g.Branch, mainBranch)
-	req.Context = p.contexts.of(key, p.isProtected)
+	req.Context = types.NewRecord(attributes)
 	return req, true
 }
 
@@ -240,20 +234,6 @@ func (p *Policy) isProtected(branch string) bool {
 	return found
 }
 
-// contexts caches the context records of earlier requests, because building a record costs more
-// than the decision.
-type contexts struct {
-	mu   sync.RWMutex
-	seen map[contextKey]types.Record
-}
-
-// The cache is bounded in entries and in the bytes of a name, because branch names come from
-// callers.
-const (
-	maxContexts = 4096
-	maxKeptName = 256
-)
-
 // about says which attributes the context of an action has.
 type about uint8
 
@@ -263,45 +243,12 @@ const (
 	aboutAccess        // the attributes branch, protected, via and query
 )
 
-func aboutOf(row actionRow) about {
+func aboutOf(row *tool.ActionRow) about {
 	switch {
-	case row.scopes&viaScope != 0:
+	case scopesOf(row)&viaScope != 0:
 		return aboutAccess
-	case row.scopes&(branchScope|targetBranchScope) != 0:
+	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
 		return aboutBranch
 	}
 	return aboutNothing
-}
-
-type contextKey struct {
-	about         about
-	branch, query string
-	via           tool.Via
-}
-
-func (c *contexts) of(key contextKey, protected func(branch string) bool) types.Record {
-	c.mu.RLock()
-	rec, ok := c.seen[key]
-	c.mu.RUnlock()
-	if ok {
-		return rec
-	}
-	says := types.RecordMap{
-		branchAttr:    types.String(key.branch),
-		protectedAttr: types.Boolean(protected(key.branch)),
-	}
-	if key.about == aboutAccess {
-		says[viaAttr], says[queryAttr] = types.String(key.via), types.String(key.query)
-	}
-	rec = types.NewRecord(says)
-	if len(key.branch)+len(key.query) > maxKeptName {
-		return rec
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen == nil || len(c.seen) >= maxContexts {
-		c.seen = map[contextKey]types.Record{}
-	}
-	c.seen[key] = rec
-	return rec
 }

@@ -91,14 +91,14 @@ func (c *ruleClause) resolve(groups []string, o Options) rule {
 		case !ok:
 			e.At.Unknown(strictyaml.UnknownName, "action", e.Key, "rule "+c.id, actionNames())
 			continue
-		case row.server && o.Graph != "":
+		case row.Server() && o.Graph != "":
 			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on the server, and this policy applies to graph %s", e.Key, o.Graph),
 				"move the rule to a file that applies to cluster")
-		case !row.server && o.Graph == "":
+		case !row.Server() && o.Graph == "":
 			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on a graph, and this policy applies to the server", e.Key),
 				"move the rule to a file that applies to graphs")
 		}
-		r.actions = append(r.actions, row.action)
+		r.actions = append(r.actions, row.Action)
 	}
 	c.checkScopes(r.actions)
 	for _, q := range c.queries {
@@ -120,7 +120,7 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 		}
 		var without []string
 		for _, a := range actions {
-			if row, _ := rowOf(a); row.scopes&s.scope == 0 {
+			if row, _ := rowOf(a); scopesOf(row)&s.scope == 0 {
 				without = append(without, string(a))
 			}
 		}
@@ -138,9 +138,9 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 // taking lists the actions that support a scope.
 func taking(s scope) []string {
 	var names []string
-	for _, r := range actionTable {
-		if r.scopes&s != 0 {
-			names = append(names, string(r.action))
+	for _, r := range tool.Actions() {
+		if scopesOf(&r)&s != 0 {
+			names = append(names, string(r.Action))
 		}
 	}
 	return names

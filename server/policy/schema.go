@@ -7,6 +7,8 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/schema"
 	"github.com/cedar-policy/cedar-go/x/exp/schema/ast"
 	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // CedarSchema returns the published Cedar schema in Cedar's own language: the entities, the
@@ -31,16 +33,16 @@ func cedarSchema() *schema.Schema {
 		Enums:   ast.Enums{ast.Ident(serverType): {Values: []types.String{serverID}}},
 		Actions: ast.Actions{},
 	}
-	for _, row := range actionTable {
+	for _, row := range tool.Actions() {
 		on := graphType
 		switch {
-		case row.server:
+		case row.Server():
 			on = serverType
-		case row.scopes&queriesScope != 0:
+		case scopesOf(&row)&queriesScope != 0:
 			on = queryType
 		}
-		s.Actions[types.String(row.action)] = ast.Action{AppliesTo: &ast.AppliesTo{
-			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(aboutOf(row)),
+		s.Actions[types.String(row.Action)] = ast.Action{AppliesTo: &ast.AppliesTo{
+			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(aboutOf(&row)),
 		}}
 	}
 	return schema.NewSchemaFromAST(s)

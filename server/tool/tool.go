@@ -14,25 +14,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 )
 
-// Action is a permission that a policy can allow or deny.
-type Action string
-
-// Actions on a graph.
-const (
-	Read         Action = "read"
-	Export       Action = "export"
-	Change       Action = "change"
-	SchemaApply  Action = "schema_apply"
-	BranchCreate Action = "branch_create"
-	BranchDelete Action = "branch_delete"
-	BranchMerge  Action = "branch_merge"
-	InvokeQuery  Action = "invoke_query"
-	Admin        Action = "admin"
-)
-
-// GraphList is the only action on the server itself.
-const GraphList Action = "graph_list"
-
 // Via reports whether a stored query or an ad-hoc request asks for a read or a change.
 type Via string
 

@@ -52,8 +52,12 @@ func (t *target) measure(round time.Duration, body func(conn, n int) string) err
 
 // compare prints a row for each call and number of connections. The servers take turns, so that
 // other work on the machine slows both equally.
-func compare(ctx context.Context, stdout io.Writer, ours, plain *serverproc.Server, o options) error {
-	fmt.Fprintln(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | bare p50 | p99 | a second | processor a call | p50 ratio | processor ratio |")
+func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Server, o options) error {
+	name := "bare"
+	if o.other != "" {
+		name = "other"
+	}
+	fmt.Fprintf(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | %s p50 | p99 | a second | processor a call | p50 ratio | processor ratio |\n", name)
 	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, c := range calls {
 		head := "POST " + c.path + " HTTP/1.1\r\nHost: " + ours.Addr + "\r\nAuthorization: Bearer " + token +
@@ -65,14 +69,17 @@ func compare(ctx context.Context, stdout io.Writer, ours, plain *serverproc.Serv
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.label, err)
 		}
-		bareHead := fmt.Sprintf("POST /%d HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%sContent-Length: ", size, plain.Addr, c.headers)
+		otherHead := head
+		if o.other == "" {
+			otherHead = fmt.Sprintf("POST /%d HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%sContent-Length: ", size, other.Addr, c.headers)
+		}
 		for _, connections := range []int{1, 16} {
-			us, bare := &target{server: ours, head: head}, &target{server: plain, head: bareHead}
-			if err := inTurns(ctx, []*target{us, bare}, connections, body, o); err != nil {
+			us, them := &target{server: ours, head: head}, &target{server: other, head: otherHead}
+			if err := inTurns(ctx, []*target{us, them}, connections, body, o); err != nil {
 				return fmt.Errorf("%s: %w", c.label, err)
 			}
-			fmt.Fprintf(stdout, "| %s | %d B | %d | %s | %s | %.2f | %.2f |\n", c.label, size, connections, us.cells(), bare.cells(),
-				float64(quantile(us.took, 0.5))/float64(quantile(bare.took, 0.5)), float64(us.perCall())/float64(bare.perCall()))
+			fmt.Fprintf(stdout, "| %s | %d B | %d | %s | %s | %.2f | %.2f |\n", c.label, size, connections, us.cells(), them.cells(),
+				float64(quantile(us.took, 0.5))/float64(quantile(them.took, 0.5)), float64(us.perCall())/float64(them.perCall()))
 		}
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Command http compares the built server over HTTP with a bare net/http server whose answers have
-// the same number of bytes. Both run as separate processes, and this process is their client.
+// the same number of bytes, or with another build of the server. Both run as separate processes,
+// and this process is their client.
 package main
 
 import (
@@ -31,6 +32,8 @@ func main() {
 // options are the settings of a run.
 type options struct {
 	bin    string // folder of the built commands
+	other  string // folder of another build, which takes the place of the bare server; "" means none
+	policy string // policy of the graph in place of the repository's; "" means that one
 	repo   string // folder of the cluster.yaml and queries to serve
 	rounds int    // rounds of each server
 	round  time.Duration
@@ -43,6 +46,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o options
 	bare := flags.Bool("bare", false, "be the bare server, and nothing else")
 	flags.StringVar(&o.bin, "bin", "bin", "folder of the built omnigraph and omnigraph-server")
+	flags.StringVar(&o.other, "other", "", "folder of another build of omnigraph-server, to measure in place of the bare server")
+	flags.StringVar(&o.policy, "policy", "", "policy of the graph, in place of the repository's")
 	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
 	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server, per row of the table")
 	flags.DurationVar(&o.round, "round", 200*time.Millisecond, "length of a round")
@@ -63,21 +68,35 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ours, err := startOmnigraph(ctx, dir, o)
+	if err := load(ctx, filepath.Join(dir, "ours"), o); err != nil {
+		return err
+	}
+	ours, err := serve(ctx, filepath.Join(dir, "ours"), o.bin)
 	if err != nil {
 		return err
 	}
 	defer ours.Kill()
-	self, err := os.Executable()
+	other, err := startOther(ctx, dir, o)
 	if err != nil {
 		return err
 	}
-	plain, err := serverproc.Start(ctx, exec.Command(self, "-bare"), nil)
-	if err != nil {
-		return err
+	defer other.Kill()
+	return compare(ctx, stdout, ours, other, o)
+}
+
+// startOther starts the server to compare with: the bare server, or another build.
+func startOther(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
+	if o.other == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return serverproc.Start(ctx, exec.Command(self, "-bare"), nil)
 	}
-	defer plain.Kill()
-	return compare(ctx, stdout, ours, plain, o)
+	if err := load(ctx, filepath.Join(dir, "other"), o); err != nil {
+		return nil, err
+	}
+	return serve(ctx, filepath.Join(dir, "other"), o.other)
 }
 
 const (
@@ -86,22 +105,29 @@ const (
 	token   = "bench-token"
 )
 
-// startOmnigraph loads a generated code graph of about 356,000 entities with the built command, and
-// serves it as the load left it.
-func startOmnigraph(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
+// load makes a folder to serve, with a generated code graph of about 356,000 entities.
+func load(ctx context.Context, dir string, o options) error {
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(o.repo, "queries"))); err != nil {
-		return nil, err
+		return err
 	}
-	config, err := os.ReadFile(filepath.Join(o.repo, "cluster.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "cluster.yaml"), config, 0o644); err != nil {
-		return nil, err
+	for from, to := range map[string]string{
+		filepath.Join(o.repo, "cluster.yaml"): "cluster.yaml",
+		o.policy:                              "queries/" + graphID + "/policy.yaml",
+	} {
+		if from == "" {
+			continue
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, to), text, 0o644); err != nil {
+			return err
+		}
 	}
 	data := filepath.Join(dir, "graph.ndjson")
 	if err := os.WriteFile(data, bench.Medium.NDJSON(o.seed), 0o644); err != nil {
-		return nil, err
+		return err
 	}
 	store := filepath.Join(dir, "data", graphID)
 	for _, args := range [][]string{
@@ -109,10 +135,15 @@ func startOmnigraph(ctx context.Context, dir string, o options) (*serverproc.Ser
 		{"load", "--store", store, "--data", data, "--mode", "overwrite"},
 	} {
 		if out, err := exec.CommandContext(ctx, filepath.Join(o.bin, "omnigraph"), args...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("omnigraph %s: %w\n%s", strings.Join(args, " "), err, out)
+			return fmt.Errorf("omnigraph %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	cmd := exec.Command(filepath.Join(o.bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
+	return nil
+}
+
+// serve starts a built server on a folder, with the graph as the load left it.
+func serve(ctx context.Context, dir, bin string) (*serverproc.Server, error) {
+	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
 	cmd.Env = serverproc.Environ(map[string]string{actor: token})
 	return serverproc.Start(ctx, cmd, nil)
 }

@@ -48,7 +48,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	}
 	var groups []string
 	for _, p := range policies(cfg) {
-		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.OIDC.TokenGroups(), LooseGroups: true}
+		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
 		if p.graph == "" {
 			o.Graphs = nil
 		}
@@ -72,7 +72,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	}
 	slices.Sort(groups)
 	var unknown diag.List
-	if err := cfg.Server.OIDC.CheckGroups(slices.Compact(groups)); errors.As(err, &unknown) {
+	if err := cfg.Server.CheckGroups(slices.Compact(groups)); errors.As(err, &unknown) {
 		return nil, append(found, unknown...), nil
 	}
 	return s, found, nil

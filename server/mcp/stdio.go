@@ -10,17 +10,18 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
-// ServeLines serves the graph to one client, as the actor of the context. It reads one JSON-RPC
+// ServeStdio serves the graph to one client, as the actor of the context. It reads one JSON-RPC
 // message per line from in and writes one answer per line to out. When in ends, it finishes the
-// answers in flight and returns. When the context ends, it cancels them and returns. ServeLines
+// calls in flight and returns. When the context ends, it cancels them and returns. ServeStdio
 // answers a line that is not a message with an error and goes on.
-func ServeLines(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
+func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
 	s := newSurface(g, opts)
-	return serveLines(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
+	return serveStdio(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
 		if !m.isCall() {
 			return nil // the server ignores these notifications
 		}
@@ -29,35 +30,45 @@ func ServeLines(ctx context.Context, g *servedgraph.Graph, opts Options, in io.R
 	})
 }
 
-// exchange answers a message; it returns nil if the message needs no answer. The version is the
+// responder answers a message; it returns nil if the message needs no answer. The version is the
 // session's, or that of the message itself if it carries a valid one.
-type exchange func(ctx context.Context, version string, m *message) []byte
+type responder func(ctx context.Context, version string, m *message) []byte
 
-// maxUnderWay is the limit of in-flight calls of one client. At the limit the session stops
-// reading further lines.
-const maxUnderWay = 64
+// The limits of one client. The session reads on while calls run and wait, because the next line
+// may cancel one of them. It stops reading at maxUnanswered.
+const (
+	maxRunning    = 64       // lines that are answered at the same time; others wait
+	maxUnanswered = 64 << 20 // bytes of the lines that run or wait, with lineOverhead for each
+	lineOverhead  = 16 << 10 // bytes: the goroutine and the registration of a line
+)
 
-// lineSession is the session of one client that sends lines.
-type lineSession struct {
-	exchange exchange
-	version  string // agreed by initialize; used by the reading loop only
+// stdioSession is the session of one client over stdio.
+type stdioSession struct {
+	respond responder
+	version string // agreed by initialize; used by the reading loop only
 
 	mu       sync.Mutex
 	out      io.Writer
-	failed   error                         // the first error of a write; guarded by mu
-	underWay map[string]context.CancelFunc // cancels of the in-flight calls by id; guarded by mu
+	failed   error                    // the first error of a write; guarded by mu
+	inFlight map[string]*registration // the calls in flight by id; guarded by mu
 
-	slots chan struct{}
-	calls sync.WaitGroup
+	unanswered *semaphore.Weighted // bytes, at most maxUnanswered
+	running    chan struct{}       // holds an element for each line that runs
+	lines      sync.WaitGroup      // the lines that run or wait
 }
 
-func serveLines(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, e exchange) error {
+// registration makes a call in flight known, so that the client can cancel it. After a
+// cancellation the client may use the id again, while the cancelled call still stops. So the
+// end of a call must compare the registration and not the id.
+type registration struct{ cancel context.CancelFunc }
+
+func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, respond responder) error {
 	if maxLine == 0 {
 		maxLine = defaultMaxBody
 	}
-	s := &lineSession{
-		exchange: e, version: assumedVersion, out: out,
-		underWay: map[string]context.CancelFunc{}, slots: make(chan struct{}, maxUnderWay),
+	s := &stdioSession{
+		respond: respond, version: assumedVersion, out: out, inFlight: map[string]*registration{},
+		unanswered: semaphore.NewWeighted(maxUnanswered), running: make(chan struct{}, maxRunning),
 	}
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
@@ -76,7 +87,7 @@ func serveLines(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 			if l.err == nil {
 				cancel()
 			}
-			s.calls.Wait()
+			s.lines.Wait()
 			if err := s.writeError(); err != nil || errors.Is(l.err, io.EOF) {
 				return err
 			}
@@ -87,7 +98,7 @@ func serveLines(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 			if c, ok := in.(io.Closer); ok {
 				_ = c.Close()
 			}
-			s.calls.Wait()
+			s.lines.Wait()
 			return outer.Err()
 		}
 	}
@@ -133,9 +144,9 @@ func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- lin
 	}
 }
 
-// take processes one line. It answers calls in goroutines of their own, except initialize,
-// which is complete when take returns, because the next lines depend on its version.
-func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
+// take processes one line. It answers the line in a goroutine of its own, except initialize, which
+// is complete when take returns, because the next lines depend on its version.
+func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 	if l.tooLong {
 		s.write(appendError(nil, nil, tooLarge(maxLine).fault))
 		return
@@ -167,9 +178,22 @@ func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
 		s.write(reply)
 		return
 	}
-	s.slots <- struct{}{}
-	s.calls.Go(func() {
-		defer func() { <-s.slots }()
+	weight := min(int64(len(l.text))+lineOverhead, maxUnanswered)
+	if s.unanswered.Acquire(ctx, weight) != nil {
+		return // the session ends
+	}
+	s.lines.Go(func() {
+		defer s.unanswered.Release(weight)
+		given := ctx // ends the wait
+		if !batch {
+			given = pending[0].ctx
+		}
+		select {
+		case s.running <- struct{}{}:
+			defer func() { <-s.running }()
+		case <-given.Done():
+			return // the client has cancelled the call, or the session ends
+		}
 		var replies [][]byte
 		for _, c := range pending {
 			if reply := s.answer(c); reply != nil {
@@ -189,14 +213,14 @@ func (s *lineSession) take(ctx context.Context, l line, maxLine int64) {
 // call is a message to answer.
 type call struct {
 	*message
-	ctx     context.Context
-	version string
-	refusal *jsonrpc.Error // the answer, if set
-	taken   bool           // whether begin has put the id into underWay
+	ctx           context.Context
+	version       string
+	refusal       *jsonrpc.Error // the answer, if set
+	*registration                // nil for a message that is not a call, and for a refused one
 }
 
 // begin registers a message as in flight, if it is a call that may run.
-func (s *lineSession) begin(ctx context.Context, m *message) call {
+func (s *stdioSession) begin(ctx context.Context, m *message) call {
 	c := call{message: m, ctx: ctx, version: s.version}
 	if !m.isCall() || m.response {
 		return c
@@ -215,41 +239,42 @@ func (s *lineSession) begin(ctx context.Context, m *message) call {
 	id := string(m.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, found := s.underWay[id]; found {
-		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is under way; choose another"}
+	if _, found := s.inFlight[id]; found {
+		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another"}
 		return c
 	}
-	c.ctx, s.underWay[id] = context.WithCancel(ctx)
-	c.taken = true
+	c.registration = new(registration)
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	s.inFlight[id] = c.registration
 	return c
 }
 
 // answer answers a message. It returns nil if the message needs no answer or the client has
 // cancelled the call.
-func (s *lineSession) answer(c call) []byte {
+func (s *stdioSession) answer(c call) []byte {
 	switch {
 	case c.response:
 		return nil
 	case c.refusal != nil:
 		return appendError(nil, c.id, c.refusal)
 	}
-	reply := s.exchange(c.ctx, c.version, c.message)
-	if !c.taken {
+	reply := s.respond(c.ctx, c.version, c.message)
+	if c.registration == nil {
 		return nil
 	}
+	c.cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cancel, wanted := s.underWay[string(c.id)]
-	if !wanted {
+	id := string(c.id)
+	if s.inFlight[id] != c.registration {
 		return nil
 	}
-	delete(s.underWay, string(c.id))
-	cancel()
+	delete(s.inFlight, id)
 	return reply
 }
 
 // stop cancels the call that a notification names, if that call is in flight.
-func (s *lineSession) stop(params []byte) {
+func (s *stdioSession) stop(params []byte) {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
@@ -258,14 +283,14 @@ func (s *lineSession) stop(params []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel, ok := s.underWay[string(p.RequestID)]; ok {
-		delete(s.underWay, string(p.RequestID))
-		cancel()
+	if r := s.inFlight[string(p.RequestID)]; r != nil {
+		delete(s.inFlight, string(p.RequestID))
+		r.cancel()
 	}
 }
 
 // agree takes the protocol version from the answer to initialize.
-func (s *lineSession) agree(reply []byte) {
+func (s *stdioSession) agree(reply []byte) {
 	var answer struct {
 		Result struct {
 			ProtocolVersion string `json:"protocolVersion"`
@@ -277,7 +302,7 @@ func (s *lineSession) agree(reply []byte) {
 }
 
 // write writes one answer, whole and on its own line.
-func (s *lineSession) write(reply []byte) {
+func (s *stdioSession) write(reply []byte) {
 	if reply == nil {
 		return
 	}
@@ -288,7 +313,7 @@ func (s *lineSession) write(reply []byte) {
 	}
 }
 
-func (s *lineSession) writeError() error {
+func (s *stdioSession) writeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed

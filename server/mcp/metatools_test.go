@@ -15,9 +15,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
 )
 
-// TestPairThroughAClient lists, finds, runs and pages stored queries through the meta tools,
+// TestMetaToolsThroughAClient lists, finds, runs and pages stored queries through the meta tools,
 // with the Go SDK's client and as actors who may run different queries.
-func TestPairThroughAClient(t *testing.T) {
+func TestMetaToolsThroughAClient(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold, c.Limits.MaxRows = 1, 2
 	url := serve(t, c, mcp.Options{})
@@ -37,7 +37,7 @@ func TestPairThroughAClient(t *testing.T) {
 		}
 		at := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == metatools.RunQuery })
 		if at < 1 || list.Tools[at-1].Name != metatools.ListQueries || at != len(list.Tools)-1 {
-			t.Fatalf("%s: the pair is not the end of the list", tt.actor.ID)
+			t.Fatalf("%s: the meta tools are not the end of the list", tt.actor.ID)
 		}
 		if hints := list.Tools[at].Annotations; hints.ReadOnlyHint != tt.readOnly || *hints.DestructiveHint == tt.readOnly {
 			t.Errorf("%s: hints %+v", tt.actor.ID, hints)
@@ -85,9 +85,9 @@ func TestPairThroughAClient(t *testing.T) {
 	}
 }
 
-// TestPairMasking checks two answers byte for byte. For an actor who may run no query, the meta
+// TestMetaToolsMasking checks two answers byte for byte. For an actor who may run no query, the meta
 // tools do not exist. A query that an actor may not run answers like an unknown one.
-func TestPairMasking(t *testing.T) {
+func TestMetaToolsMasking(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold = 1
 	url := serve(t, c, mcp.Options{})

@@ -12,13 +12,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-func TestNaming(t *testing.T) {
+func TestRedaction(t *testing.T) {
 	read := &tool.Descriptor{
 		Name: "graph_query", Description: "Reads. To write, use graph_mutate.\n\nAsk for its callers, or run `callers`. Done.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"The text. Not that of \"graph_mutate\"."}}}`),
 	}
 	write, callers := &tool.Descriptor{Name: "graph_mutate"}, &tool.Descriptor{Name: "callers"}
-	n := newNaming([]*tool.Descriptor{read, write, callers})
+	r := newRedaction([]*tool.Descriptor{read, write, callers})
 	served := &sdk.Tool{Name: "graph_query", Description: read.Description, InputSchema: read.InputSchema}
 	for _, tt := range []struct {
 		name                string
@@ -30,15 +30,15 @@ func TestNaming(t *testing.T) {
 			`{"type":"object","properties":{"query":{"type":"string","description":"The text."}}}`},
 		{"no query", []*tool.Descriptor{read, write}, "Reads. To write, use graph_mutate.\n\nDone.", string(read.InputSchema)},
 	} {
-		got := n.tool(served, namesOf(tt.seen))
+		got := r.tool(served, namesOf(tt.seen))
 		if got.Description != tt.description || string(got.InputSchema.(json.RawMessage)) != tt.schema {
 			t.Errorf("%s: %q %s", tt.name, got.Description, got.InputSchema)
 		}
 	}
-	if got := n.text("The text; graph_mutate writes it.", nil); got != "The text." {
+	if got := r.text("The text; graph_mutate writes it.", nil); got != "The text." {
 		t.Errorf("of one sentence is left %q", got)
 	}
-	if got := n.text("The callers are many.", nil); got != "The callers are many." {
+	if got := r.text("The callers are many.", nil); got != "The callers are many." {
 		t.Errorf("an ordinary word is taken for a name: %q", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestNamesInText(t *testing.T) {
 	for _, name := range []string{"get_user", "callers", "by-id", "user-by", "getX", "v2", "-odd-"} {
 		tools = append(tools, &tool.Descriptor{Name: name})
 	}
-	n := newNaming(tools)
+	r := newRedaction(tools)
 	for text, want := range map[string][]string{
 		"":                                      nil,
 		"get_user":                              {"get_user"},
@@ -66,14 +66,14 @@ func TestNamesInText(t *testing.T) {
 		strings.Repeat("get-", 100) + "getX":    {"getX"},
 		"run `get_user`; GETX and get-X differ": {"get_user"},
 	} {
-		if got := n.in(text); !slices.Equal(got, want) {
+		if got := r.in(text); !slices.Equal(got, want) {
 			t.Errorf("%q names %q, wanted %q", text, got, want)
 		}
 	}
 }
 
-// BenchmarkNaming reads the texts of a thousand tools, as a server does at its start.
-func BenchmarkNaming(b *testing.B) {
+// BenchmarkRedaction reads the texts of a thousand tools, as a server does at its start.
+func BenchmarkRedaction(b *testing.B) {
 	var tools []*tool.Descriptor
 	for i := range 1000 {
 		tools = append(tools, &tool.Descriptor{
@@ -82,6 +82,6 @@ func BenchmarkNaming(b *testing.B) {
 		})
 	}
 	for b.Loop() {
-		newNaming(tools)
+		newRedaction(tools)
 	}
 }

@@ -11,33 +11,33 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// naming finds the names of tools in texts for clients, so that texts do not name a tool that
+// redaction finds the names of tools in texts for clients, so that texts do not name a tool that
 // the caller may not see. The unit of redaction is the sentence.
-type naming struct {
+type redaction struct {
 	ordinary map[string]bool     // by name: whether the name could be an ordinary word
 	longest  int                 // bytes of the longest name
 	mentions map[string][]string // by tool: the other tools that its texts name
 }
 
-func newNaming(tools []*tool.Descriptor) *naming {
-	n := &naming{ordinary: make(map[string]bool, len(tools)), mentions: map[string][]string{}}
+func newRedaction(tools []*tool.Descriptor) *redaction {
+	r := &redaction{ordinary: make(map[string]bool, len(tools)), mentions: map[string][]string{}}
 	for _, d := range tools {
-		n.ordinary[d.Name] = strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz") == ""
-		n.longest = max(n.longest, len(d.Name))
+		r.ordinary[d.Name] = strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz") == ""
+		r.longest = max(r.longest, len(d.Name))
 	}
 	for _, d := range tools {
-		for _, name := range n.in(d.Description + " " + string(d.InputSchema)) {
+		for _, name := range r.in(d.Description + " " + string(d.InputSchema)) {
 			if name != d.Name {
-				n.mentions[d.Name] = append(n.mentions[d.Name], name)
+				r.mentions[d.Name] = append(r.mentions[d.Name], name)
 			}
 		}
 	}
-	return n
+	return r
 }
 
 // in returns the tools that a text names, sorted. In a text that quotes JSON, the quotes are
 // escaped.
-func (n *naming) in(text string) []string {
+func (r *redaction) in(text string) []string {
 	text = strings.ReplaceAll(text, `\"`, `"`)
 	var found []string
 	for start := 0; start < len(text); {
@@ -46,7 +46,7 @@ func (n *naming) in(text string) []string {
 			end++
 		}
 		if end > start {
-			found = n.run(found, text, start, end)
+			found = r.run(found, text, start, end)
 		}
 		start = end + 1
 	}
@@ -56,17 +56,17 @@ func (n *naming) in(text string) []string {
 
 // run appends the names in text[start:end], which consists of letters, digits, _ and -. A name
 // must start and end at a word boundary: get_user-by-id contains get_user, get_users does not.
-func (n *naming) run(found []string, text string, start, end int) []string {
+func (r *redaction) run(found []string, text string, start, end int) []string {
 	for i := start; i < end; i++ {
 		if !boundary(text, i) {
 			continue
 		}
-		for j := i + 1; j <= min(end, i+n.longest); j++ {
+		for j := i + 1; j <= min(end, i+r.longest); j++ {
 			if !boundary(text, j) {
 				continue
 			}
 			name := text[i:j]
-			ordinary, ok := n.ordinary[name]
+			ordinary, ok := r.ordinary[name]
 			if !ok {
 				continue
 			}
@@ -109,19 +109,19 @@ func hides(names []string, seen nameSet) bool {
 }
 
 // tool returns a copy of t whose texts name only tools in seen, or t itself if they already do.
-func (n *naming) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
-	if !hides(n.mentions[t.Name], seen) {
+func (r *redaction) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
+	if !hides(r.mentions[t.Name], seen) {
 		return t
 	}
 	short := *t
-	short.Description = n.text(t.Description, seen)
+	short.Description = r.text(t.Description, seen)
 	if raw, ok := t.InputSchema.(json.RawMessage); ok {
 		short.InputSchema = json.RawMessage(described.ReplaceAllFunc(raw, func(member []byte) []byte {
 			var text string
 			if json.Unmarshal(member[len(`"description":`):], &text) != nil {
 				return member
 			}
-			quoted, err := json.Marshal(n.text(text, seen))
+			quoted, err := json.Marshal(r.text(text, seen))
 			if err != nil {
 				return member
 			}
@@ -136,14 +136,14 @@ var described = regexp.MustCompile(`"description":"(?:[^"\\]|\\.)*"`)
 
 // text removes the sentences that name a tool outside seen. If that removes everything, text
 // keeps the clauses that name no such tool.
-func (n *naming) text(s string, seen nameSet) string {
-	if !hides(n.in(s), seen) {
+func (r *redaction) text(s string, seen nameSet) string {
+	if !hides(r.in(s), seen) {
 		return s
 	}
-	if kept := n.without(s, sentenceEnd, seen); kept != "" {
+	if kept := r.without(s, sentenceEnd, seen); kept != "" {
 		return kept
 	}
-	kept := n.without(s, clauseEnd, seen)
+	kept := r.without(s, clauseEnd, seen)
 	if cut, ok := strings.CutSuffix(kept, ";"); ok {
 		return cut + "."
 	}
@@ -157,7 +157,7 @@ var (
 
 // without splits a text after each match of end and removes the parts that name a tool outside
 // seen.
-func (n *naming) without(s string, end *regexp.Regexp, seen nameSet) string {
+func (r *redaction) without(s string, end *regexp.Regexp, seen nameSet) string {
 	var kept strings.Builder
 	for s != "" {
 		part := s
@@ -165,7 +165,7 @@ func (n *naming) without(s string, end *regexp.Regexp, seen nameSet) string {
 			part = s[:loc[1]]
 		}
 		s = s[len(part):]
-		if !hides(n.in(part), seen) {
+		if !hides(r.in(part), seen) {
 			kept.WriteString(part)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
@@ -35,12 +36,12 @@ func converse(t *testing.T, c servedgraph.Config, actor *access.Actor, proxied b
 	outR, outW := io.Pipe()
 	s := &conversation{t: t, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1)}
 	serveIt := func() error {
-		return mcp.ServeLines(access.WithActor(t.Context(), actor), servedtest.Graph(t, c), mcp.Options{MaxBody: 5000}, inR, outW)
+		return mcp.ServeStdio(access.WithActor(t.Context(), actor), servedtest.Graph(t, c), mcp.Options{MaxBody: 5000}, inR, outW)
 	}
 	if proxied {
 		url := serve(t, c, mcp.Options{})
 		serveIt = func() error {
-			return mcp.ProxyLines(t.Context(), mcp.Remote{URL: url, Client: &http.Client{Transport: as{actor}}}, inR, outW)
+			return mcp.ProxyStdio(t.Context(), mcp.Remote{URL: url, Client: &http.Client{Transport: as{actor}}}, inR, outW)
 		}
 		t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 	}
@@ -75,8 +76,8 @@ func both(t *testing.T, f func(t *testing.T, proxied bool)) {
 	}
 }
 
-// TestLines checks that every line is answered, bad ones too, and that none ends the session.
-func TestLines(t *testing.T) {
+// TestStdio checks that every line is answered, bad ones too, and that none ends the session.
+func TestStdio(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
 		for _, tt := range []struct{ line, want string }{
@@ -110,7 +111,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-func TestLineTooLong(t *testing.T) {
+func TestStdioLineTooLong(t *testing.T) {
 	s := converse(t, config(t), servedtest.Reader, false)
 	s.send(strings.Repeat("x", 1<<20), `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if got := s.receive(); !strings.Contains(got, "larger than 5000 bytes") {
@@ -121,9 +122,9 @@ func TestLineTooLong(t *testing.T) {
 	}
 }
 
-// TestLinesEnd checks that in-flight calls are still answered when the input ends, including a
+// TestStdioEnd checks that in-flight calls are still answered when the input ends, including a
 // last line without a line end.
-func TestLinesEnd(t *testing.T) {
+func TestStdioEnd(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
 		var lines []string
@@ -151,9 +152,9 @@ func TestLinesEnd(t *testing.T) {
 	})
 }
 
-// TestLinesCancel checks that a cancelled call stops in the engine and is not answered, and
+// TestStdioCancel checks that a cancelled call stops in the engine and is not answered, and
 // that the end of the context ends the session.
-func TestLinesCancel(t *testing.T) {
+func TestStdioCancel(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		c := config(t)
 		h := &hung{Graph: c.Graph, started: make(chan struct{}), stopped: make(chan error, 1)}
@@ -162,7 +163,7 @@ func TestLinesCancel(t *testing.T) {
 		s.send(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"graph_snapshot"}}`)
 		<-h.started
 		s.send(`{"jsonrpc":"2.0","id":"slow","method":"ping"}`)
-		if got := s.receive(); !strings.Contains(got, "under way") {
+		if got := s.receive(); !strings.Contains(got, "in flight") {
 			t.Error(got)
 		}
 		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}`)
@@ -185,20 +186,120 @@ func TestLinesCancel(t *testing.T) {
 	})
 }
 
-func TestLinesContext(t *testing.T) {
+// hungAt is a graph whose snapshots block until the context ends or, if it is set, until release
+// is closed.
+type hungAt struct {
+	engine.Graph
+	started chan struct{} // receives an element for each call
+	stopped chan error
+	release chan struct{}
+}
+
+func (h *hungAt) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
+	h.started <- struct{}{}
+	<-ctx.Done()
+	if h.release != nil {
+		<-h.release
+	}
+	h.stopped <- ctx.Err()
+	return nil, ctx.Err()
+}
+
+// TestStdioManyHung checks that the session still reads cancellations when as many calls hang as
+// may run, and more wait. A cancelled call that waits must not run.
+func TestStdioManyHung(t *testing.T) {
+	both(t, func(t *testing.T, proxied bool) {
+		const running, waiting = 64, 36
+		c := config(t)
+		h := &hungAt{Graph: c.Graph, started: make(chan struct{}, running+waiting), stopped: make(chan error, running+waiting)}
+		c.Graph = h
+		s := converse(t, c, servedtest.Reader, proxied)
+		cancel := func(id int) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+		}
+		for id := range running {
+			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"graph_snapshot"}}`, id))
+		}
+		for range running {
+			<-h.started
+		}
+		for id := range waiting {
+			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"graph_snapshot"}}`, running+id))
+		}
+		for id := range waiting {
+			s.send(cancel(running + id))
+		}
+		for id := range running {
+			s.send(cancel(id))
+		}
+		for range running {
+			select {
+			case <-h.stopped:
+			case <-time.After(10 * time.Second):
+				t.Fatal("a call goes on after it was cancelled")
+			}
+		}
+		s.send(`{"jsonrpc":"2.0","id":0,"method":"ping"}`)
+		if got := s.receive(); !strings.Contains(got, `"id":0,"result":{}`) {
+			t.Errorf("after the cancelled calls: %s", got)
+		}
+		s.in.Close()
+		if err := <-s.done; err != nil {
+			t.Error(err)
+		}
+		if n := len(h.started); n != 0 {
+			t.Errorf("%d calls ran after they were cancelled", n)
+		}
+	})
+}
+
+// TestStdioIDAgain cancels a call and uses its id for another one before the first has stopped.
+// The end of the first must not answer, or cancel, the second.
+func TestStdioIDAgain(t *testing.T) {
+	c := config(t)
+	h := &hungAt{Graph: c.Graph, started: make(chan struct{}, 2), stopped: make(chan error, 2), release: make(chan struct{})}
+	c.Graph = h
+	s := converse(t, c, servedtest.Reader, false)
+	const slow = `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"graph_snapshot"}}`
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`
+	s.send(slow)
+	<-h.started
+	s.send(cancel, slow)
+	<-h.started
+	close(h.release)
+	<-h.stopped // the first call
+	select {
+	case <-h.stopped:
+		t.Error("the end of the first call cancelled the second")
+	case <-time.After(100 * time.Millisecond):
+	}
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, slow)
+	got := s.receive() + s.receive()
+	if !strings.Contains(got, `"id":1,"result":{}`) || !strings.Contains(got, "in flight") {
+		t.Errorf("with the second call in flight: %s", got)
+	}
+	s.send(cancel)
+	<-h.stopped
+	s.in.Close()
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStdioContext(t *testing.T) {
 	in, inW := io.Pipe()
 	defer inW.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- mcp.ServeLines(ctx, servedtest.Graph(t, config(t)), mcp.Options{}, in, io.Discard) }()
+	go func() { done <- mcp.ServeStdio(ctx, servedtest.Graph(t, config(t)), mcp.Options{}, in, io.Discard) }()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// TestLinesSDKClient runs a session over lines with the SDK's own client.
-func TestLinesSDKClient(t *testing.T) {
+// TestStdioSDKClient runs a session over lines with the SDK's own client.
+func TestStdioSDKClient(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
 		client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
@@ -242,7 +343,7 @@ func TestProxyRefused(t *testing.T) {
 		}))
 		var out strings.Builder
 		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		if err := mcp.ProxyLines(t.Context(), mcp.Remote{URL: srv.URL, Client: srv.Client()}, in, &out); err != nil {
+		if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: srv.URL, Client: srv.Client()}, in, &out); err != nil {
 			t.Error(err)
 		}
 		srv.Close()
@@ -251,7 +352,7 @@ func TestProxyRefused(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := mcp.ProxyLines(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server was not reached") {
+	if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server was not reached") {
 		t.Errorf("%v %s", err, out.String())
 	}
 }

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The protocol versions that the code distinguishes. Versions are dates, so they compare as
+// strings.
+const (
+	statelessVersion = "2026-07-28" // since then each request carries its version and client
+	handshakeVersion = "2025-11-25" // the newest version that initialize can agree on
+	unbatchedVersion = "2025-06-18" // since then without batches
+	assumedVersion   = "2025-03-26" // of requests that name no version
+	oldestVersion    = "2024-11-05" // supported for initialize only
+)
+
+// versions lists the protocol versions that the server supports for every method, newest first.
+var versions = []string{statelessVersion, handshakeVersion, unbatchedVersion, assumedVersion}
+
+// supported reports whether the server supports a protocol version for a method. The method
+// may be missing from that version all the same; see [method.in].
+func supported(version, method string) bool {
+	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
+}
+
+// agreed returns the protocol version that initialize answers to a client that asks for version.
+func agreed(version string) string {
+	if version < statelessVersion && supported(version, "initialize") {
+		return version
+	}
+	return handshakeVersion
+}
+
+// requestMeta is the part of _meta in which a message of the stateless protocol gives its
+// version, client and capabilities.
+type requestMeta struct {
+	version string // empty if absent
+	fault   string // the member that is missing or malformed, or ""
+	absent  bool   // whether fault may be missing rather than malformed
+}
+
+// metaOf reads the members of a message's _meta that the protocol defines.
+func metaOf(m *message) (meta requestMeta) {
+	if m.meta == nil || m.meta[0] != '{' {
+		return meta
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(m.meta, &raw); err != nil {
+		return meta // readMessages has checked the JSON, so this is an object
+	}
+	meta.version = unquoted(raw[mcp.MetaKeyProtocolVersion])
+	var client mcp.Implementation
+	if info, ok := raw[mcp.MetaKeyClientInfo]; ok && !isObject(info, &client) {
+		meta.fault = mcp.MetaKeyClientInfo
+		return meta
+	}
+	var capabilities mcp.ClientCapabilities
+	if !isObject(raw[mcp.MetaKeyClientCapabilities], &capabilities) {
+		meta.fault, meta.absent = mcp.MetaKeyClientCapabilities, true
+	}
+	return meta
+}
+
+// isObject decodes raw into a value and reports whether raw is a valid object. It skips the
+// decoding of an empty object, which is frequent.
+func isObject(raw json.RawMessage, into any) bool {
+	if len(raw) == 0 || raw[0] != '{' {
+		return false
+	}
+	return len(raw) == 2 || json.Unmarshal(raw, into) == nil
+}
+
+// checkMeta checks the _meta of a call against the protocol version of the transport: over HTTP
+// that of the header, which is empty if there was none.
+func checkMeta(m *message, header string) *jsonrpc.Error {
+	if !m.isCall() {
+		return nil
+	}
+	stateless := header >= statelessVersion
+	if m.meta == nil && !stateless {
+		return nil
+	}
+	meta := metaOf(m)
+	switch {
+	case meta.version == "" && !stateless:
+		return nil
+	case header == "":
+		return &jsonrpc.Error{Code: codeHeaderMismatch,
+			Message: fmt.Sprintf("%s header is required for requests carrying %q", versionHeader, mcp.MetaKeyProtocolVersion)}
+	case meta.version == "":
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", mcp.MetaKeyProtocolVersion)}
+	case meta.version != header:
+		return &jsonrpc.Error{Code: codeHeaderMismatch,
+			Message: fmt.Sprintf("%s header %q does not match request %s %q", versionHeader, header, mcp.MetaKeyProtocolVersion, meta.version)}
+	case stateless && meta.absent:
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", meta.fault)}
+	case stateless && meta.fault != "":
+		return &jsonrpc.Error{Code: codeInvalidParams, Message: fmt.Sprintf("invalid _meta field %q", meta.fault)}
+	}
+	return nil
+}
+
+// maxVersion is how many bytes of an unsupported version the error message repeats.
+const maxVersion = 80
+
+// unsupportedVersion returns the error for a protocol version that is not served.
+func unsupportedVersion(version string) *jsonrpc.Error {
+	if len(version) > maxVersion {
+		version = strings.ToValidUTF8(version[:maxVersion], "") + "…"
+	}
+	data, err := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return &jsonrpc.Error{Code: codeUnsupportedVersion, Message: fmt.Sprintf("unsupported protocol version %q; the supported ones are %s", version, strings.Join(versions, ", ")), Data: data}
+}
+
+// statusOf returns the HTTP status of an answer. The stateless protocol maps some errors to a
+// status; the older versions answer all of them with 200.
+func statusOf(version string, err *jsonrpc.Error) int {
+	if err == nil || version < statelessVersion {
+		return http.StatusOK
+	}
+	switch err.Code {
+	case codeMethodNotFound:
+		return http.StatusNotFound
+	case codeInvalidParams, codeUnsupportedVersion, mcp.CodeMissingRequiredClientCapabilities:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

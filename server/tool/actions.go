@@ -1,0 +1,85 @@
+package tool
+
+// Action is a permission that a policy can allow or deny. Its text is its name in policies, in
+// answers and in the audit log.
+type Action string
+
+// The actions. Each has a row in the table of [Actions].
+const (
+	Read         Action = "read"
+	Export       Action = "export"
+	Change       Action = "change"
+	SchemaApply  Action = "schema_apply"
+	BranchCreate Action = "branch_create"
+	BranchDelete Action = "branch_delete"
+	BranchMerge  Action = "branch_merge"
+	InvokeQuery  Action = "invoke_query"
+	Admin        Action = "admin"
+	GraphList    Action = "graph_list"
+)
+
+// Subject is the part of a server that an action is about.
+type Subject uint8
+
+// The subjects of actions.
+const (
+	OnGraph        Subject = iota // a graph as a whole
+	OnServer                      // the server
+	OnQuery                       // a stored query
+	OnBranch                      // a branch
+	OnTargetBranch                // the branch that the action creates, changes or deletes
+)
+
+// ActionRow says what the server must know about an action.
+type ActionRow struct {
+	Action Action
+	On     Subject // a rule of a policy can narrow the action to branches or queries by it
+
+	// ByVia says that a rule can tell ad-hoc requests and stored queries apart.
+	ByVia bool
+
+	// Writes says that a call with the action may change the graph, so the audit log counts it as a
+	// write.
+	Writes bool
+
+	// NeedsRead says that the answer of a write shows stored values only to a caller that may read
+	// the branch, too.
+	NeedsRead bool
+}
+
+// actions has the rows in the order in which faults list the actions.
+var actions = []ActionRow{
+	{Action: Read, On: OnBranch, ByVia: true},
+	{Action: Export, On: OnBranch},
+	{Action: Change, On: OnBranch, ByVia: true, Writes: true, NeedsRead: true},
+	{Action: SchemaApply, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: BranchCreate, On: OnTargetBranch, Writes: true},
+	{Action: BranchDelete, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: BranchMerge, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: InvokeQuery, On: OnQuery},
+	{Action: Admin, On: OnGraph, Writes: true},
+	{Action: GraphList, On: OnServer},
+}
+
+// Actions returns the rows of all actions. The caller must not change them.
+func Actions() []ActionRow { return actions }
+
+// unknownAction is the row of an action that does not exist.
+var unknownAction ActionRow
+
+// Row returns the row of an action. The caller must not change it. The row of an unknown action
+// names no action.
+func (a Action) Row() *ActionRow {
+	for i := range actions {
+		if actions[i].Action == a {
+			return &actions[i]
+		}
+	}
+	return &unknownAction
+}
+
+// Branch reports whether the action is about a branch.
+func (r *ActionRow) Branch() bool { return r.On == OnBranch || r.On == OnTargetBranch }
+
+// Server reports whether the action is about the server and not about a graph.
+func (r *ActionRow) Server() bool { return r.On == OnServer }

@@ -1,0 +1,32 @@
+// Package syntax parses .pg schemas and .gq queries into trees. Every node keeps its tokens, and
+// with them its place in the source. No later phase writes on a node: what the checker finds out
+// about a node stands in check.Info.
+//
+// The grammar is that of the structs in schema.go, query.go and operand.go. Their tags are read by
+// the library participle, which also prints the grammar for the reference (ebnf.go). Four parts
+// are written by hand, each for a reason:
+//
+//   - lexer.go makes tokens. It goes on after an error, so that one run reports all of them, and
+//     it bounds the number of tokens before the library sees any.
+//   - declaration.go cuts the tokens into declarations. An error in one does not lose the others,
+//     and the nesting of brackets is bounded before the library recurses.
+//   - rules.go has the rules that tags cannot express or that are too slow as tags: which clause
+//     follows, the operands, and enum values.
+//   - hint*.go words the errors and gives help to authors who write another language.
+//
+// validate.go checks what the grammar leaves open, such as the names of scalar types.
+//
+// # A new construct
+//
+//   - A clause, a statement, an annotation, a block inside a query: a struct with tags in query.go,
+//     and its row in the union of grammar.go. A clause gets its row in parseClause of rules.go
+//     instead, because one token does not tell the clauses apart.
+//   - A declaration or a member of a type: a struct in schema.go and its row in the union of
+//     grammar.go.
+//   - A form of expression with brackets, such as a subquery: a struct in operand.go and a row in
+//     parseNamed of rules.go, as for Call.
+//   - An operator: parseOperand of rules.go. Precedence belongs there and not in tags, which would
+//     need a struct for each level, and every operand would pass through all of them.
+//   - In each case: a row in the table of gq/productions_test.go, and the phrase for the messages
+//     in phrases of hint_expect.go.
+package syntax

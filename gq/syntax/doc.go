@@ -18,15 +18,17 @@
 //
 // # A new construct
 //
-//   - A clause, a statement, an annotation, a block inside a query: a struct with tags in query.go,
-//     and its row in the union of grammar.go. A clause gets its row in parseClause of rules.go
-//     instead, because one token does not tell the clauses apart.
-//   - A declaration or a member of a type: a struct in schema.go and its row in the union of
-//     grammar.go.
-//   - A form of expression with brackets, such as a subquery: a struct in operand.go and a row in
-//     parseNamed of rules.go, as for Call.
-//   - An operator: parseOperand of rules.go. Precedence belongs there and not in tags, which would
-//     need a struct for each level, and every operand would pass through all of them.
+//   - A statement, an annotation or another part of a query: a struct with tags in query.go, named
+//     where it occurs: in the tag of another struct, or in a union of newGrammar.
+//   - A clause, such as a block: a struct in query.go, its parser in grammar, and a case in
+//     parseClause. One token does not tell the clauses apart, so there is no union of them.
+//   - A declaration or a member of a type: a struct in schema.go, and its parser in grammar or its
+//     row in the union of members.
+//   - A form of expression, such as a subquery: a struct in operand.go, its parser in grammar, and
+//     a case in parseNamed, as for Call. A name starts a filter; if clauses are followed by a
+//     keyword and not by a bracket, parseClause needs a case that ends the list there.
+//   - An operator: parseOperand. It would climb a table of precedences over the operands of today.
+//     Tags would need a struct for each level, and every operand would pass through all of them.
 //   - In each case: a row in the table of gq/productions_test.go, and the phrase for the messages
 //     in phrases of hint_expect.go.
 package syntax

@@ -21,7 +21,7 @@
 //   - A statement, an annotation or another part of a query: a struct with tags in query.go, named
 //     where it occurs: in the tag of another struct, or in a union of newGrammar.
 //   - A clause, such as a block: a struct in query.go, its parser in grammar, and a case in
-//     parseClause. One token does not tell the clauses apart, so there is no union of them.
+//     parseClause. They form no union, because one token does not tell them apart.
 //   - A declaration or a member of a type: a struct in schema.go, and its parser in grammar or its
 //     row in the union of members.
 //   - A form of expression, such as a subquery: a struct in operand.go, its parser in grammar, and

@@ -33,7 +33,7 @@ func (c *looks) Err() error {
 // interval is the number of steps between two checks of a context by a meter.
 const interval = 256
 
-// steps returns the number of steps that a parse takes: those that it counts on its meter, rounded
+// steps returns the number of steps that a parse takes. It adds the steps on the meter, rounded
 // down to a multiple of interval, and the visits of grammar nodes.
 func steps(parse func(*work.Meter) diag.List) (int, diag.List) {
 	visits := &lines{}

@@ -106,7 +106,7 @@ func firstTerms(words []string, e *ebnf.Expression) []string {
 	return words
 }
 
-// phrase returns the words for a term that is no group.
+// phrase returns the words for a term. The term is not a group.
 func phrase(t *ebnf.Term) string {
 	if t.Literal != "" {
 		return "`" + strings.Trim(t.Literal, `"`) + "`"

@@ -111,7 +111,7 @@ type Bounds struct {
 	Max *Token `parser:"@Int? '}'"`
 }
 
-// TextClause is a call of search, match_text or fuzzy. Op is nil if there is no comparison.
+// TextClause is a call of search, match_text or fuzzy. Op is nil without a comparison.
 // Otherwise the clause compares the result of the call with Right.
 type TextClause struct {
 	Range

@@ -17,8 +17,8 @@ import (
 //   - Enum values. They consist of tokens without a gap, which tags cannot say.
 //
 // Rules and structs call each other: the library calls parseClause and parseOperand where a field
-// has the type Clause or Operand, and a rule calls part to parse a struct. The library knows
-// nothing of contexts, so these two rules count the steps of a parse.
+// has the type Clause or Operand, and a rule calls part to parse a struct. The library takes no
+// context, so these two rules count the steps of a parse on the meter.
 
 // The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
 // TestGrammarsMatchParser checks them.
@@ -175,7 +175,7 @@ func (c cursor) want(text string) error {
 	return nil
 }
 
-// parseLiteral parses a literal. Its first token can start an operand and is no variable.
+// parseLiteral parses a literal. The caller has checked that the first token starts one.
 func (g *grammar) parseLiteral(c cursor) (Operand, error) {
 	t := *c.Next()
 	l := &Literal{Text: t.Value}

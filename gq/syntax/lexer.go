@@ -31,10 +31,7 @@ type scanner struct {
 	garbled   []int
 	garbledAt int // number of tokens before the last element of garbled
 	strange   []strange
-	steps     int // bytes visited to make tokens and to locate errors
 	meter     *work.Meter
-	counts    bool // count the tokens and comments instead of keeping them
-	counted   int
 }
 
 // strange is a piece of text that forms no token.
@@ -44,22 +41,26 @@ type strange struct {
 	text   string
 }
 
+// scan splits a text into tokens. It counts a step for each token, and for each byte that it visits
+// once more to report an error.
 func scan(m *work.Meter, file, text string) *scanner {
 	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}, meter: m}
 	if !s.readable() {
 		return s
 	}
-	s.steps += len(text)
-	room := len(text)/3 + 8
-	if m != nil && len(text) > countedText {
-		// Count the tokens first, without allocating them. A text with too many tokens is then
-		// refused before it takes memory.
-		c := &scanner{file: file, text: text, line: 1, mark: s.mark, meter: m, counts: true}
-		c.run()
-		room = c.counted
+	room := len(text)/3 + 8 // most tokens take more than two bytes
+	if most := m.Limits().Tokens; most > 0 {
+		room = min(room, most+1)
 	}
 	s.tokens = make([]Token, 0, room)
-	s.run()
+	if strings.HasPrefix(text, "\uFEFF") {
+		s.off, s.wide = 3, 2
+	}
+	for s.skipSpace() {
+		m.Step(1)
+		s.next()
+		m.Tokens(len(s.tokens))
+	}
 	for _, c := range s.strange {
 		m.Step(1)
 		s.faults[c.fault].Help, _ = hintFor(place{
@@ -67,31 +68,6 @@ func scan(m *work.Meter, file, text string) *scanner {
 		})
 	}
 	return s
-}
-
-// countedText is the size in bytes above which the tokens of a metered text are counted before
-// they are allocated.
-const countedText = 64 << 10
-
-// run splits the text into tokens.
-func (s *scanner) run() {
-	if strings.HasPrefix(s.text, "\uFEFF") {
-		s.off, s.wide = 3, 2
-	}
-	for s.skipSpace() {
-		s.meter.Step(1)
-		s.next()
-		s.meter.Tokens(max(s.counted, len(s.tokens)))
-	}
-}
-
-// keep adds a token, or only counts it.
-func (s *scanner) keep(t Token) {
-	if s.counts {
-		s.counted++
-		return
-	}
-	s.tokens = append(s.tokens, t)
 }
 
 // readable reports whether the text is valid UTF-8 without a NUL byte. Otherwise it reports the
@@ -117,9 +93,6 @@ func (s *scanner) readable() bool {
 }
 
 func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
-	if s.counts {
-		return
-	}
 	if n := len(s.garbled); n > 0 && s.garbledAt == len(s.tokens) {
 		s.garbled[n-1] = min(s.garbled[n-1], from)
 	} else {
@@ -145,7 +118,7 @@ func (s *scanner) locate(off int) diag.Pos {
 		from = lexer.Position{Line: 1, Column: 1}
 	}
 	between := s.text[from.Offset:off]
-	s.steps += len(between)
+	s.meter.Step(len(between))
 	if nl := strings.LastIndexByte(between, '\n'); nl >= 0 {
 		from.Line += strings.Count(between, "\n")
 		from.Column = 1
@@ -209,9 +182,6 @@ func (s *scanner) comment(end int) {
 	start := posOf(s.pos())
 	text := s.text[s.off:end]
 	s.advance(end)
-	if s.counts {
-		return
-	}
 	s.comments = append(s.comments, Comment{
 		Span: diag.Span{File: s.file, Start: start, End: posOf(s.pos())},
 		Text: strings.TrimRight(text, "\r"),
@@ -266,7 +236,7 @@ func (s *scanner) stranger(rest string) {
 		if to = strings.IndexByte(rest, '\n'); to < 0 {
 			to = len(rest)
 		}
-		s.steps += to
+		s.meter.Step(to)
 	case (r == '&' || r == '|') && strings.HasPrefix(rest[1:], rest[:1]):
 		n, to = 2, 2
 		msg = "unexpected " + rest[:2]
@@ -276,7 +246,7 @@ func (s *scanner) stranger(rest string) {
 			msg = "unexpected " + cut(rest[:n])
 		}
 	}
-	if !s.counts && len(s.faults) <= diag.Most {
+	if len(s.faults) <= diag.Most {
 		s.strange = append(s.strange, strange{len(s.faults), len(s.tokens), rest[:n]})
 	}
 	s.faultAt(s.off, s.off+n, BadCharacter, msg, "")
@@ -295,7 +265,7 @@ func (s *scanner) quotedLen(rest string) int {
 		return 0
 	}
 	for i, r := range rest[n:] {
-		s.steps++
+		s.meter.Step(1)
 		switch r {
 		case closing:
 			return n + i + utf8.RuneLen(r)
@@ -308,7 +278,7 @@ func (s *scanner) quotedLen(rest string) int {
 
 // emit adds a token of n bytes. The bytes must be ASCII without a line end.
 func (s *scanner) emit(t lexer.TokenType, n int) {
-	s.keep(Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
+	s.tokens = append(s.tokens, Token{Type: t, Value: s.text[s.off : s.off+n], Pos: s.pos()})
 	s.off += n
 }
 
@@ -352,7 +322,7 @@ func (s *scanner) str(rest string) {
 		// Text must find only valid escapes. The length stays the same.
 		t.Value = strings.ReplaceAll(t.Value, `\`, `/`)
 	}
-	s.keep(t)
+	s.tokens = append(s.tokens, t)
 	s.advance(s.off + n)
 }
 

@@ -74,7 +74,7 @@ type Clause interface{ clause() }
 // Not is a not block: it holds if its clauses have no match.
 type Not struct {
 	Range
-	Match []Clause
+	Match []Clause `parser:"'not' '{' @@+ '}'"`
 }
 
 // Binding declares a node variable and its type.
@@ -93,43 +93,41 @@ type PropMatch struct {
 	Optional bool    `parser:"@'?'?"`
 }
 
-// Traversal follows an edge: $from [ $edge ":" ] ( name | "<" name ">" ) [ bounds ] $to.
-// EdgeVar is nil without an edge binding.
+// Traversal follows an edge. EdgeVar is nil without an edge binding.
 type Traversal struct {
 	Range
-	From       Token
-	EdgeVar    *Token
-	Undirected bool
-	Edge       Token // the name as written
-	Bounds     *Bounds
-	To         Token
+	From       Token   `parser:"@Var"`
+	EdgeVar    *Token  `parser:"( @Var ':' )?"`
+	Undirected bool    `parser:"( @'<'"`
+	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
+	Bounds     *Bounds `parser:"@@?"`
+	To         Token   `parser:"@Var"`
 }
 
-// Bounds are the bounds on the number of hops of a traversal: "{" min "," [ max ] "}". Max is
-// nil when it is not written.
+// Bounds are the bounds on the number of hops of a traversal. Max is nil when it is not written.
 type Bounds struct {
 	Range
-	Min Token
-	Max *Token
+	Min Token  `parser:"'{' @Int ','"`
+	Max *Token `parser:"@Int? '}'"`
 }
 
-// TextClause is search, match_text or fuzzy: call [ op right [ "?" ] ]. Op is nil if there is no
-// comparison. Otherwise the clause compares the result of the call with Right.
+// TextClause is a call of search, match_text or fuzzy. Op is nil without a comparison.
+// Otherwise the clause compares the result of the call with Right.
 type TextClause struct {
 	Range
-	Call     Operand
-	Op       *Token
-	Right    Operand
-	Optional bool
+	Call     Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
+	Op       *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
+	Right    Operand `parser:"  @@"`
+	Optional bool    `parser:"  @'?'? )?"`
 }
 
-// Filter is a comparison: left op right [ "?" ].
+// Filter compares two operands.
 type Filter struct {
 	Range
-	Left     Operand
-	Op       Token
-	Right    Operand
-	Optional bool
+	Left     Operand `parser:"@@"`
+	Op       Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
+	Right    Operand `parser:"@@"`
+	Optional bool    `parser:"@'?'?"`
 }
 
 func (*Not) clause()        {}

@@ -1,13 +1,6 @@
 package syntax
 
-import (
-	"strings"
-
-	"github.com/alecthomas/participle/v2"
-	"github.com/alecthomas/participle/v2/lexer"
-
-	"github.com/omnigraph-go/omnigraph/gq/value"
-)
+import "github.com/omnigraph-go/omnigraph/gq/value"
 
 // Schema is a parsed .pg file: the declarations that follow the grammar, in source order.
 type Schema struct {
@@ -140,29 +133,6 @@ func (t *Type) Value() value.Type {
 type EnumValue struct {
 	Range
 	Text string
-}
-
-const enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
-
-// Parse consumes the tokens that follow each other without a gap.
-func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
-	from := lex.RawCursor()
-	end := lex.Peek().Pos.Offset
-	var b strings.Builder
-	for t := lex.Peek(); enumPart(*t) && t.Pos.Offset == end; t = lex.Peek() {
-		b.WriteString(t.Value)
-		end += len(t.Value)
-		lex.Next()
-	}
-	if b.Len() == 0 {
-		return participle.NextMatch
-	}
-	e.Tokens, e.Text = lex.Range(from, lex.RawCursor()), b.String()
-	return nil
-}
-
-func enumPart(t Token) bool {
-	return t.Type == Name || t.Type == TypeName || t.Type == Int || t.Type == Punct && t.Value == "-"
 }
 
 // Annotation is @name or @name(arguments) on a type or a property. A constraint that follows a

@@ -1,5 +1,3 @@
-// Package syntax parses .pg schemas and .gq queries into trees. Every node keeps its position in
-// the source.
 package syntax
 
 import (

@@ -56,7 +56,7 @@ func (p *parser) members(ms []Member) {
 }
 
 func (p *parser) property(prop *Property) {
-	p.step(1)
+	p.meter.Step(1)
 	p.typ(prop.Type)
 	p.annotations(prop.Annotations)
 }
@@ -162,7 +162,7 @@ func (p *parser) checkQuery(q *Query) bool {
 }
 
 func (p *parser) clauses(cs []Clause) {
-	p.step(len(cs))
+	p.meter.Step(len(cs))
 	for _, c := range cs {
 		switch c := c.(type) {
 		case *Not:
@@ -210,7 +210,7 @@ func (p *parser) assigns(as []*Assign) {
 
 // simple checks that the value in a setting is a literal, a parameter or now().
 func (p *parser) simple(o Operand, in string) {
-	p.step(1)
+	p.meter.Step(1)
 	switch o.(type) {
 	case *Literal, *VarRef, *Now:
 	case *PropRef, *AliasRef, *Call:
@@ -219,7 +219,7 @@ func (p *parser) simple(o Operand, in string) {
 }
 
 func (p *parser) operand(o Operand) {
-	p.step(1)
+	p.meter.Step(1)
 	call, ok := o.(*Call)
 	if !ok {
 		return

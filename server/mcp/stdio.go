@@ -194,6 +194,9 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 		case <-given.Done():
 			return // the client has cancelled the call, or the session ends
 		}
+		if given.Err() != nil {
+			return // both cases were ready
+		}
 		var replies [][]byte
 		for _, c := range pending {
 			if reply := s.answer(c); reply != nil {

@@ -49,7 +49,7 @@ func TestGrammarsMatchParser(t *testing.T) {
 			s.rand = rand.New(rand.NewPCG(uint64(i), 1))
 			var out []string
 			for ok := false; !ok; {
-				out, ok = s.make(&ebnf{kind: ref, text: name}, 10)
+				out, ok = s.make(&expr{kind: ref, text: name}, 10)
 			}
 			text := strings.Join(out, " ")
 			if swallowed(out) {
@@ -82,7 +82,7 @@ func TestGrammarsMatchParser(t *testing.T) {
 	})
 	for _, s := range []*sentences{queries, schemas} {
 		for name, rule := range s.rules {
-			rule.taken(func(e *ebnf) {
+			rule.taken(func(e *expr) {
 				if e.kind == choice && name != s.first {
 					for i, alt := range e.parts {
 						if !alt.made {
@@ -121,14 +121,14 @@ const (
 	notAhead // (?! x)
 )
 
-type ebnf struct {
+type expr struct {
 	kind  int
 	text  string
-	parts []*ebnf
+	parts []*expr
 	made  bool // it has been used in some sentence
 }
 
-func (e *ebnf) each(visit func(*ebnf)) {
+func (e *expr) each(visit func(*expr)) {
 	visit(e)
 	for _, p := range e.parts {
 		p.each(visit)
@@ -136,7 +136,7 @@ func (e *ebnf) each(visit func(*ebnf)) {
 }
 
 // taken is like each, without the expressions inside lookaheads.
-func (e *ebnf) taken(visit func(*ebnf)) {
+func (e *expr) taken(visit func(*expr)) {
 	if e.kind == ahead || e.kind == notAhead {
 		return
 	}
@@ -146,8 +146,8 @@ func (e *ebnf) taken(visit func(*ebnf)) {
 	}
 }
 
-func (e *ebnf) names(visit func(string)) {
-	e.each(func(e *ebnf) {
+func (e *expr) names(visit func(string)) {
+	e.each(func(e *expr) {
 		if e.kind == ref {
 			visit(e.text)
 		}
@@ -157,7 +157,7 @@ func (e *ebnf) names(visit func(string)) {
 // sentences makes random sentences of a grammar.
 type sentences struct {
 	first  string
-	rules  map[string]*ebnf
+	rules  map[string]*expr
 	depth  map[string]int // the least nesting of productions below each one
 	tokens map[string]bool
 	rand   *rand.Rand
@@ -165,14 +165,14 @@ type sentences struct {
 
 func newSentences(t *testing.T, g []Production) *sentences {
 	t.Helper()
-	s := &sentences{first: g[0].Name, rules: map[string]*ebnf{}, depth: map[string]int{}, tokens: map[string]bool{}}
+	s := &sentences{first: g[0].Name, rules: map[string]*expr{}, depth: map[string]int{}, tokens: map[string]bool{}}
 	for _, p := range g {
 		r := &reader{text: p.Rule}
 		s.rules[p.Name] = r.alternatives()
 		if r.rest() != "" {
 			t.Fatalf("%s: cannot read %q", p.Name, r.rest())
 		}
-		s.rules[p.Name].each(func(e *ebnf) {
+		s.rules[p.Name].each(func(e *expr) {
 			if e.kind == token {
 				s.tokens[e.text] = true
 			}
@@ -190,7 +190,7 @@ func newSentences(t *testing.T, g []Production) *sentences {
 	return s
 }
 
-func (s *sentences) least(e *ebnf) int {
+func (s *sentences) least(e *expr) int {
 	switch e.kind {
 	case ref:
 		return s.depth[e.text]
@@ -222,7 +222,7 @@ var words = map[string][]string{
 }
 
 // make returns a random sentence. The result is false if a lookahead fails for it.
-func (s *sentences) make(e *ebnf, budget int) ([]string, bool) {
+func (s *sentences) make(e *expr, budget int) ([]string, bool) {
 	e.made = true
 	switch e.kind {
 	case literal:
@@ -236,7 +236,7 @@ func (s *sentences) make(e *ebnf, budget int) ([]string, bool) {
 		}
 		return s.make(s.rules[e.text], budget-1)
 	case choice:
-		fits := slices.DeleteFunc(slices.Clone(e.parts), func(p *ebnf) bool { return s.least(p) > max(budget, s.least(e)) })
+		fits := slices.DeleteFunc(slices.Clone(e.parts), func(p *expr) bool { return s.least(p) > max(budget, s.least(e)) })
 		return s.make(fits[s.rand.IntN(len(fits))], budget)
 	case optional, star, plus:
 		n := 0
@@ -269,11 +269,11 @@ func (s *sentences) make(e *ebnf, budget int) ([]string, bool) {
 	return nil, true
 }
 
-func (s *sentences) sequence(e *ebnf, budget int) ([]string, bool) {
+func (s *sentences) sequence(e *expr, budget int) ([]string, bool) {
 	var out []string
 	type look struct {
 		at int
-		e  *ebnf
+		e  *expr
 	}
 	var looks []look
 	for _, p := range e.parts {
@@ -298,14 +298,14 @@ func (s *sentences) sequence(e *ebnf, budget int) ([]string, bool) {
 // enumValue returns an enum value. It consists of tokens without a gap between them, so it is
 // not made like other productions.
 func (s *sentences) enumValue() ([]string, bool) {
-	s.rules["EnumValue"].each(func(e *ebnf) { e.made = true })
+	s.rules["EnumValue"].each(func(e *expr) { e.made = true })
 	v := []string{"good", "so-so", "3-a", "Big", "x1-Y"}
 	return []string{v[s.rand.IntN(len(v))]}, true
 }
 
 // begins returns the number of words at the start of a sentence that match an expression without
 // productions, or -1 if they do not match.
-func begins(e *ebnf, sentence []string) int {
+func begins(e *expr, sentence []string) int {
 	switch e.kind {
 	case choice:
 		for _, p := range e.parts {
@@ -357,8 +357,8 @@ type reader struct {
 
 func (r *reader) rest() string { return strings.TrimLeft(r.text[r.off:], " ") }
 
-func (r *reader) alternatives() *ebnf {
-	e := &ebnf{kind: choice, parts: []*ebnf{r.sequence()}}
+func (r *reader) alternatives() *expr {
+	e := &expr{kind: choice, parts: []*expr{r.sequence()}}
 	for strings.HasPrefix(r.rest(), "|") {
 		r.take(1)
 		e.parts = append(e.parts, r.sequence())
@@ -369,8 +369,8 @@ func (r *reader) alternatives() *ebnf {
 	return e
 }
 
-func (r *reader) sequence() *ebnf {
-	e := &ebnf{kind: sequence}
+func (r *reader) sequence() *expr {
+	e := &expr{kind: sequence}
 	for rest := r.rest(); rest != "" && rest[0] != ')' && rest[0] != '|'; rest = r.rest() {
 		e.parts = append(e.parts, r.term(rest))
 	}
@@ -380,16 +380,16 @@ func (r *reader) sequence() *ebnf {
 // take advances past the blanks and then past n bytes.
 func (r *reader) take(n int) { r.off = len(r.text) - len(r.rest()) + n }
 
-func (r *reader) term(rest string) *ebnf {
-	var e *ebnf
+func (r *reader) term(rest string) *expr {
+	var e *expr
 	switch {
 	case rest[0] == '"':
 		end := strings.IndexByte(rest[1:], '"') + 1
-		e = &ebnf{kind: literal, text: rest[1:end]}
+		e = &expr{kind: literal, text: rest[1:end]}
 		r.take(end + 1)
 	case rest[0] == '<':
 		end := strings.IndexByte(rest, '>')
-		e = &ebnf{kind: token, text: rest[1:end]}
+		e = &expr{kind: token, text: rest[1:end]}
 		r.take(end + 1)
 	case rest[0] == '(':
 		kind, open := sequence, 1
@@ -399,18 +399,18 @@ func (r *reader) term(rest string) *ebnf {
 			kind, open = notAhead, 3
 		}
 		r.take(open)
-		e = &ebnf{kind: kind, parts: []*ebnf{r.alternatives()}}
+		e = &expr{kind: kind, parts: []*expr{r.alternatives()}}
 		r.take(1)
 	default:
 		end := strings.IndexAny(rest+" ", " ?*+|)")
-		e = &ebnf{kind: ref, text: rest[:end]}
+		e = &expr{kind: ref, text: rest[:end]}
 		r.take(end)
 	}
 	// The mark follows its term without a blank.
 	if r.off < len(r.text) {
 		if kind, ok := map[byte]int{'?': optional, '*': star, '+': plus}[r.text[r.off]]; ok {
 			r.off++
-			e = &ebnf{kind: kind, parts: []*ebnf{e}}
+			e = &expr{kind: kind, parts: []*expr{e}}
 		}
 	}
 	return e

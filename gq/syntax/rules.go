@@ -1,0 +1,267 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// This file has every rule of the grammar that is parsed by hand. All other rules are tags on the
+// structs of schema.go, query.go and operand.go. The rules by hand are:
+//
+//   - The choice between the clauses. It takes up to four tokens. As a union of the library it
+//     would try one struct after another and allocate each.
+//   - Operands. Most of a text consists of them, and a struct with tags costs about 20 allocations
+//     and 1.2 KB more for each. Operators with precedence belong here too.
+//   - Enum values. They consist of tokens without a gap, which tags cannot say.
+//
+// Rules and structs call each other: the library calls parseClause and parseOperand where a field
+// has the type Clause or Operand, and a rule calls part to parse a struct. The library takes no
+// context, so these two rules count the steps of a parse on the meter.
+
+// The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
+// TestGrammarsMatchParser checks them.
+const (
+	clauseGrammar    = `Clause = Binding | Not | TextClause | Traversal | Filter .`
+	operandGrammar   = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	propRefGrammar   = `PropRef = <var> "." <name> .`
+	varRefGrammar    = `VarRef = <var> .`
+	aliasRefGrammar  = `AliasRef = <name> .`
+	nowGrammar       = `Now = "now" "(" ")" .`
+	literalGrammar   = `Literal = <string> | <int> | <float> | "true" | "false" | (("date" | "datetime") "(" <string> ")") | List .`
+	listGrammar      = `List = "[" (Literal ("," Literal)*)? "]" .`
+	enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
+)
+
+// parseClause looks at up to four tokens to decide which clause follows, and parses its struct.
+func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
+	g.meter.Step(1)
+	next := upcoming(lex)
+	switch {
+	case next[0].Type == Name && next[0].Value == "not" && next[1].Value == "{":
+		return part[Clause](g.not, lex)
+	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
+		return part[Clause](g.text, lex)
+	case next[0].Type == Var && next[1].Value == ":":
+		return part[Clause](g.binding, lex)
+	case next[0].Type == Var && startsTraversal(next):
+		return part[Clause](g.traversal, lex)
+	case startsOperand(next[0]):
+		return part[Clause](g.filter, lex)
+	}
+	return nil, participle.NextMatch
+}
+
+func isTextFunction(name string) bool {
+	return name == "search" || name == "match_text" || name == "fuzzy"
+}
+
+// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An
+// edge may be named contains or starts_with; then it must be followed by bounds or by a variable
+// without a property.
+func startsTraversal(next [4]Token) bool {
+	switch {
+	case next[1].Type == Var:
+		return true
+	case next[1].Value == "<":
+		return next[2].Type == Name && next[3].Value == ">"
+	case next[1].Type != Name:
+		return false
+	case next[1].Value == "contains" || next[1].Value == "starts_with":
+		return next[2].Value == "{" || next[2].Type == Var && next[3].Value != "."
+	}
+	return true
+}
+
+func startsOperand(t Token) bool {
+	switch t.Type {
+	case Name, Var, Int, Float, String:
+		return true
+	}
+	return t.Value == "["
+}
+
+// parseOperand parses an expression. It returns participle.NextMatch, and consumes nothing, if none
+// starts at the next token.
+func (g *grammar) parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
+	g.meter.Step(1)
+	c := cursor{lex, lex.RawCursor()}
+	switch t := *lex.Peek(); {
+	case t.Type == Var:
+		return c.variable()
+	case t.Type == Name && t.Value != "true" && t.Value != "false":
+		return g.parseNamed(c)
+	case startsOperand(t):
+		return g.parseLiteral(c)
+	}
+	return nil, participle.NextMatch
+}
+
+// parseNamed parses an expression that starts with a name.
+func (g *grammar) parseNamed(c cursor) (Operand, error) {
+	next := upcoming(c.PeekingLexer)
+	if next[1].Value != "(" {
+		c.Next()
+		return &AliasRef{c.taken()}, nil
+	}
+	switch next[0].Value {
+	case "now":
+		c.Next()
+		c.Next()
+		if err := c.want(")"); err != nil {
+			return nil, err
+		}
+		return &Now{c.taken()}, nil
+	case "date", "datetime":
+		return g.parseLiteral(c)
+	}
+	return part[Operand](g.call, c.PeekingLexer)
+}
+
+// part parses a struct with its grammar. It does not require that the text ends there.
+func part[I any, G any](p func() *participle.Parser[G], lex *lexer.PeekingLexer) (I, error) {
+	n, err := p().ParseFromLexer(lex, partOptions...)
+	if err != nil {
+		var none I
+		return none, err
+	}
+	return any(n).(I), nil
+}
+
+var partOptions = []participle.ParseOption{participle.AllowTrailing(true)}
+
+// upcoming returns the next four tokens. Past the end it repeats the end token.
+func upcoming(lex *lexer.PeekingLexer) (next [4]Token) {
+	start := lex.MakeCheckpoint()
+	for i := range next {
+		next[i] = *lex.Next()
+	}
+	lex.LoadCheckpoint(start)
+	return next
+}
+
+// cursor reads tokens, and knows where the node that it reads began.
+type cursor struct {
+	*lexer.PeekingLexer
+	from lexer.RawCursor
+}
+
+// taken returns the tokens from the start of the node to the current position.
+func (c cursor) taken() Range { return Range{c.Range(c.from, c.RawCursor())} }
+
+// variable parses a variable or a property of one.
+func (c cursor) variable() (Operand, error) {
+	v := *c.Next()
+	if c.Peek().Value != "." {
+		return &VarRef{c.taken()}, nil
+	}
+	c.Next()
+	prop := *c.Peek()
+	if prop.Type != Name {
+		return nil, unexpected(prop, "a property name")
+	}
+	c.Next()
+	return &PropRef{c.taken(), v, prop}, nil
+}
+
+// want consumes the next token if it has the given text. Otherwise the error says that the text is
+// expected.
+func (c cursor) want(text string) error {
+	if t := *c.Peek(); t.Value != text {
+		return unexpected(t, "`"+text+"`")
+	}
+	c.Next()
+	return nil
+}
+
+// parseLiteral parses a literal. The caller has checked that the first token starts one.
+func (g *grammar) parseLiteral(c cursor) (Operand, error) {
+	t := *c.Next()
+	l := &Literal{Text: t.Value}
+	switch {
+	case t.Type == String:
+		l.Kind, l.Text = StringLiteral, Text(t)
+	case t.Type == Int:
+		l.Kind = IntLiteral
+	case t.Type == Float:
+		l.Kind = FloatLiteral
+	case t.Value == "[":
+		return g.parseList(c)
+	case t.Value == "date":
+		return c.dated(DateLiteral)
+	case t.Value == "datetime":
+		return c.dated(DateTimeLiteral)
+	default:
+		l.Kind = BoolLiteral
+	}
+	l.Range = c.taken()
+	return l, nil
+}
+
+// dated parses the rest of date("…") or datetime("…").
+func (c cursor) dated(kind LiteralKind) (Operand, error) {
+	c.Next()
+	t := *c.Peek()
+	if t.Type != String {
+		return nil, unexpected(t, "a string")
+	}
+	c.Next()
+	if err := c.want(")"); err != nil {
+		return nil, err
+	}
+	return &Literal{Range: c.taken(), Kind: kind, Text: Text(t)}, nil
+}
+
+// parseList parses the rest of a list after its bracket.
+func (g *grammar) parseList(c cursor) (Operand, error) {
+	l := &Literal{Kind: ListLiteral}
+	for c.Peek().Value != "]" {
+		if len(l.Elems) > 0 {
+			if err := c.want(","); err != nil {
+				return nil, err
+			}
+		}
+		at := *c.Peek()
+		o, err := g.parseOperand(c.PeekingLexer)
+		if err == participle.NextMatch {
+			err = unexpected(at, "an expression")
+		}
+		if err != nil {
+			return nil, err
+		}
+		elem, ok := o.(*Literal)
+		if !ok {
+			return nil, unexpected(at, "a literal")
+		}
+		l.Elems = append(l.Elems, elem)
+	}
+	c.Next()
+	l.Range = c.taken()
+	return l, nil
+}
+
+func unexpected(t Token, want string) error {
+	return &participle.UnexpectedTokenError{Unexpected: t, Expect: want}
+}
+
+// Parse consumes the tokens that follow each other without a gap.
+func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
+	c := cursor{lex, lex.RawCursor()}
+	end := c.Peek().Pos.Offset
+	var b strings.Builder
+	for t := c.Peek(); enumPart(*t) && t.Pos.Offset == end; t = c.Peek() {
+		b.WriteString(t.Value)
+		end += len(t.Value)
+		c.Next()
+	}
+	if b.Len() == 0 {
+		return participle.NextMatch
+	}
+	e.Range, e.Text = c.taken(), b.String()
+	return nil
+}
+
+func enumPart(t Token) bool {
+	return t.Type == Name || t.Type == TypeName || t.Type == Int || t.Value == "-"
+}

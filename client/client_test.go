@@ -359,19 +359,12 @@ func TestRowPages(t *testing.T) {
 	})
 	t.Run("one answer of all pages", func(t *testing.T) {
 		var asked []string
-		var whole *client.ReadAnswer
-		for page, err := range fake(t, pagesOf(5, 10, &asked)).QueryPages(t.Context(), client.QueryBody{}, 2) {
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case whole == nil:
-				whole = page
-			default:
-				whole.Append(page)
-			}
+		whole, err := fake(t, pagesOf(1500, 1000, &asked)).QueryAll(t.Context(), client.QueryBody{MaxRows: 1200})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(whole.Rows) != 5 || whole.RowCount != 5 || whole.Truncated || whole.NextPageToken != "" {
-			t.Errorf("%+v", whole)
+		if len(whole.Rows) != 1200 || whole.RowCount != 1200 || !whole.Truncated || whole.NextPageToken != "1200" {
+			t.Errorf("%d rows, count %d, truncated %t, next %q", len(whole.Rows), whole.RowCount, whole.Truncated, whole.NextPageToken)
 		}
 	})
 	t.Run("the first refusal", func(t *testing.T) {

@@ -6,40 +6,40 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"slices"
 )
 
-// QueryBody is the body of a read that is given as GQ text.
+// QueryBody is the body of a read that is given as GQ text. Params, here and in the other bodies, is
+// a value that encodes to a JSON object: a map, a struct, or a [json.RawMessage].
 type QueryBody struct {
-	Query     string         `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
-	Name      string         `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	Params    map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch    string         `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	Snapshot  string         `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   int32          `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken string         `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+	Query     string `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
+	Name      string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
+	PageToken string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
 // MutateBody is the body of a mutation that is given as GQ text.
 type MutateBody struct {
-	Query       string         `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
-	QuerySource string         `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
-	Name        string         `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	QueryName   string         `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
-	Params      map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch      string         `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
-	DryRun      bool           `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
+	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
+	Name        string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	DryRun      bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
 }
 
 // InvokeBody is the body of a call of a stored query.
 type InvokeBody struct {
-	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch         string         `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
-	Snapshot       string         `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
-	ExpectMutation *bool          `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
-	MaxRows        int32          `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken      string         `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
-	DryRun         bool           `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+	Params         any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
+	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
+	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
+	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
+	PageToken      string `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
+	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
 }
 
 // ReadAnswer is the answer to a read. Its members have the order of the wire.
@@ -173,6 +173,29 @@ func (g *Graph) QueryRows(ctx context.Context, body QueryBody, pageSize int) ite
 	return items(g.QueryPages(ctx, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
 }
 
+// QueryAll runs a read and returns all its rows, or at most body.MaxRows rows, as one answer. It
+// asks for as many pages as needed.
+func (g *Graph) QueryAll(ctx context.Context, body QueryBody) (*ReadAnswer, error) {
+	return collect(g.QueryPages(ctx, body, 0))
+}
+
+// collect joins all pages.
+func collect(pages iter.Seq2[*ReadAnswer, error]) (*ReadAnswer, error) {
+	var whole *ReadAnswer
+	for page, err := range pages {
+		switch {
+		case err != nil:
+			return nil, err
+		case whole == nil:
+			whole = page
+		default:
+			whole.Rows = append(whole.Rows, page.Rows...)
+			whole.RowCount, whole.ReadMore = int64(len(whole.Rows)), page.ReadMore
+		}
+	}
+	return whole, nil
+}
+
 // Mutate runs a mutation that is given as GQ text, as one commit.
 func (g *Graph) Mutate(ctx context.Context, body MutateBody, options ...WriteOption) (*MutationAnswer, error) {
 	q, err := posting(g.path+"/mutate", body)
@@ -201,6 +224,32 @@ func (g *Graph) Invoke(ctx context.Context, name string, body InvokeBody, option
 	return ask[InvokeAnswer](ctx, g.c, q)
 }
 
+// InvokeAll runs a stored query. Of a read it returns all rows, or at most body.MaxRows rows, and
+// asks for as many pages as needed.
+func (g *Graph) InvokeAll(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
+	var mutation *MutationAnswer
+	read, err := collect(rowPages(int(body.MaxRows), 0, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
+		body := body
+		body.MaxRows, body.PageToken = rows, token
+		a, err := g.Invoke(ctx, name, body, options...)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.Read != nil:
+			return a.Read, nil
+		}
+		mutation = a.Mutation
+		return &ReadAnswer{}, nil // ends the pages
+	}))
+	switch {
+	case err != nil:
+		return nil, err
+	case mutation != nil:
+		return &InvokeAnswer{Mutation: mutation}, nil
+	}
+	return &InvokeAnswer{Read: read}, nil
+}
+
 // InvokePages runs a stored read and returns its pages, like [Graph.QueryPages]. The server refuses
 // to run a mutation.
 func (g *Graph) InvokePages(ctx context.Context, name string, body InvokeBody, pageSize int) iter.Seq2[*ReadAnswer, error] {
@@ -225,12 +274,6 @@ func (g *Graph) InvokeRows(ctx context.Context, name string, body InvokeBody, pa
 }
 
 var errNoRows = errors.New("the server's answer has no rows; check that the URL is that of an omnigraph-server")
-
-// Append appends the rows of the next page.
-func (a *ReadAnswer) Append(next *ReadAnswer) {
-	a.Rows = slices.Concat(a.Rows, next.Rows)
-	a.RowCount, a.ReadMore = int64(len(a.Rows)), next.ReadMore
-}
 
 // fallbackPage is the number of rows of a page after the server refused to send all rows at once.
 const fallbackPage = 10_000

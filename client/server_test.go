@@ -472,6 +472,14 @@ func TestIteratorsOfAServer(t *testing.T) {
 	if rows != 1 {
 		t.Errorf("%d packages hold symbols, want 1", rows)
 	}
+	answer, err := g.InvokeAll(ctx, "heaviest_packages", client.InvokeBody{})
+	if err != nil || answer.Mutation != nil || len(answer.Read.Rows) != 1 {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	answer, err = g.InvokeAll(ctx, "remove_note", client.InvokeBody{Params: map[string]any{"slug": "a"}, DryRun: true})
+	if err != nil || answer.Read != nil || !answer.Mutation.DryRun {
+		t.Errorf("%+v, %v", answer, err)
+	}
 	for _, err := range g.InvokeRows(ctx, "remove_note", client.InvokeBody{Params: map[string]any{"slug": "a"}}, 0) {
 		if !isInvalid(err) {
 			t.Errorf("a mutation as rows: %v", err)

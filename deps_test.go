@@ -61,7 +61,7 @@ var imports = []struct {
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
-	{"server/rest", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
+	{"server/rest", []string{"client", "engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/admit", []string{"server/envelope", "server/service"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/request", "server/sample", "server/service", "server/tool"}},
 	{"server/strictyaml", []string{"gq/diag"}},

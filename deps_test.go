@@ -57,7 +57,7 @@ var imports = []struct {
 	{"server/tool", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/place"}},
 	{"server/service/servicetest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/service", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "internal/clock", "server/page", "server/place", "server/rank", "server/request", "server/tool"}},
-	{"server/builtin", []string{"codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
+	{"server/builtin", []string{"client", "codegen/jsonschema", "engine", "gq", "gq/**", "server/service", "server/tool", "source/**"}},
 	{"server/envelope", []string{"server/service"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/envelope", "server/service", "server/tool"}},
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only

@@ -61,7 +61,8 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
 // WithRetries sets the maximum number of attempts of one request, and the limit of their time,
-// waits included. The default is 4 attempts within 30 seconds; 1 attempt turns retries off.
+// waits included; 0 sets no limit. The default is 4 attempts within 30 seconds; 1 attempt turns
+// retries off.
 func WithRetries(attempts int, within time.Duration) Option {
 	return func(c *Client) { c.tries, c.patience = uint(max(attempts, 1)), within }
 }

@@ -86,7 +86,6 @@ func (c *Client) Health(ctx context.Context) (*Health, error) {
 func (c *Client) Ready(ctx context.Context) (*Readiness, error) {
 	q := reading("/readyz", nil)
 	q.also = http.StatusServiceUnavailable
-	q.repeats = false // 503 is an answer here
 	return ask[Readiness](ctx, c, q)
 }
 

@@ -30,9 +30,9 @@ is loaded, and the bad lines are listed.
 Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the file.
 
-With --from the branch is made if it does not exist, and is gone again when the load
-fails. A server takes a load of 32 MiB at most unless it is told otherwise, and refuses
-a larger one whole; a file is sent again when the connection is lost.`,
+With --from the command creates the branch if it does not exist, and removes it again if
+the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
+one as a whole. If the connection breaks, the command sends a file again.`,
 		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +

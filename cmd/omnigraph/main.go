@@ -115,10 +115,10 @@ func newRoot() *cobra.Command {
     servers:
       https://graph.example.com: { token: "${GRAPH_TOKEN}" }
 
-which may refer to the environment. A token is never sent on to where a server redirects,
-and over http:// to another machine only with --insecure. When the server is not reached
-or busy, a verb tries again for up to half a minute, except to create or delete a branch
-and to clean up.
+which may refer to the environment. The command follows no redirect, and sends a token
+over http:// to another machine only with --insecure. If a server is busy or cannot be
+reached, a verb tries again for up to half a minute. It tries only once to create or
+delete a branch, and to clean up.
 
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the

@@ -95,5 +95,13 @@ func (r *remote) Blob(ctx context.Context, p service.BlobPlace, at engine.Target
 		return nil, err
 	}
 	defer stream.Close()
-	return io.ReadAll(stream)
+	b, err := io.ReadAll(io.LimitReader(stream, maxBlob+1))
+	if err == nil && len(b) > maxBlob {
+		err = &engine.TooLarge{Resource: "bytes of the server's answer", Limit: maxBlob, Actual: int64(len(b))}
+	}
+	return b, err
 }
+
+// maxBlob bounds the memory in bytes that the answer of a server takes: 1 GiB, far more than a
+// server stores in one Blob.
+const maxBlob = 1 << 30

@@ -13,14 +13,14 @@ type BranchList struct {
 	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
 	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
 
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it as page_token to see them."`
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more branches; send it as page_token to list them."`
 }
 
 // BranchHead is a branch with its last commit.
 type BranchHead struct {
 	Name          string  `json:"name"`
 	GraphCommitID string  `json:"graph_commit_id"`
-	ActorID       *string `json:"actor_id" jsonschema_description:"Who made the commit; null when nobody was named."`
+	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
 	CreatedAt     int64   `json:"created_at" jsonschema_description:"When, in Unix microseconds."`
 }
 
@@ -61,12 +61,12 @@ type MergeAnswer struct {
 	Target            string  `json:"target"`
 	Outcome           string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
 	BranchDeleted     bool    `json:"branch_deleted" jsonschema_description:"The source was deleted."`
-	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the source could not be deleted, though it was merged."`
+	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the server could not delete the source after the merge; null if it did not fail."`
 	AffectedNodes     int64   `json:"affected_nodes"`
 	AffectedEdges     int64   `json:"affected_edges"`
 	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed, and of a dry run."`
 	ActorID           *string `json:"actor_id"`
-	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // BranchQuery selects a page of the branches.

@@ -9,10 +9,10 @@ import (
 // ChangesAnswer is a page of the difference between a commit and its first parent.
 type ChangesAnswer struct {
 	GraphCommitID string         `json:"graph_commit_id"`
-	Nodes         ChangeCounts   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Edges         ChangeCounts   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Nodes         ChangeCounts   `json:"nodes" jsonschema_description:"Counts all changes of the commit, not only those on this page."`
+	Edges         ChangeCounts   `json:"edges" jsonschema_description:"Counts all changes of the commit, not only those on this page."`
 	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
-	More          bool           `json:"more" jsonschema_description:"There are changes behind the last; send that as after to see them."`
+	More          bool           `json:"more" jsonschema_description:"There are more changes; send the last one as after to list them."`
 }
 
 // ChangeCounts counts the nodes, or the edges, that a commit changed.

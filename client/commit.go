@@ -11,13 +11,13 @@ import (
 // CommitList is a page of the commits of a branch.
 type CommitList struct {
 	Commits    []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
-	NextBefore *uint64        `json:"next_before" jsonschema_description:"There are older ones; send it as before to see them. Null at the end."`
+	NextBefore *uint64        `json:"next_before" jsonschema_description:"There are older commits; send it as before to list them. Null on the last page."`
 }
 
 // CommitAnswer is a commit.
 type CommitAnswer struct {
 	GraphCommitID        string  `json:"graph_commit_id"`
-	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that it was made on."`
+	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
 	GraphManifestVersion uint64  `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
 	ParentCommitID       *string `json:"parent_commit_id"`
 	MergedParentCommitID *string `json:"merged_parent_commit_id"`

@@ -27,7 +27,7 @@ const (
 // LoadAnswer is the answer to a load.
 type LoadAnswer struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
-	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that it was made from, if this load made it."`
+	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"`
 	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
 	Nodes         []LoadedType `json:"nodes"`
@@ -35,7 +35,7 @@ type LoadAnswer struct {
 	TotalEntities int64        `json:"total_entities"`
 	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
 	ActorID       *string      `json:"actor_id"`
-	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // LoadedType counts the entities of one type in the input of a load.

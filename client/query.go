@@ -60,7 +60,7 @@ type ReadRows struct {
 
 // ReadMore is the last part of the answer to a read. It says whether there are more rows.
 type ReadMore struct {
-	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows than were asked for."`
+	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
 	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
 	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
 }
@@ -91,7 +91,7 @@ type MutationAnswer struct {
 	AffectedEdges int64   `json:"affected_edges"`
 	ActorID       *string `json:"actor_id"`
 	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
-	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // InvokeAnswer is the answer to a call of a stored query. Exactly one of its fields is set.

@@ -19,14 +19,14 @@ type SchemaBody struct {
 // SchemaApplied is the answer to the application of a schema.
 type SchemaApplied struct {
 	URI                  string       `json:"uri"`
-	Supported            bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
-	Applied              bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
-	Destructive          bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
+	Supported            bool         `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
+	Applied              bool         `json:"applied" jsonschema_description:"The call put the schema in force."`
+	Destructive          bool         `json:"destructive" jsonschema_description:"A step removes values from the graph."`
 	StepCount            int          `json:"step_count"`
 	Steps                []SchemaStep `json:"steps"`
 	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
 	Branch               string       `json:"branch"`
-	Digest               string       `json:"digest" jsonschema_description:"Identifies the change: what was approved is what is applied when the digests agree."`
+	Digest               string       `json:"digest" jsonschema_description:"Identifies the change. If two digests are equal, the changes are the same."`
 	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
 	ActorID              *string      `json:"actor_id"`
 }
@@ -36,7 +36,7 @@ type SchemaStep struct {
 	Code        string `json:"code"`
 	Step        string `json:"step"`
 	Destructive bool   `json:"destructive"`
-	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 
 // Schema returns the source text of the schema.

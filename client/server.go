@@ -28,7 +28,7 @@ type GraphEntry struct {
 // Readiness is the answer of /readyz: whether the server serves everything in its
 // configuration.
 type Readiness struct {
-	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and once the server is told to stop."`
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and after the server received the signal to stop."`
 	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
 	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
 	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`
@@ -39,7 +39,7 @@ type Readiness struct {
 // ReadinessDetail names the graphs and queries that a Readiness counts, with reasons.
 type ReadinessDetail struct {
 	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
-	Pending  []string         `json:"pending" jsonschema_description:"What cluster.yaml says and nobody has applied."`
+	Pending  []string         `json:"pending" jsonschema_description:"The changes in cluster.yaml that are not applied."`
 	Graphs   []GraphReadiness `json:"graphs"`
 }
 
@@ -48,7 +48,7 @@ type GraphReadiness struct {
 	GraphID string         `json:"graph_id"`
 	Status  string         `json:"status" jsonschema:"enum=serving,enum=failing,enum=quarantined"`
 	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is failing or quarantined."`
-	Drift   bool           `json:"drift" jsonschema_description:"Its live schema is not the one that the revision says was applied."`
+	Drift   bool           `json:"drift" jsonschema_description:"Its live schema differs from the schema of the applied revision."`
 	LeftOut []LeftOutQuery `json:"left_out"`
 }
 

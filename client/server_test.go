@@ -212,8 +212,8 @@ func streamed(s *client.Stream, err error) (string, error) {
 	return string(b), err
 }
 
-// call is a call of one method. It returns the decoded answer, or nil for an answer that is no JSON
-// object of the wire vocabulary.
+// call is a call of one method. It returns the decoded answer, or nil if the answer is a stream or a
+// text.
 type call struct {
 	operation string
 	do        func() (any, error)

@@ -43,6 +43,10 @@ var imports = []struct {
 
 	{"source/**", nil},
 
+	// The wire vocabulary and the REST client depend on no server. Faults of texts are those of the
+	// language.
+	{"client", []string{"gq/diag", "internal/clock"}},
+
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
 	{"server/requestinfo", nil},
@@ -62,11 +66,11 @@ var imports = []struct {
 	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
 	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},
-	{"server/builtin", []string{"engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
+	{"server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
 	{"server/mcp", []string{"engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
 	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
-	{"server/rest", []string{"engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
+	{"server/rest", []string{"client", "engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
 	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/logsample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
@@ -80,7 +84,7 @@ var imports = []struct {
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands combine the packages; no package imports a command.
-	{"cmd/**", []string{"codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
+	{"cmd/**", []string{"client", "codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
 	{"test/e2e", []string{"generated/code", "server/launch"}},
 	{"bench/social", nil},
 	{"bench/serverproc", []string{"internal/clock"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -50,7 +51,7 @@ func newBranchCreate() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return single(b, "", "name", "from", "commit"), nil
+				return single(only(b, "name", "from", "commit", "actor_id"), "", "name", "from", "commit"), nil
 			})
 		},
 	}
@@ -112,7 +113,7 @@ it is still there, and the exit code is 1.`,
 				case err != nil:
 					return nil, err
 				}
-				return res.report()
+				return mergeReport(res)
 			})
 		},
 	}
@@ -123,7 +124,8 @@ it is still there, and the exit code is 1.`,
 	return cmd
 }
 
-func (a *mergeAnswer) report() (*report, error) {
+// mergeReport returns the report of a merge, and an error if the source could not be deleted.
+func mergeReport(a *client.MergeAnswer) (*report, error) {
 	var notes []string
 	if a.Commit == nil {
 		notes = append(notes, "nothing was committed")
@@ -140,21 +142,12 @@ func (a *mergeAnswer) report() (*report, error) {
 
 // conflicted is the error of a merge whose conflicts have been printed.
 type conflicted struct {
-	list []conflictAnswer
+	list []client.MergeConflict
 	n    int // number of all conflicts; a server lists only the first ones
 }
 
 func (e *conflicted) Error() string {
 	return "nothing was merged: " + plural(int64(e.n), "conflict")
-}
-
-type conflictAnswer struct {
-	Kind     string `json:"kind"`
-	Entity   string `json:"entity_kind"`
-	Type     string `json:"type_name"`
-	ID       string `json:"id"`
-	Property string `json:"property,omitempty"`
-	Message  string `json:"message"`
 }
 
 func (e *conflicted) report() *report {
@@ -168,9 +161,9 @@ func (e *conflicted) report() *report {
 
 // conflictsOf converts the conflicts of a merge in a local store.
 func conflictsOf(e *engine.MergeConflicts) *conflicted {
-	c := &conflicted{n: len(e.Conflicts), list: make([]conflictAnswer, len(e.Conflicts))}
+	c := &conflicted{n: len(e.Conflicts), list: make([]client.MergeConflict, len(e.Conflicts))}
 	for i, f := range e.Conflicts {
-		c.list[i] = conflictAnswer{f.Kind.String(), f.Entity, f.Type, f.ID, f.Property, f.Message}
+		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message}
 	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
@@ -37,7 +38,7 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 				if err != nil {
 					return nil, err
 				}
-				return a.report(), nil
+				return changesReport(a), nil
 			})
 		},
 	}
@@ -68,9 +69,10 @@ type changeRow struct {
 	New      json.RawMessage `json:"new"`
 }
 
-func (a *changesAnswer) report() *report {
+// changesReport returns the report of the changes of a commit.
+func changesReport(a *client.ChangesAnswer) *report {
 	r := &report{doc: a, columns: columns("kind", "entity", "property", "old", "new"), objects: rowsOf(a.Changes),
-		note: fmt.Sprintf("nodes: %s; edges: %s", a.Nodes, a.Edges)}
+		note: "nodes: " + counted(a.Nodes) + "; edges: " + counted(a.Edges)}
 	for _, c := range a.Changes {
 		row := changeRow{Kind: c.Kind, Entity: c.EntityKind + "/" + c.TypeName + "/" + c.ID}
 		if c.EntityKind == "edge" && c.Kind != "updated" {
@@ -90,7 +92,7 @@ func (a *changesAnswer) report() *report {
 	return r
 }
 
-func (c changeCounts) String() string {
+func counted(c client.ChangeCounts) string {
 	return fmt.Sprintf("%d inserted, %d updated, %d deleted", c.Inserted, c.Updated, c.Deleted)
 }
 

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -32,7 +34,7 @@ func newCommitList() *cobra.Command {
 					return nil, err
 				}
 				if list == nil {
-					list = []commitAnswer{}
+					list = []client.CommitAnswer{}
 				}
 				return &report{doc: map[string]any{"commits": list}, columns: commitColumns, rows: rowsOf(list)}, nil
 			})
@@ -80,7 +82,15 @@ func newSnapshot() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return &report{doc: snap, columns: columns("type_name", "entity_kind", "entity_count"), rows: rowsOf(snap.Datasets),
+				doc := struct {
+					*client.SnapshotAnswer
+					Datasets []json.RawMessage `json:"datasets"`
+				}{SnapshotAnswer: snap}
+				for _, d := range snap.Datasets {
+					doc.Datasets = append(doc.Datasets, only(d, "type_name", "entity_kind", "entity_count"))
+				}
+				return &report{doc: only(doc, "graph_branch", "graph_commit_id", "schema_digest", "datasets"),
+					columns: columns("type_name", "entity_kind", "entity_count"), rows: rowsOf(doc.Datasets),
 					note: fmt.Sprintf("branch %s at commit %s", snap.GraphBranch, snap.GraphCommitID)}, nil
 			})
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
@@ -128,14 +129,14 @@ func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.
 func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Branches(ctx)
-		return mapped(list, func(b branchAnswer) string { return b.Name }), err
+		return mapped(list, func(b client.BranchHead) string { return b.Name }), err
 	})(cmd, args, prefix)
 }
 
 func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Commits(ctx, "", engine.CommitRange{Limit: completedCommits})
-		return mapped(list, func(c commitAnswer) string { return c.GraphCommitID }), err
+		return mapped(list, func(c client.CommitAnswer) string { return c.GraphCommitID }), err
 	})(cmd, args, prefix)
 }
 
@@ -145,14 +146,14 @@ func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.Sh
 		if err != nil {
 			return nil, err
 		}
-		return mapped(snapshot.Datasets, func(d datasetAnswer) string { return d.TypeName }), nil
+		return mapped(snapshot.Datasets, func(d client.Dataset) string { return d.TypeName }), nil
 	})(cmd, args, prefix)
 }
 
 func storedQueryNames(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Queries(ctx)
-		return mapped(list, func(q queryAnswer) string { return q.Name }), err
+		return mapped(list, func(q client.QueryEntry) string { return q.Name }), err
 	})(cmd, args, prefix)
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/encoding"
 )
 
 func newLoad() *cobra.Command {
@@ -30,10 +30,9 @@ is loaded, and the bad lines are listed.
 Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the file.
 
-With --from the branch is made if it does not exist, and is gone again when the load
-fails. A server takes a load of 32 MiB at most unless it is told otherwise, and refuses
-a larger one whole; with an idempotency key a file is sent again when the connection
-is lost.`,
+With --from the command creates the branch if it does not exist, and removes it again if
+the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
+one as a whole. If the connection breaks, the command sends a file again.`,
 		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
@@ -54,7 +53,7 @@ is lost.`,
 			if from != "" && branch == "" {
 				return usageError{errors.New("--from is given without --branch, which it would be the start of; name the branch to make")}
 			}
-			in, name := &loadData{r: cmd.InOrStdin(), size: -1}, "standard input"
+			in, name := &loadData{r: cmd.InOrStdin()}, "standard input"
 			if data != "-" {
 				if in, err = openData(data); err != nil {
 					return err
@@ -88,8 +87,7 @@ is lost.`,
 // loadData holds the data to load, and the branch to create for it.
 type loadData struct {
 	r        io.Reader
-	size     int64        // size of the data in bytes; -1 if unknown
-	rewind   func() error // starts over; nil if the data can be read only once
+	file     io.Seeker // the same data; nil if it can be read only once
 	close    func() error
 	progress func(lines int64)
 	lines    int64 // number of lines read so far
@@ -104,16 +102,20 @@ func openData(path string) (*loadData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &loadData{r: file, size: -1, close: file.Close}
+	d := &loadData{r: file, close: file.Close}
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-		d.size = info.Size()
-		d.rewind = func() error {
-			d.lines = 0
-			_, err := file.Seek(0, io.SeekStart)
-			return err
-		}
+		d.file = file
 	}
 	return d, nil
+}
+
+// Seek implements io.Seeker, so that the data can be sent again. The count of lines starts over.
+func (d *loadData) Seek(offset int64, whence int) (int64, error) {
+	if d.file == nil {
+		return 0, errors.ErrUnsupported
+	}
+	d.lines = 0
+	return d.file.Seek(offset, whence)
 }
 
 // Read implements io.Reader and reports the progress.
@@ -126,10 +128,10 @@ func (d *loadData) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func loadReport(res *encoding.LoadAnswer) *report {
+func loadReport(res *client.LoadAnswer) *report {
 	type typeRow struct {
 		EntityKind string `json:"entity_kind"`
-		encoding.LoadedType
+		client.LoadedType
 	}
 	r := &report{doc: res, columns: columns("entity_kind", "name", "entities_loaded"), rows: []any{}}
 	for _, t := range res.Nodes {

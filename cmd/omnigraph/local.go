@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
@@ -124,7 +125,7 @@ func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
 	return queries[chosen], nil
 }
 
-func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
+func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
 	grant := targetGrant(s.at, tool.Read)
 	run := *s
 	if run.at.Branch == "" && run.at.Commit == "" {
@@ -134,15 +135,11 @@ func (l *local) Query(ctx context.Context, s *statement) (*rowsAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readRows(answer.JSON)
+	a := &client.ReadAnswer{}
+	return a, json.Unmarshal(answer.JSON, a)
 }
 
-func readRows(raw []byte) (*rowsAnswer, error) {
-	a := &rowsAnswer{raw: raw}
-	return a, json.Unmarshal(raw, a)
-}
-
-func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error) {
+func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
 	opts.Branch = orMain(opts.Branch)
 	run := *s
 	run.at = engine.Target{Branch: opts.Branch}
@@ -151,21 +148,21 @@ func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptio
 	if err != nil {
 		return nil, err
 	}
-	a := &changeAnswer{}
+	a := &client.MutationAnswer{}
 	return a, json.Unmarshal(answer.JSON, a)
 }
 
-func (l *local) Queries(context.Context) ([]queryAnswer, error) {
+func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 	queries, err := l.served.Queries(l.actor)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]queryAnswer, len(queries))
+	list := make([]client.QueryEntry, len(queries))
 	for i, q := range queries {
 		info := q.Info()
-		list[i] = queryAnswer{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []paramAnswer{}}
+		list[i] = client.QueryEntry{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []client.ParamEntry{}}
 		for k, p := range q.Plan().Params {
-			entry := paramAnswer{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+			entry := client.ParamEntry{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 			if p.Type.List {
 				entry.Kind, entry.ItemKind = "list", entry.Kind
 			}
@@ -178,16 +175,6 @@ func (l *local) Queries(context.Context) ([]queryAnswer, error) {
 	return list, nil
 }
 
-// paramAnswer describes a parameter of a stored query.
-type paramAnswer struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind"`
-	ItemKind    string `json:"item_kind,omitempty"`
-	VectorDim   int    `json:"vector_dim,omitempty"`
-	Nullable    bool   `json:"nullable"`
-	Description string `json:"description,omitempty"`
-}
-
 // kindNames maps kinds to their names on the wire. The wire names do not distinguish widths below
 // 64 bits.
 var kindNames = map[value.Kind]string{
@@ -195,33 +182,24 @@ var kindNames = map[value.Kind]string{
 	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
-func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error) {
+func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
 	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
 	in.Options.Snapshot = s.at.Commit
 	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return readEither(answer.JSON)
+	a := &client.InvokeAnswer{}
+	return a, json.Unmarshal(answer.JSON, a)
 }
 
 func runOptions(opts engine.WriteOptions) queryrun.Options {
 	return queryrun.Options{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
 }
 
-// readEither decodes the envelope of a stored query. Only the envelope of a read has rows.
-func readEither(raw []byte) (*rowsAnswer, *changeAnswer, error) {
-	rows, err := readRows(raw)
-	if err != nil || rows.Rows != nil {
-		return rows, nil, err
-	}
-	change := &changeAnswer{}
-	return nil, change, json.Unmarshal(raw, change)
-}
-
-func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error) {
+func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
-	a := &encoding.LoadAnswer{}
+	a := &client.LoadAnswer{}
 	if data.from != "" {
 		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: data.from}, a)
 	}
@@ -250,9 +228,9 @@ func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Targ
 	return b, err
 }
 
-func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error) {
+func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
 	grant := targetGrant(at, tool.Read)
-	a := &schemaAnswer{}
+	a := &client.SchemaAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Schema(ctx, at)
 		if err == nil {
@@ -262,44 +240,44 @@ func (l *local) Schema(ctx context.Context, at engine.Target) (*schemaAnswer, er
 	})
 }
 
-func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error) {
+func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	catalog, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
 	if found.HasErrors() {
 		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
 	}
 	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
-	answer := &schemaChange{}
+	answer := &client.SchemaApplied{}
 	return answer, l.doAll(ctx, (&operations.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
 		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
 		if err != nil {
 			return err
 		}
-		*answer = schemaChange{Supported: c.Supported, Applied: c.Commit != nil, Destructive: c.Destructive, StepCount: len(c.Steps),
-			Steps: make([]stepAnswer, len(c.Steps)), Digest: c.Digest(), Commit: commitID(c.Commit)}
+		*answer = client.SchemaApplied{Supported: c.Supported, Applied: c.Commit != nil, Destructive: c.Destructive, StepCount: len(c.Steps),
+			Steps: make([]client.SchemaStep, len(c.Steps)), Digest: c.Digest(), Commit: commitID(c.Commit)}
 		for i, step := range c.Steps {
-			answer.Steps[i] = stepAnswer{Code: string(step.Code), Step: step.String(), Destructive: step.Destructive(), Reason: step.Reason}
+			answer.Steps[i] = client.SchemaStep{Code: string(step.Code), Step: step.String(), Destructive: step.Destructive(), Reason: step.Reason}
 		}
 		return nil
 	})
 }
 
-func (l *local) Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error) {
+func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
 	grant := targetGrant(at, tool.Read)
-	a := &snapshotAnswer{}
+	a := &client.SnapshotAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		s, err := l.Graph.Snapshot(ctx, at)
 		if err != nil {
 			return err
 		}
-		*a = snapshotAnswer{GraphBranch: s.Commit.Branch, GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema}
+		*a = client.SnapshotAnswer{GraphBranch: s.Commit.Branch, GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema}
 		if at.Branch != "" {
 			a.GraphBranch = at.Branch // a new branch's head was made on another branch
 		}
 		for _, c := range s.Nodes {
-			a.Datasets = append(a.Datasets, datasetAnswer{c.Type, "node", c.Count})
+			a.Datasets = append(a.Datasets, client.Dataset{TypeName: c.Type, EntityKind: "node", EntityCount: c.Count})
 		}
 		for _, c := range s.Edges {
-			a.Datasets = append(a.Datasets, datasetAnswer{c.Type, "edge", c.Count})
+			a.Datasets = append(a.Datasets, client.Dataset{TypeName: c.Type, EntityKind: "edge", EntityCount: c.Count})
 		}
 		return nil
 	})

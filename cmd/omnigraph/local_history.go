@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -13,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
+func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
 	_, err = l.served.Do(ctx, l.actor, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
 		for _, b := range branches {
 			list = append(list, branchOf(b))
@@ -23,13 +24,12 @@ func (l *local) Branches(ctx context.Context) (list []branchAnswer, err error) {
 	return list, err
 }
 
-func branchOf(b engine.Branch) branchAnswer {
-	at := b.Head.Time.UnixMicro()
-	return branchAnswer{Name: b.Name, GraphCommitID: &b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: &at}
+func branchOf(b engine.Branch) client.BranchHead {
+	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 }
 
-func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error) {
-	a := &branchCreated{}
+func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
+	a := &client.BranchCreated{}
 	return a, l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
 }
 
@@ -37,7 +37,7 @@ func (l *local) DeleteBranch(ctx context.Context, name string) error {
 	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
 }
 
-func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []commitAnswer, err error) {
+func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []client.CommitAnswer, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}, func(ctx context.Context) error {
 		commits, err := l.Graph.Commits(ctx, branch, r)
 		for _, c := range commits {
@@ -48,9 +48,9 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 	return list, err
 }
 
-func (l *local) Commit(ctx context.Context, id string) (*commitAnswer, error) {
+func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
 	grant := targetGrant(engine.Target{Commit: id}, tool.Read)
-	a := &commitAnswer{}
+	a := &client.CommitAnswer{}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		c, err := l.Graph.Commit(ctx, id)
 		*a = commitOf(c)
@@ -58,8 +58,8 @@ func (l *local) Commit(ctx context.Context, id string) (*commitAnswer, error) {
 	})
 }
 
-func commitOf(c engine.Commit) commitAnswer {
-	a := commitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNull(c.Actor), CreatedAt: c.Time.UnixMicro()}
+func commitOf(c engine.Commit) client.CommitAnswer {
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNull(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {
 		a.ParentCommitID = &c.Parents[0]
 	}
@@ -71,9 +71,9 @@ func commitOf(c engine.Commit) commitAnswer {
 
 // Merge checks all permissions first. So an actor that may not delete the branch is refused before
 // the branch is merged.
-func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error) {
+func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	m, gone := &operations.MergeBranches{Source: from, Target: into, Options: opts}, &operations.DeleteBranch{Name: from}
-	a := &mergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
+	a := &client.MergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
 	call := &operation{m.Grants(), func(ctx context.Context, env *tool.Env) error {
 		res, merged, err := m.MergeAway(ctx, env)
 		if err != nil {
@@ -104,17 +104,17 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	return a, nil
 }
 
-func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error) {
+func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error) {
 	grant := targetGrant(engine.Target{Commit: commit}, tool.Read)
-	a := &changesAnswer{Changes: []entityChange{}}
+	a := &client.ChangesAnswer{Changes: []client.EntityChange{}}
 	return a, l.do(ctx, grant, func(ctx context.Context) error {
 		c, err := l.Graph.Changes(ctx, commit, r)
 		if err != nil {
 			return err
 		}
-		a.GraphCommitID, a.Nodes, a.Edges, a.More = c.Commit.ID, changeCounts(c.Nodes), changeCounts(c.Edges), c.More
+		a.GraphCommitID, a.Nodes, a.Edges, a.More = c.Commit.ID, client.ChangeCounts(c.Nodes), client.ChangeCounts(c.Edges), c.More
 		for _, e := range c.List {
-			change := entityChange{Kind: e.Kind.String(), EntityKind: e.Entity, TypeName: e.Type, ID: e.ID, From: e.From, To: e.To, Properties: []propertyChange{}}
+			change := client.EntityChange{Kind: e.Kind.String(), EntityKind: e.Entity, TypeName: e.Type, ID: e.ID, From: e.From, To: e.To, Properties: []client.PropertyChange{}}
 			for _, p := range e.Properties {
 				was, err := valueJSON(p.Old)
 				if err != nil {
@@ -124,7 +124,7 @@ func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange
 				if err != nil {
 					return err
 				}
-				change.Properties = append(change.Properties, propertyChange{p.Name, was, is})
+				change.Properties = append(change.Properties, client.PropertyChange{Name: p.Name, Old: was, New: is})
 			}
 			a.Changes = append(a.Changes, change)
 		}
@@ -183,8 +183,8 @@ func floatJSON(dst []byte, f float64, bits int) []byte {
 	return value.AppendFloat(dst, f, bits)
 }
 
-func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error) {
-	a := &cleanupAnswer{DryRun: opts.DryRun}
+func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
+	a := &client.CleanedUp{DryRun: opts.DryRun}
 	return a, l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) error {
 		res, err := l.Graph.Cleanup(ctx, opts)
 		if err != nil {

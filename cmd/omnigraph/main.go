@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
@@ -81,7 +82,7 @@ func exitCode(err error) int {
 		forbidden *wireerror.Forbidden
 		stale     *engine.PreconditionFailed
 		conflicts *conflicted
-		refused   *serverError
+		refused   *client.Error
 
 		unapproved *reconcile.Unapproved
 	)
@@ -114,10 +115,10 @@ func newRoot() *cobra.Command {
     servers:
       https://graph.example.com: { token: "${GRAPH_TOKEN}" }
 
-which may refer to the environment. A token is never sent on to where a server redirects,
-and over http:// to another machine only with --insecure. What reads, or has an
-idempotency key, is tried again for up to half a minute when the server is not reached
-or busy.
+which may refer to the environment. The command follows no redirect, and sends a token
+over http:// to another machine only with --insecure. If a server is busy or cannot be
+reached, a verb tries again for up to half a minute. It tries only once to create or
+delete a branch, and to clean up.
 
 It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
 0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the

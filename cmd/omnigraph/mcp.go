@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/server/access"
@@ -128,7 +129,7 @@ is locked while it is served.`,
 func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
 	if e.server != "" {
-		u, err := url.JoinPath(e.server, "graphs", segment(e.graph), "mcp")
+		c, err := client.New(e.server)
 		if err != nil {
 			return err
 		}
@@ -136,7 +137,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyStdio(ctx, mcp.Remote{URL: u, Token: token, Client: newClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
+		return mcp.ProxyStdio(ctx, mcp.Remote{URL: c.Graph(e.graph).MCPURL(), Token: token, Client: c.HTTPClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	g, err := openStore(ctx, e.store)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -42,7 +43,7 @@ query; it may be left out when the text holds one.`,
 				if err != nil {
 					return nil, err
 				}
-				return a.report(), nil
+				return rowsReport(a), nil
 			})
 		},
 	}
@@ -70,7 +71,7 @@ func newMutate() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return a.report(), nil
+				return mutationReport(a), nil
 			})
 		},
 	}
@@ -178,7 +179,7 @@ func newQueriesList() *cobra.Command {
 					return nil, err
 				}
 				if list == nil {
-					list = []queryAnswer{}
+					list = []client.QueryEntry{}
 				}
 				return &report{doc: map[string]any{"queries": list}, columns: columns("name", "mutation", "description"), rows: rowsOf(list)}, nil
 			})
@@ -205,14 +206,11 @@ much of it is printed; of a mutation, the other flags say on which condition.`,
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
-				rows, change, err := src.Invoke(ctx, s, w.options(f.branch))
-				switch {
-				case err != nil:
+				a, err := src.Invoke(ctx, s, w.options(f.branch))
+				if err != nil {
 					return nil, err
-				case rows != nil:
-					return rows.report(), nil
 				}
-				return change.report(), nil
+				return invokeReport(a), nil
 			})
 		},
 	}

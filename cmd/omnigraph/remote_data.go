@@ -5,49 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
-func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error) {
-	query := url.Values{"mode": {opts.Mode.String()}}
-	setIf(query, "branch", opts.Branch)
-	setIf(query, "from", data.from)
-	if opts.DryRun {
-		query.Set("dry_run", strconv.FormatBool(true))
-	}
-	sent := false
-	q := &request{method: http.MethodPost, path: "/load/ndjson", query: query, media: "application/x-ndjson", size: data.size}
-	q.body = func() (io.Reader, error) {
-		if sent {
-			if err := data.rewind(); err != nil {
-				return nil, err
-			}
-		}
-		sent = true
-		// Wrap the reader. The transport must not close it, and must not treat it specially because
-		// of its type.
-		return io.MultiReader(data), nil
-	}
-	q.under(opts.WriteOptions)
-	q.repeats = q.repeats && data.rewind != nil
-	a := &encoding.LoadAnswer{}
-	err := r.into(ctx, q, a)
-	var refused *serverError
-	if errors.As(err, &refused) && refused.Status == http.StatusRequestEntityTooLarge && refused.Body.ResourceLimit == nil {
+func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
+	a, err := answered(r.graph.Load(ctx, data, load, conditions(opts.WriteOptions)...))
+	var refused *client.Error
+	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
 		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)
 	}
 	return a, err
@@ -57,60 +32,17 @@ func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptio
 const tooLargeToLoad = "Load it where the store is, with --store DIR; or split it at the ends of lines and load the parts, nodes before the edges\n" +
 	"between them, into a branch of their own (--branch NAME --from main): merge --into main --delete-branch then shows all of it at once."
 
-type exportBody struct {
-	Branch    string   `json:"branch,omitempty"`
-	Snapshot  string   `json:"snapshot,omitempty"`
-	TypeNames []string `json:"type_names,omitempty"`
-}
-
 func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
 	if e.format == "parquet" {
 		return r.exportParquet(ctx, e)
 	}
-	commit, body, err := r.stream(ctx, e.at, e.types)
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
 	if err != nil {
 		return "", err
 	}
-	defer body.Close()
-	_, err = io.Copy(e.w, body)
-	return commit, err
-}
-
-// stream starts an export. Reading the body fails if the server did not send the whole export.
-func (r *remote) stream(ctx context.Context, at engine.Target, types []string) (commit string, body io.ReadCloser, err error) {
-	q, err := posting("/export", exportBody{Branch: at.Branch, Snapshot: at.Commit, TypeNames: types})
-	if err != nil {
-		return "", nil, err
-	}
-	q.repeats = true
-	resp, err := r.open(ctx, q)
-	if err != nil {
-		return "", nil, err
-	}
-	switch commit = strings.Trim(strings.TrimPrefix(resp.Header.Get("ETag"), "W/"), `"`); {
-	case commit == "":
-		err = errors.New("the server does not say which commit it exports; is there an omnigraph-server at this URL?")
-	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
-		// Without this mark, the body would end with the connection, and a broken connection would
-		// look like a complete export.
-		err = errors.New("something on the way to the server, such as a proxy that speaks HTTP/1.0, takes the mark of its end from the export: a part could not be told from the whole")
-	}
-	if err != nil {
-		resp.Body.Close()
-		return "", nil, err
-	}
-	return commit, &wholeStream{resp.Body}, nil
-}
-
-// wholeStream is the body of a running export.
-type wholeStream struct{ io.ReadCloser }
-
-func (s *wholeStream) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("the export broke off, and is not whole: %w", err)
-	}
-	return n, err
+	defer stream.Close()
+	_, err = io.Copy(e.w, stream)
+	return stream.Commit, err
 }
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
@@ -118,11 +50,12 @@ func (s *wholeStream) Read(p []byte) (int, error) {
 // temporary graph in the destination folder and removes it when the files are written. It selects
 // types only in that graph, so that the graph satisfies the rules of its schema.
 func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
-	commit, body, err := r.stream(ctx, e.at, nil)
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit}))
 	if err != nil {
 		return "", err
 	}
-	defer body.Close()
+	defer stream.Close()
+	commit = stream.Commit
 	schema, err := r.Schema(ctx, engine.Target{Commit: commit})
 	if err != nil {
 		return "", err
@@ -139,7 +72,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	if err != nil {
 		return "", err
 	}
-	_, err = g.Load(ctx, body, engine.LoadOptions{Mode: engine.Append})
+	_, err = g.Load(ctx, stream, engine.LoadOptions{Mode: engine.Append})
 	if err == nil {
 		_, err = parquet.Export(ctx, g, engine.Target{}, parquet.Options{Types: e.types}, e.create)
 	}
@@ -157,9 +90,18 @@ func knownTypes(s *catalog.Schema, types []string) error {
 }
 
 func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
-	query := place(at)
-	for name, v := range map[string]string{"entity": p.Entity.String(), "type": p.Type, "id": p.ID, "property": p.Property} {
-		query.Set(name, v)
+	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, place(at)...))
+	if err != nil {
+		return nil, err
 	}
-	return r.ask(ctx, reading("/blob", query))
+	defer stream.Close()
+	b, err := io.ReadAll(io.LimitReader(stream, maxBlob+1))
+	if err == nil && len(b) > maxBlob {
+		err = &engine.TooLarge{Resource: "bytes of the server's answer", Limit: maxBlob, Actual: int64(len(b))}
+	}
+	return b, err
 }
+
+// maxBlob bounds the memory in bytes that the answer of a server takes: 1 GiB, far more than a
+// server stores in one Blob.
+const maxBlob = 1 << 30

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 )
@@ -34,8 +35,7 @@ func FuzzServerAnswer(f *testing.F) {
 			status = 200 // 429 is retried after a wait, and 1xx is not an answer
 		}
 		asked := 0
-		r := &remote{base: "http://127.0.0.1:1/graphs/g", notes: io.Discard, client: newClient()}
-		r.client.Transport = transport(func(req *http.Request) (*http.Response, error) {
+		c, err := client.New("http://127.0.0.1:1", client.WithHTTPClient(&http.Client{Transport: transport(func(req *http.Request) (*http.Response, error) {
 			if req.Body != nil {
 				_, _ = io.Copy(io.Discard, req.Body)
 			}
@@ -44,7 +44,11 @@ func FuzzServerAnswer(f *testing.F) {
 			}
 			return &http.Response{StatusCode: int(status), ProtoMajor: 1, ContentLength: int64(len(body)), Header: http.Header{"Etag": {`"c"`}},
 				Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
-		})
+		})}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &remote{client: c, graph: c.Graph("g")}
 		ctx := t.Context()
 		s := &statement{file: "q.gq", text: "query q() {}", name: "q"}
 		show := func(r *report, err error) {
@@ -63,31 +67,29 @@ func FuzzServerAnswer(f *testing.F) {
 		if a, err := r.Query(ctx, s); err != nil {
 			show(nil, err)
 		} else {
-			show(a.report(), nil)
+			show(rowsReport(a), nil)
 		}
-		if a, c, err := r.Invoke(ctx, s, engine.WriteOptions{}); err != nil {
+		if a, err := r.Invoke(ctx, s, engine.WriteOptions{}); err != nil {
 			show(nil, err)
-		} else if a != nil {
-			show(a.report(), nil)
 		} else {
-			show(c.report(), nil)
+			show(invokeReport(a), nil)
 		}
 		if a, err := r.Changes(ctx, "c", engine.ChangeRange{}); err != nil {
 			show(nil, err)
 		} else {
-			show(a.report(), nil)
+			show(changesReport(a), nil)
 		}
 		if a, err := r.Merge(ctx, "a", "b", true, engine.MergeOptions{}); err != nil {
 			show(nil, err)
 		} else {
-			show(a.report())
+			show(mergeReport(a))
 		}
-		if a, err := r.Load(ctx, &loadData{r: bytes.NewReader(nil), size: -1}, engine.LoadOptions{}); err != nil {
+		if a, err := r.Load(ctx, &loadData{r: bytes.NewReader(nil)}, engine.LoadOptions{}); err != nil {
 			show(nil, err)
 		} else {
 			show(loadReport(a), nil)
 		}
-		_, err := r.Commits(ctx, "", engine.CommitRange{})
+		_, err = r.Commits(ctx, "", engine.CommitRange{})
 		show(nil, err)
 		_, err = r.Branches(ctx)
 		show(nil, err)

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/client"
 )
 
 // TestServerAnswers checks the handling of answers that a working server would not send.
@@ -90,7 +92,7 @@ func TestValues(t *testing.T) {
 	if err := json.Unmarshal(run("query --store g --query q.gq"), &read); err != nil {
 		t.Fatal(err)
 	}
-	var changes changesAnswer
+	var changes client.ChangesAnswer
 	if err := json.Unmarshal(run("changes --store g "+read.Commit), &changes); err != nil {
 		t.Fatal(err)
 	}

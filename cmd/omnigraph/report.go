@@ -61,6 +61,31 @@ func single(doc any, note string, keys ...string) *report {
 	return &report{doc: doc, columns: columns(keys...), rows: []any{doc}, note: note}
 }
 
+// only returns the named members of the JSON object v, in this order. It leaves out a member that v
+// does not have.
+func only(v any, names ...string) json.RawMessage {
+	b, err := encoding.JSON(v)
+	var all map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		panic("omnigraph: print an answer: " + err.Error()) // the types of answers always encode
+	}
+	out := []byte("{")
+	for _, name := range names {
+		if all[name] == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(strconv.AppendQuote(out, name), ':')
+		out = append(out, all[name]...)
+	}
+	return append(out, '}')
+}
+
 // formatFlags are the flags that choose the format.
 type formatFlags struct {
 	name   string

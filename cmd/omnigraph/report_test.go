@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 )
 
@@ -19,16 +20,11 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"affected_nodes":1}`))
 	f.Add([]byte(`{"columns":["a\nb","a\nb"],"rows":[{"a\nb":"\ufffd\u202e"}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		rows, change, err := readEither(raw)
-		if err != nil {
+		var a client.InvokeAnswer
+		if json.Unmarshal(raw, &a) != nil {
 			return
 		}
-		var r *report
-		if rows != nil {
-			r = rows.report()
-		} else {
-			r = change.report()
-		}
+		r := invokeReport(&a)
 		for _, format := range formats {
 			var b bytes.Buffer
 			if r.write(&b, format) != nil {

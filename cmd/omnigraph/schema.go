@@ -100,7 +100,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		case err != nil:
 			return nil, err
 		}
-		r := &report{doc: change, columns: columns("step"), rows: rowsOf(change.Steps)}
+		r := &report{doc: only(change, "supported", "applied", "destructive", "step_count", "steps", "digest", "commit"), columns: columns("step"), rows: rowsOf(change.Steps)}
 		switch {
 		case !change.Supported:
 			return r, errUnsupportedSteps

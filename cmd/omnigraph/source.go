@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,53 +10,54 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The
-// returned values use the names of the REST interface.
+// answers are those of the REST interface. A store leaves the URI empty, and every member of a
+// snapshot, an applied schema and their parts that no verb prints.
 type source interface {
 	// Query runs a read and returns its envelope.
-	Query(ctx context.Context, s *statement) (*rowsAnswer, error)
+	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)
 	// Mutate runs a mutation and returns its envelope.
-	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*changeAnswer, error)
+	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error)
 	// Queries lists the stored queries.
-	Queries(ctx context.Context) ([]queryAnswer, error)
-	// Invoke runs a stored query. It returns one envelope: the first for a read, the second for a
-	// mutation. The options apply only to a mutation; the branch of s applies to both.
-	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error)
+	Queries(ctx context.Context) ([]client.QueryEntry, error)
+	// Invoke runs a stored query. The options apply only to a mutation; the branch of s applies to
+	// both kinds.
+	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error)
 
-	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*encoding.LoadAnswer, error)
+	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error)
 	Export(ctx context.Context, e *export) (commit string, err error)
 	// Blob returns the bytes of a Blob.
 	Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error)
 
-	Schema(ctx context.Context, at engine.Target) (*schemaAnswer, error)
-	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*schemaChange, error)
-	Snapshot(ctx context.Context, at engine.Target) (*snapshotAnswer, error)
+	Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error)
+	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error)
+	Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error)
 
-	Branches(ctx context.Context) ([]branchAnswer, error)
-	CreateBranch(ctx context.Context, name string, from engine.Target) (*branchCreated, error)
+	Branches(ctx context.Context) ([]client.BranchHead, error)
+	CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error)
 	DeleteBranch(ctx context.Context, name string) error
-	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]commitAnswer, error)
-	Commit(ctx context.Context, id string) (*commitAnswer, error)
+	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]client.CommitAnswer, error)
+	Commit(ctx context.Context, id string) (*client.CommitAnswer, error)
 	// Changes lists the differences between a commit and its first parent.
-	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*changesAnswer, error)
+	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error)
 	// Merge merges a branch, and then deletes it if remove is true. If there are conflicts, the
 	// error is a *conflicted.
-	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*mergeAnswer, error)
+	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
 
 	// Verify returns the faults of the stored data.
 	Verify(ctx context.Context) ([]operations.StoredFault, error)
 
 	// Cleanup makes old commits unreadable.
-	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*cleanupAnswer, error)
+	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error)
 
 	Close() error
 }
@@ -65,24 +65,9 @@ type source interface {
 // schemaFile is the text of a schema, and the name that faults use for it.
 type schemaFile struct{ name, text string }
 
-// rowsAnswer is the envelope of a read.
-type rowsAnswer struct {
-	// raw is the envelope as received. The members of its rows are in the order of the columns.
-	raw json.RawMessage
-
-	QueryName     string            `json:"query_name"`
-	Target        json.RawMessage   `json:"target"`
-	Columns       []string          `json:"columns"`
-	Rows          []json.RawMessage `json:"rows"`
-	RowCount      int64             `json:"row_count"`
-	GraphCommitID string            `json:"graph_commit_id"`
-	Truncated     bool              `json:"truncated,omitempty"`
-	TruncatedBy   string            `json:"truncated_by,omitempty"`
-	NextPageToken string            `json:"next_page_token,omitempty"`
-}
-
-func (a *rowsAnswer) report() *report {
-	r := &report{doc: a.raw, columns: make([]column, len(a.Columns)), rows: rowsOf(a.Rows), note: plural(int64(len(a.Rows)), "row")}
+// rowsReport returns the report of a read.
+func rowsReport(a *client.ReadAnswer) *report {
+	r := &report{doc: a, columns: make([]column, len(a.Columns)), rows: rowsOf(a.Rows), note: plural(int64(len(a.Rows)), "row")}
 	for i, c := range a.Columns {
 		r.columns[i].key = c
 	}
@@ -92,18 +77,8 @@ func (a *rowsAnswer) report() *report {
 	return r
 }
 
-// changeAnswer is the envelope of a mutation.
-type changeAnswer struct {
-	Branch        string  `json:"branch"`
-	QueryName     string  `json:"query_name"`
-	AffectedNodes int64   `json:"affected_nodes"`
-	AffectedEdges int64   `json:"affected_edges"`
-	ActorID       *string `json:"actor_id"`
-	Commit        *string `json:"commit"`
-	DryRun        bool    `json:"dry_run,omitempty"`
-}
-
-func (a *changeAnswer) report() *report {
+// mutationReport returns the report of a mutation.
+func mutationReport(a *client.MutationAnswer) *report {
 	note := ""
 	if a.Commit == nil {
 		note = "nothing was committed"
@@ -111,132 +86,16 @@ func (a *changeAnswer) report() *report {
 	return single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
 }
 
-type queryAnswer struct {
-	Name        string        `json:"name"`
-	ToolName    string        `json:"tool_name"`
-	Description string        `json:"description,omitempty"`
-	Instruction string        `json:"instruction,omitempty"`
-	Mutation    bool          `json:"mutation"`
-	Params      []paramAnswer `json:"params"`
-}
-
-type schemaAnswer struct {
-	SchemaSource string `json:"schema_source"`
-}
-
-// schemaChange describes a change of a schema, applied or planned.
-type schemaChange struct {
-	Supported   bool         `json:"supported"`
-	Applied     bool         `json:"applied"`
-	Destructive bool         `json:"destructive"`
-	StepCount   int          `json:"step_count"`
-	Steps       []stepAnswer `json:"steps"`
-	Digest      string       `json:"digest"` // identifies the change
-	Commit      *string      `json:"commit"`
-}
-
-type stepAnswer struct {
-	Code        string `json:"code"`
-	Step        string `json:"step"`
-	Destructive bool   `json:"destructive"`
-	Reason      string `json:"reason,omitempty"` // why the step is not supported
-}
-
-type snapshotAnswer struct {
-	GraphBranch   string          `json:"graph_branch"`
-	GraphCommitID string          `json:"graph_commit_id"`
-	SchemaDigest  string          `json:"schema_digest"`
-	Datasets      []datasetAnswer `json:"datasets"`
-}
-
-type datasetAnswer struct {
-	TypeName    string `json:"type_name"`
-	EntityKind  string `json:"entity_kind"`
-	EntityCount int64  `json:"entity_count"`
-}
-
-// branchAnswer is a branch with its head. The head is null if the actor may not read the branch.
-type branchAnswer struct {
-	Name          string  `json:"name"`
-	GraphCommitID *string `json:"graph_commit_id"`
-	ActorID       *string `json:"actor_id"`
-	CreatedAt     *int64  `json:"created_at"` // Unix microseconds
-}
-
-// branchCreated describes a new branch.
-type branchCreated struct {
-	Name    string  `json:"name"`
-	From    string  `json:"from"`
-	Commit  string  `json:"commit"` // the commit at which it starts
-	ActorID *string `json:"actor_id"`
-}
-
-// commitAnswer is the JSON form of a commit.
-type commitAnswer struct {
-	GraphCommitID        string  `json:"graph_commit_id"`
-	GraphBranch          string  `json:"graph_branch"`
-	GraphManifestVersion uint64  `json:"graph_manifest_version"`
-	ParentCommitID       *string `json:"parent_commit_id"`
-	MergedParentCommitID *string `json:"merged_parent_commit_id"`
-	ActorID              *string `json:"actor_id"`
-	CreatedAt            int64   `json:"created_at"` // Unix microseconds
+// invokeReport returns the report of a stored query.
+func invokeReport(a *client.InvokeAnswer) *report {
+	if a.Read != nil {
+		return rowsReport(a.Read)
+	}
+	return mutationReport(a.Mutation)
 }
 
 // commitColumns are the columns of a commit in a table.
 var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id")
-
-// changesAnswer lists the changes of a commit.
-type changesAnswer struct {
-	GraphCommitID string         `json:"graph_commit_id"`
-	Nodes         changeCounts   `json:"nodes"`
-	Edges         changeCounts   `json:"edges"`
-	Changes       []entityChange `json:"changes"`
-	More          bool           `json:"more"` // there are changes after the last one
-}
-
-type changeCounts struct {
-	Inserted int64 `json:"inserted"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
-}
-
-type entityChange struct {
-	Kind       string           `json:"kind"` // inserted, updated or deleted
-	EntityKind string           `json:"entity_kind"`
-	TypeName   string           `json:"type_name"`
-	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty"` // start of an edge
-	To         string           `json:"to,omitempty"`
-	Properties []propertyChange `json:"properties"`
-}
-
-type propertyChange struct {
-	Name string          `json:"name"`
-	Old  json.RawMessage `json:"old"`
-	New  json.RawMessage `json:"new"`
-}
-
-type cleanupAnswer struct {
-	CommitsReclaimed int64 `json:"commits_reclaimed"` // number of commits that became unreadable
-	CommitsKept      int64 `json:"commits_kept"`
-	FilesRemoved     int64 `json:"files_removed"`
-	BytesFreed       int64 `json:"bytes_freed"`
-	DryRun           bool  `json:"dry_run"`
-}
-
-type mergeAnswer struct {
-	Source        string `json:"source"`
-	Target        string `json:"target"`
-	Outcome       string `json:"outcome"`
-	AffectedNodes int64  `json:"affected_nodes"`
-	AffectedEdges int64  `json:"affected_edges"`
-	BranchDeleted bool   `json:"branch_deleted"`
-	// BranchDeleteError says why the source branch still exists after it was merged.
-	BranchDeleteError *string `json:"branch_delete_error"`
-	Commit            *string `json:"commit"`
-	ActorID           *string `json:"actor_id"`
-	DryRun            bool    `json:"dry_run,omitempty"`
-}
 
 // graphFlags are the flags of a verb that works on a graph.
 type graphFlags struct {
@@ -286,7 +145,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newRemote(e, token, cmd.ErrOrStderr()), nil
+		return newRemote(e, token, cmd.ErrOrStderr())
 	}
 	ctx := cmd.Context()
 	g, err := openStore(ctx, e.store)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 )
+
+// grace is how long a verb waits after its time limit, so that the server can answer that the
+// time is over.
+const grace = 2 * time.Second
 
 // timeoutFlag adds the flag that bounds the time of a verb.
 func (e *endpoint) timeoutFlag(cmd *cobra.Command) {

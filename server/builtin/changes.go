@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -48,11 +49,7 @@ type ChangeAnswer struct {
 }
 
 // PropertyChange is a property whose value changed.
-type PropertyChange struct {
-	Name string          `json:"name"`
-	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
-	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
-}
+type PropertyChange = client.PropertyChange
 
 // changePage is the end of a page of change_list.
 type changePage struct {

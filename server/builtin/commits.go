@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
@@ -108,11 +109,7 @@ type CommitDetail struct {
 }
 
 // CountsAnswer counts the changes that a commit made to nodes or to edges.
-type CountsAnswer struct {
-	Inserted int64 `json:"inserted"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
-}
+type CountsAnswer = client.ChangeCounts
 
 func commitGet() tool.Tool {
 	return &builtin{

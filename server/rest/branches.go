@@ -10,42 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// BranchList is a page of the branches of a graph.
-type BranchList struct {
-	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
-	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
-
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it as page_token to see them."`
-}
-
-// BranchHead is a branch with its last commit.
-type BranchHead struct {
-	Name          string  `json:"name"`
-	GraphCommitID string  `json:"graph_commit_id"`
-	ActorID       *string `json:"actor_id" jsonschema_description:"Who made the commit; null when nobody was named."`
-	CreatedAt     int64   `json:"created_at" jsonschema_description:"When, in Unix microseconds."`
-}
-
 type branchBody struct {
 	Name       string  `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
 	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
 	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
-}
-
-// BranchCreated is the answer to the creation of a branch.
-type BranchCreated struct {
-	URI     string  `json:"uri"`
-	From    string  `json:"from"`
-	Name    string  `json:"name"`
-	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
-	ActorID *string `json:"actor_id"`
-}
-
-// BranchDeleted is the answer to the deletion of a branch.
-type BranchDeleted struct {
-	URI     string  `json:"uri"`
-	Name    string  `json:"name"`
-	ActorID *string `json:"actor_id"`
 }
 
 type mergeBody struct {
@@ -53,20 +21,6 @@ type mergeBody struct {
 	Target       *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
 	DeleteBranch *bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
 	DryRun       *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
-}
-
-// MergeAnswer is the answer to a merge.
-type MergeAnswer struct {
-	Source            string  `json:"source"`
-	Target            string  `json:"target"`
-	Outcome           string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
-	BranchDeleted     bool    `json:"branch_deleted" jsonschema_description:"The source was deleted."`
-	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the source could not be deleted, though it was merged."`
-	AffectedNodes     int64   `json:"affected_nodes"`
-	AffectedEdges     int64   `json:"affected_edges"`
-	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed, and of a dry run."`
-	ActorID           *string `json:"actor_id"`
-	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
 func (x *exchange) listBranches() error {

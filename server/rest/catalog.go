@@ -10,42 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
-type health struct {
-	Status string `json:"status"`
-	Graphs int    `json:"graphs"`
-}
-
-type graphList struct {
-	Graphs []graphEntry `json:"graphs"`
-}
-
-type graphEntry struct {
-	GraphID string `json:"graph_id"`
-	URI     string `json:"uri"`
-}
-
-type queryList struct {
-	Queries []queryEntry `json:"queries"`
-}
-
-type queryEntry struct {
-	Name        string       `json:"name"`
-	ToolName    string       `json:"tool_name"`
-	Description string       `json:"description,omitempty"`
-	Instruction string       `json:"instruction,omitempty"`
-	Mutation    bool         `json:"mutation"`
-	Params      []paramEntry `json:"params"`
-}
-
-type paramEntry struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind" jsonschema:"enum=string,enum=bool,enum=int,enum=bigint,enum=float,enum=date,enum=datetime,enum=blob,enum=vector,enum=list"`
-	ItemKind    string `json:"item_kind,omitempty"`
-	VectorDim   int    `json:"vector_dim,omitempty"`
-	Nullable    bool   `json:"nullable"`
-	Description string `json:"description,omitempty"`
-}
-
 // health answers that the server is alive. It needs no actor.
 func (x *exchange) health() error {
 	return x.reply(health{Status: "ok", Graphs: len(x.graphs)})

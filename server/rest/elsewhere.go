@@ -2,14 +2,6 @@ package rest
 
 import "net/http"
 
-// ResourceMetadata tells a client without a token which issuers a resource accepts (RFC 9728).
-type ResourceMetadata struct {
-	Resource string   `json:"resource" jsonschema_description:"The URL of the resource."`
-	Servers  []string `json:"authorization_servers" jsonschema_description:"The issuer of the tokens."`
-	Methods  []string `json:"bearer_methods_supported"`
-	Name     string   `json:"resource_name"`
-}
-
 // metadataOf returns the route of the metadata of the resource at a path.
 func metadataOf(path, operation, what string) Route {
 	return Route{

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -12,80 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SnapshotAnswer is the state of a branch or of a commit.
-type SnapshotAnswer struct {
-	GraphBranch           string    `json:"graph_branch"`
-	GraphManifestVersion  uint64    `json:"graph_manifest_version" jsonschema_description:"The sequence number of the commit."`
-	InternalSchemaVersion int       `json:"internal_schema_version" jsonschema_description:"The version of the layout of the graph's own records."`
-	GraphCommitID         string    `json:"graph_commit_id"`
-	SchemaDigest          string    `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
-	Datasets              []Dataset `json:"datasets" jsonschema_description:"The nodes and edges by type, in schema order."`
-}
-
-// Dataset describes the entities of one type.
-type Dataset struct {
-	TypeName                string  `json:"type_name"`
-	EntityKind              string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
-	EntityCount             int64   `json:"entity_count"`
-	PublishedDatasetVersion uint64  `json:"published_dataset_version" jsonschema_description:"The sequence number of the commit that it is read at."`
-	DatasetPath             string  `json:"dataset_path" jsonschema_description:"The name of the type."`
-	NativeDatasetBranch     *string `json:"native_dataset_branch" jsonschema_description:"Null: branches share what they hold."`
-}
-
 // internalSchemaVersion is the version of the layout of a graph's own records that clients see.
 // It is constant: there is one version, and the engine upgrades its files itself.
 const internalSchemaVersion = 1
-
-// CommitList is a page of the commits of a branch.
-type CommitList struct {
-	Commits    []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
-	NextBefore *uint64        `json:"next_before" jsonschema_description:"There are older ones; send it as before to see them. Null at the end."`
-}
-
-// CommitAnswer is a commit.
-type CommitAnswer struct {
-	GraphCommitID        string  `json:"graph_commit_id"`
-	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that it was made on."`
-	GraphManifestVersion uint64  `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
-	ParentCommitID       *string `json:"parent_commit_id"`
-	MergedParentCommitID *string `json:"merged_parent_commit_id"`
-	ActorID              *string `json:"actor_id"`
-	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
-}
-
-// ChangesAnswer is the difference between a commit and its first parent.
-type ChangesAnswer struct {
-	GraphCommitID string         `json:"graph_commit_id"`
-	Nodes         ChangeCounts   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Edges         ChangeCounts   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
-	More          bool           `json:"more" jsonschema_description:"There are changes behind the last; send that as after to see them."`
-}
-
-// ChangeCounts counts the nodes, or the edges, that a commit changed.
-type ChangeCounts struct {
-	Inserted int64 `json:"inserted"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
-}
-
-// EntityChange is the change that a commit made to an entity.
-type EntityChange struct {
-	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
-	EntityKind string           `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
-	TypeName   string           `json:"type_name"`
-	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
-	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
-	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
-}
-
-// PropertyChange is a property whose value a commit changed.
-type PropertyChange struct {
-	Name string          `json:"name"`
-	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
-	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
-}
 
 // The limits of pages.
 const (

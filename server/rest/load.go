@@ -22,12 +22,6 @@ type loadBody struct {
 	DryRun *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
 }
 
-// LoadAnswer is the answer to a load whose data was a member of a JSON body.
-type LoadAnswer struct {
-	encoding.LoadAnswer
-	URI string `json:"uri"`
-}
-
 // modes are the names of the load modes; the first is the default.
 var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -77,7 +78,7 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 
 // componentNames gives a component name to structs whose own name is not unique.
 var componentNames = map[reflect.Type]string{
-	reflect.TypeFor[LoadAnswer](): "TextLoadAnswer",
+	reflect.TypeFor[deprecatedReadAnswer](): "DeprecatedReadAnswer",
 }
 
 // componentName returns the exported name of a struct, without the prefix Wire, which only
@@ -119,6 +120,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Enum: []any{diag.Error, diag.Warning, diag.Note}}
 	case t == reflect.TypeFor[value.DateTimeValue]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case t == reflect.TypeFor[client.Row]():
+		return &jsonschema.Schema{Type: "object"}
 	case t == reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Extras: map[string]any{"type": []string{"object", "array", "string", "number", "boolean", "null"}}}
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[json.Marshaler]()):

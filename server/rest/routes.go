@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -153,7 +151,7 @@ var routes = []Route{
 			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."},
 			dryRunParam,
 		}, writing),
-		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: encoding.LoadAnswer{},
+		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: loadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadLines,
 	},
 	{
@@ -259,13 +257,13 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,
 		Summary: "Read everything that is stored, and list each fault with its object.",
-		Body:    verifyBody{}, Answer: operations.Verified{}, Action: tool.Admin, handle: (*exchange).verify,
+		Body:    verifyBody{}, Answer: verified{}, Action: tool.Admin, handle: (*exchange).verify,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/cleanup", Operation: "cleanup", Tag: tagAdmin,
 		Summary:     "Make commits of the past unreadable, and reclaim what only they need.",
 		Description: "The heads of branches and the merge bases of every two always stay readable.",
-		Body:        cleanupBody{}, BodyRequired: true, Answer: operations.CleanedUp{},
+		Body:        cleanupBody{}, BodyRequired: true, Answer: cleanedUp{},
 		Action: tool.Admin, Writes: true, handle: (*exchange).cleanup,
 	},
 }

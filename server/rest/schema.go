@@ -9,39 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-type schemaAnswer struct {
-	SchemaSource string `json:"schema_source"`
-}
-
 type schemaBody struct {
 	SchemaSource  string  `json:"schema_source" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
 	AllowDataLoss *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
 	Branch        *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
 	DryRun        *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing."`
 	Hard          *bool   `json:"hard,omitempty" jsonschema_description:"Make drops of properties hard ones: what is stored of the head soon holds their values no longer."`
-}
-
-// SchemaApplied is the answer to the application of a schema.
-type SchemaApplied struct {
-	URI                  string       `json:"uri"`
-	Supported            bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
-	Applied              bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
-	Destructive          bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
-	StepCount            int          `json:"step_count"`
-	Steps                []SchemaStep `json:"steps"`
-	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
-	Branch               string       `json:"branch"`
-	Digest               string       `json:"digest" jsonschema_description:"Identifies the change: what was approved is what is applied when the digests agree."`
-	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
-	ActorID              *string      `json:"actor_id"`
-}
-
-// SchemaStep is one change of a schema.
-type SchemaStep struct {
-	Code        string `json:"code"`
-	Step        string `json:"step"`
-	Destructive bool   `json:"destructive"`
-	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
 }
 
 // schema answers with the source of the schema.

@@ -55,41 +55,6 @@ type invokeBody struct {
 	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
 }
 
-// ReadAnswer is the answer to a read.
-type ReadAnswer struct {
-	deprecatedReadAnswer
-	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`
-}
-
-// deprecatedReadAnswer is the answer of the deprecated route, which does not give the commit.
-type deprecatedReadAnswer struct {
-	QueryName     string           `json:"query_name"`
-	Target        ReadTarget       `json:"target" jsonschema_description:"What was asked for."`
-	Columns       []string         `json:"columns" jsonschema_description:"The columns' names in order."`
-	Rows          []map[string]any `json:"rows" jsonschema_description:"Each row with its columns by name."`
-	RowCount      int64            `json:"row_count" jsonschema_description:"The number of rows in this answer."`
-	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were asked for."`
-	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
-	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
-}
-
-// ReadTarget is the branch or the commit that a read asked for.
-type ReadTarget struct {
-	Branch   *string `json:"branch"`
-	Snapshot *string `json:"snapshot"`
-}
-
-// MutationAnswer is the answer to a mutation.
-type MutationAnswer struct {
-	Branch        string  `json:"branch"`
-	QueryName     string  `json:"query_name"`
-	AffectedNodes int64   `json:"affected_nodes"`
-	AffectedEdges int64   `json:"affected_edges"`
-	ActorID       *string `json:"actor_id"`
-	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
-	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
-}
-
 // runQuery runs an ad-hoc read.
 func (x *exchange) runQuery() error {
 	var b queryBody

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// Verified is the answer to a verification.
+type Verified struct {
+	Faults []StoredFault `json:"faults"`
+}
+
+// StoredFault is a file or record whose stored bytes are corrupt.
+type StoredFault struct {
+	Object string `json:"object" jsonschema_description:"The file or record."`
+	Detail string `json:"detail"`
+}
+
+// CleanupBody is the body of a cleanup.
+type CleanupBody struct {
+	KeepCommits int32      `json:"keep_commits,omitempty" jsonschema:"anyof_required=keep_commits,minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
+	KeepSince   *time.Time `json:"keep_since,omitempty" jsonschema:"anyof_required=keep_since" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
+	DryRun      bool       `json:"dry_run,omitempty" jsonschema_description:"Say what would be reclaimed, and do nothing."`
+}
+
+// CleanedUp is the answer to a cleanup.
+type CleanedUp struct {
+	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"The number of commits that became unreadable."`
+	CommitsKept      int64 `json:"commits_kept"`
+	FilesRemoved     int64 `json:"files_removed"`
+	BytesFreed       int64 `json:"bytes_freed"`
+	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed; the answer says what the cleanup would do."`
+}
+
+// Verify reads all stored data and lists the faults.
+func (g *Graph) Verify(ctx context.Context) (*Verified, error) {
+	q, err := posting(g.path+"/verify", struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	q.repeats = true
+	return ask[Verified](ctx, g.c, q)
+}
+
+// Cleanup makes old commits unreadable and frees their space. Times are sent with microseconds, the
+// resolution of the server.
+func (g *Graph) Cleanup(ctx context.Context, body CleanupBody) (*CleanedUp, error) {
+	if body.KeepSince != nil {
+		body.KeepSince = new(body.KeepSince.UTC().Truncate(time.Microsecond))
+	}
+	q, err := posting(g.path+"/cleanup", body)
+	if err != nil {
+		return nil, err
+	}
+	q.repeats = body.DryRun
+	return ask[CleanedUp](ctx, g.c, q)
+}

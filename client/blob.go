@@ -1,0 +1,35 @@
+package client
+
+import (
+	"context"
+	"fmt"
+)
+
+// BlobPlace is a property of one node or edge that holds a Blob.
+type BlobPlace struct {
+	Entity   string // node or edge
+	Type     string // the name of the type
+	ID       string
+	Property string
+}
+
+// Blob returns the bytes of a Blob. [ByteRange] selects a part of them.
+func (g *Graph) Blob(ctx context.Context, place BlobPlace, options ...ReadOption) (*Stream, error) {
+	q := g.get("/blob", options)
+	for name, v := range map[string]string{"entity": place.Entity, "type": place.Type, "id": place.ID, "property": place.Property} {
+		q.query.Set(name, v)
+	}
+	return g.stream(ctx, q, "the Blob")
+}
+
+// ByteRange reads the bytes from first to last, both included, of a Blob. If last is negative, it
+// reads to the end.
+func ByteRange(first, last int64) ReadOption {
+	return func(q *request) {
+		if last < 0 {
+			q.header.Set("Range", fmt.Sprintf("bytes=%d-", first))
+			return
+		}
+		q.header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
+	}
+}

@@ -1,0 +1,155 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// BranchList is a page of the branches of a graph.
+type BranchList struct {
+	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
+	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
+
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more branches; send it as page_token to list them."`
+}
+
+// BranchHead is a branch with its last commit.
+type BranchHead struct {
+	Name          string  `json:"name"`
+	GraphCommitID string  `json:"graph_commit_id"`
+	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
+	CreatedAt     int64   `json:"created_at" jsonschema_description:"When, in Unix microseconds."`
+}
+
+// BranchBody is the body of the creation of a branch.
+type BranchBody struct {
+	Name       string `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
+	From       string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
+	FromCommit string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
+}
+
+// BranchCreated is the answer to the creation of a branch.
+type BranchCreated struct {
+	URI     string  `json:"uri"`
+	From    string  `json:"from"`
+	Name    string  `json:"name"`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	ActorID *string `json:"actor_id"`
+}
+
+// BranchDeleted is the answer to the deletion of a branch.
+type BranchDeleted struct {
+	URI     string  `json:"uri"`
+	Name    string  `json:"name"`
+	ActorID *string `json:"actor_id"`
+}
+
+// MergeBody is the body of a merge.
+type MergeBody struct {
+	Source       string `json:"source" jsonschema_description:"The branch to merge."`
+	Target       string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
+	DeleteBranch bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
+	DryRun       bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+}
+
+// MergeAnswer is the answer to a merge.
+type MergeAnswer struct {
+	Source            string  `json:"source"`
+	Target            string  `json:"target"`
+	Outcome           string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
+	BranchDeleted     bool    `json:"branch_deleted" jsonschema_description:"The source was deleted."`
+	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the server could not delete the source after the merge; null if it did not fail."`
+	AffectedNodes     int64   `json:"affected_nodes"`
+	AffectedEdges     int64   `json:"affected_edges"`
+	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed, and of a dry run."`
+	ActorID           *string `json:"actor_id"`
+	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+}
+
+// BranchQuery selects a page of the branches.
+type BranchQuery struct {
+	Limit     int    // the maximum number of branches of a page; 0 lists all in one page
+	PageToken string // the NextPageToken of the page before
+}
+
+// Branches lists a page of the branches that the caller may read.
+func (g *Graph) Branches(ctx context.Context, page BranchQuery) (*BranchList, error) {
+	query := url.Values{}
+	setNumber(query, "limit", page.Limit)
+	setText(query, "page_token", page.PageToken)
+	return ask[BranchList](ctx, g.c, reading(g.path+"/branches", query))
+}
+
+// BranchPages returns the page and all pages after it.
+func (g *Graph) BranchPages(ctx context.Context, page BranchQuery) iter.Seq2[*BranchList, error] {
+	return func(yield func(*BranchList, error) bool) {
+		page := page
+		for {
+			list, err := g.Branches(ctx, page)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(list, nil) || list.NextPageToken == "" {
+				return
+			}
+			if len(list.Branches) == 0 || list.NextPageToken == page.PageToken {
+				yield(nil, ErrNoProgress)
+				return
+			}
+			page.PageToken = list.NextPageToken
+		}
+	}
+}
+
+// branchPage is the number of branches of a page of AllBranches.
+const branchPage = 1000
+
+// AllBranches returns all branches that the caller may read, each with its head.
+func (g *Graph) AllBranches(ctx context.Context) iter.Seq2[BranchHead, error] {
+	return items(g.BranchPages(ctx, BranchQuery{Limit: branchPage}), func(l *BranchList) []BranchHead { return l.Heads })
+}
+
+// CreateBranch creates a branch, which shares all data with its start.
+func (g *Graph) CreateBranch(ctx context.Context, body BranchBody) (*BranchCreated, error) {
+	q, err := posting(g.path+"/branches", body)
+	if err != nil {
+		return nil, err
+	}
+	return ask[BranchCreated](ctx, g.c, q)
+}
+
+// DeleteBranch deletes a branch, and the changes that were not merged into another branch.
+func (g *Graph) DeleteBranch(ctx context.Context, name string) (*BranchDeleted, error) {
+	q := reading(g.path+"/branches/"+segment(name), nil)
+	q.method, q.repeats = http.MethodDelete, false
+	return ask[BranchDeleted](ctx, g.c, q)
+}
+
+// MergeBranches merges a branch into another one, as one commit. If both changed the same property,
+// the server merges nothing: the error matches [ErrConflict], and its MergeConflicts list the
+// conflicts. If the merge succeeds and the deletion of the source fails, the error is nil and the
+// answer gives the reason.
+func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...WriteOption) (*MergeAnswer, error) {
+	q, err := posting(g.path+"/branches/merge", body)
+	if err != nil {
+		return nil, err
+	}
+	q.under(body.DryRun, options)
+	return ask[MergeAnswer](ctx, g.c, q)
+}
+
+func setText(query url.Values, name, value string) {
+	if value != "" {
+		query.Set(name, value)
+	}
+}
+
+func setNumber(query url.Values, name string, n int) {
+	if n != 0 {
+		query.Set(name, strconv.Itoa(n))
+	}
+}

@@ -1,0 +1,139 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"math"
+	"net/url"
+	"strconv"
+)
+
+// CommitList is a page of the commits of a branch.
+type CommitList struct {
+	Commits    []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
+	NextBefore *uint64        `json:"next_before" jsonschema_description:"There are older commits; send it as before to list them. Null on the last page."`
+}
+
+// CommitAnswer is a commit.
+type CommitAnswer struct {
+	GraphCommitID        string  `json:"graph_commit_id"`
+	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
+	GraphManifestVersion uint64  `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
+	ParentCommitID       *string `json:"parent_commit_id"`
+	MergedParentCommitID *string `json:"merged_parent_commit_id"`
+	ActorID              *string `json:"actor_id"`
+	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
+}
+
+// SnapshotAnswer is the state of a branch or of a commit.
+type SnapshotAnswer struct {
+	GraphBranch           string    `json:"graph_branch"`
+	GraphManifestVersion  uint64    `json:"graph_manifest_version" jsonschema_description:"The sequence number of the commit."`
+	InternalSchemaVersion int       `json:"internal_schema_version" jsonschema_description:"The version of the layout of the graph's own records."`
+	GraphCommitID         string    `json:"graph_commit_id"`
+	SchemaDigest          string    `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
+	Datasets              []Dataset `json:"datasets" jsonschema_description:"The nodes and edges by type, in schema order."`
+}
+
+// Dataset describes the entities of one type.
+type Dataset struct {
+	TypeName                string  `json:"type_name"`
+	EntityKind              string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	EntityCount             int64   `json:"entity_count"`
+	PublishedDatasetVersion uint64  `json:"published_dataset_version" jsonschema_description:"The sequence number of the commit that it is read at."`
+	DatasetPath             string  `json:"dataset_path" jsonschema_description:"The name of the type."`
+	NativeDatasetBranch     *string `json:"native_dataset_branch" jsonschema_description:"Null: branches share what they hold."`
+}
+
+// ReadOption is an option of one read.
+type ReadOption func(*request)
+
+// OnBranch reads the head of a branch instead of main. For the methods that take the id of a
+// commit, the commit must be on the branch or in its history.
+func OnBranch(name string) ReadOption {
+	return func(q *request) { setText(q.query, "branch", name) }
+}
+
+// AtSnapshot reads a commit instead of a branch.
+func AtSnapshot(commit string) ReadOption {
+	return func(q *request) { setText(q.query, "snapshot", commit) }
+}
+
+// IfChanged reads only if the state to read is another commit than this one. Otherwise the error
+// matches [ErrNotModified].
+func IfChanged(commit string) ReadOption {
+	return func(q *request) { q.header.Set("If-None-Match", strconv.Quote(commit)) }
+}
+
+// get returns a GET request with the options.
+func (g *Graph) get(path string, options []ReadOption) *request {
+	q := reading(g.path+path, url.Values{})
+	for _, o := range options {
+		o(q)
+	}
+	return q
+}
+
+// Snapshot describes the state of a branch: its last commit, and the number of nodes and edges of
+// each type.
+func (g *Graph) Snapshot(ctx context.Context, options ...ReadOption) (*SnapshotAnswer, error) {
+	return ask[SnapshotAnswer](ctx, g.c, g.get("/snapshot", options))
+}
+
+// CommitQuery selects a page of the commits of a branch.
+type CommitQuery struct {
+	Branch string // the branch; main if it is empty
+	Before uint64 // list only commits with a smaller GraphManifestVersion; 0 starts at the head
+	Limit  int    // the maximum number of commits; 0 lists as many as the server allows
+}
+
+// Commits lists a page of the commits of a branch, the newest first.
+func (g *Graph) Commits(ctx context.Context, page CommitQuery, options ...ReadOption) (*CommitList, error) {
+	q := g.get("/commits", options)
+	setText(q.query, "branch", page.Branch)
+	setNumber(q.query, "limit", min(page.Limit, math.MaxInt32))
+	if page.Before > 0 && page.Before <= math.MaxInt32 { // no branch has commits beyond this
+		setText(q.query, "before", strconv.FormatUint(page.Before, 10))
+	}
+	return ask[CommitList](ctx, g.c, q)
+}
+
+// AllCommits returns the commits of a branch, the newest first. It asks for as many pages as
+// needed. all.Limit is the maximum number of commits; 0 means all.
+func (g *Graph) AllCommits(ctx context.Context, all CommitQuery) iter.Seq2[CommitAnswer, error] {
+	return items(g.commitPages(ctx, all), func(l *CommitList) []CommitAnswer { return l.Commits })
+}
+
+func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*CommitList, error] {
+	return func(yield func(*CommitList, error) bool) {
+		page := page
+		for {
+			list, err := g.Commits(ctx, page)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			n := len(list.Commits)
+			if page.Limit > 0 && n > page.Limit {
+				list.Commits, n = list.Commits[:page.Limit], page.Limit
+			}
+			if !yield(list, nil) || list.NextBefore == nil || n == 0 || page.Limit > 0 && n == page.Limit {
+				return
+			}
+			if page.Before > 0 && *list.NextBefore >= page.Before {
+				yield(nil, ErrNoProgress)
+				return
+			}
+			page.Before = *list.NextBefore
+			if page.Limit > 0 {
+				page.Limit -= n
+			}
+		}
+	}
+}
+
+// Commit returns a commit. Without [OnBranch] the caller needs the right to read the branch where
+// the commit was made.
+func (g *Graph) Commit(ctx context.Context, id string, options ...ReadOption) (*CommitAnswer, error) {
+	return ask[CommitAnswer](ctx, g.c, g.get("/commits/"+segment(id), options))
+}

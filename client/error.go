@@ -1,0 +1,127 @@
+package client
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
+
+// Code classifies the faults of the error envelope.
+type Code string
+
+// The codes of the error envelope. An envelope with status 412 has no code.
+const (
+	CodeUnauthorized     Code = "unauthorized"
+	CodeForbidden        Code = "forbidden"
+	CodeBadRequest       Code = "bad_request"
+	CodeNotFound         Code = "not_found"
+	CodeMethodNotAllowed Code = "method_not_allowed"
+	CodeConflict         Code = "conflict"
+	CodeTooManyRequests  Code = "too_many_requests"
+	CodeInternal         Code = "internal"
+)
+
+// Codes lists all codes.
+var Codes = []Code{
+	CodeUnauthorized, CodeForbidden, CodeBadRequest, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeTooManyRequests, CodeInternal,
+}
+
+// Error is the error envelope: the body of every answer that reports a fault. As an error of this
+// package it also has the status and the headers of that answer.
+type Error struct {
+	Message       string            `json:"error"`
+	Code          Code              `json:"code,omitempty"`
+	KeyConflict   *KeyConflict      `json:"key_conflict,omitempty"`
+	ResourceLimit *Limit            `json:"resource_limit,omitempty"`
+	Precondition  *Precondition     `json:"precondition_failure,omitempty"`
+	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"` // the faults of a GQ text or a schema
+
+	MergeConflicts []MergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
+
+	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
+	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
+
+	Status int `json:"-"` // HTTP status
+
+	// Hint is the next step for the person who runs the program. The client sets it if the answer
+	// did not come from an omnigraph-server, or if the request had no valid token.
+	Hint string `json:"-"`
+
+	// RetryAfter is the time to wait before the next attempt; nil if the server gave none.
+	RetryAfter *time.Duration `json:"-"`
+
+	// Location is the target of a redirect. The client follows none.
+	Location string `json:"-"`
+}
+
+// KeyConflict identifies the existing entity that a strict insert conflicts with.
+type KeyConflict struct {
+	EntityKind string `json:"entity_kind"` // node or edge
+	TypeName   string `json:"type_name"`
+	ID         string `json:"id"`
+}
+
+// Limit is a limit that a request or its answer exceeded.
+type Limit struct {
+	Resource string `json:"resource"`
+	Limit    int64  `json:"limit"`
+	Actual   int64  `json:"actual"`
+}
+
+// Precondition gives the expected head of a branch and the actual one.
+type Precondition struct {
+	Expected string  `json:"expected"`
+	Actual   *string `json:"actual"` // null for an actor that may not read the branch
+}
+
+// MergeConflict is one conflict that prevents a merge.
+type MergeConflict struct {
+	Kind       string `json:"kind"`        // divergent_update, …
+	EntityKind string `json:"entity_kind"` // node or edge
+	TypeName   string `json:"type_name"`
+	ID         string `json:"id"`
+	Property   string `json:"property,omitempty"`
+	Message    string `json:"message"`
+}
+
+// The sentinel errors that match an [*Error] with [errors.Is]. Several may match the same error.
+var (
+	ErrUnauthorized = errors.New("the request has no valid token")           // status 401
+	ErrForbidden    = errors.New("the policy does not allow the request")    // status 403
+	ErrNotFound     = errors.New("not found")                                // status 404
+	ErrConflict     = errors.New("the request conflicts with the graph")     // status 409
+	ErrPrecondition = errors.New("the branch is at another commit")          // status 412
+	ErrTooLarge     = errors.New("the request or its answer is too large")   // status 413
+	ErrBusy         = errors.New("too many requests")                        // status 429
+	ErrUnavailable  = errors.New("the server is unavailable")                // status 503
+	ErrNotModified  = errors.New("the client has the answer already")        // status 304
+	ErrInvalid      = errors.New("the request is invalid")                   // status 400
+	ErrInternal     = errors.New("the server failed to execute the request") // status 500
+)
+
+var sentinels = map[int]error{
+	http.StatusUnauthorized:          ErrUnauthorized,
+	http.StatusForbidden:             ErrForbidden,
+	http.StatusNotFound:              ErrNotFound,
+	http.StatusConflict:              ErrConflict,
+	http.StatusPreconditionFailed:    ErrPrecondition,
+	http.StatusRequestEntityTooLarge: ErrTooLarge,
+	http.StatusTooManyRequests:       ErrBusy,
+	http.StatusServiceUnavailable:    ErrUnavailable,
+	http.StatusNotModified:           ErrNotModified,
+	http.StatusBadRequest:            ErrInvalid,
+	http.StatusInternalServerError:   ErrInternal,
+}
+
+// Error returns the message, and the hint after a semicolon.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// Is reports whether target is the sentinel error of the status.
+func (e *Error) Is(target error) bool { return target == sentinels[e.Status] }

@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// ExportBody is the body of an export.
+type ExportBody struct {
+	Branch    string   `json:"branch,omitempty" jsonschema_description:"The branch to export; main when it is left out."`
+	Snapshot  string   `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch."`
+	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; all when it is left out."`
+}
+
+// Stream is the body of an answer that the client reads while the server sends it. The caller must
+// close it. A read fails if the server did not send the whole body.
+type Stream struct {
+	Commit string // the commit that the server reads
+	// Size is the number of bytes of the body; -1 if the server does not say.
+	Size int64
+	body io.ReadCloser
+	what string
+}
+
+// Read implements [io.Reader].
+func (s *Stream) Read(p []byte) (int, error) {
+	n, err := s.body.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s broke off, and is not whole: %w", s.what, err)
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (s *Stream) Close() error { return s.body.Close() }
+
+// Export exports the entities of one commit as NDJSON that [Graph.Load] takes: nodes, then edges.
+func (g *Graph) Export(ctx context.Context, body ExportBody) (*Stream, error) {
+	q, err := posting(g.path+"/export", body)
+	if err != nil {
+		return nil, err
+	}
+	q.repeats = true
+	return g.stream(ctx, q, "the export")
+}
+
+func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, error) {
+	resp, err := g.c.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream{Commit: tagOf(resp.Header), Size: resp.ContentLength, body: resp.Body, what: what}
+	switch {
+	case s.Commit == "":
+		err = errors.New("the server does not say which commit it reads; check that the URL is that of an omnigraph-server")
+	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
+		// Without this mark the body would end with the connection, and a broken connection would
+		// look like a whole body.
+		err = fmt.Errorf("a proxy on the way to the server, such as one that speaks HTTP/1.0, removes the mark of the end from %s: a part could not be told from the whole; use another way to the server", what)
+	}
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// tagOf returns the entity tag of an answer, which is the commit that was read.
+func tagOf(h http.Header) string {
+	return strings.Trim(strings.TrimPrefix(h.Get("ETag"), "W/"), `"`)
+}

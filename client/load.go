@@ -1,0 +1,115 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// LoadBody is the body of a load whose data is a member of the body.
+type LoadBody struct {
+	Data   string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
+	Branch string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
+	From   string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
+	Mode   string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
+}
+
+// The values of LoadBody.Mode and LoadQuery.Mode.
+const (
+	ModeMerge     = "merge"
+	ModeAppend    = "append"
+	ModeOverwrite = "overwrite"
+)
+
+// LoadAnswer is the answer to a load.
+type LoadAnswer struct {
+	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
+	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
+	BranchCreated bool         `json:"branch_created"`
+	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
+	Nodes         []LoadedType `json:"nodes"`
+	Edges         []LoadedType `json:"edges"`
+	TotalEntities int64        `json:"total_entities"`
+	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	ActorID       *string      `json:"actor_id"`
+	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+}
+
+// LoadedType counts the entities of one type in the input of a load.
+type LoadedType struct {
+	Name           string `json:"name"`
+	EntitiesLoaded int64  `json:"entities_loaded"`
+}
+
+// TextLoadAnswer is the answer to a load whose data was a member of a JSON body.
+type TextLoadAnswer struct {
+	LoadAnswer
+	URI string `json:"uri"`
+}
+
+// LoadQuery says how to load a stream of NDJSON.
+type LoadQuery struct {
+	Branch string // the branch to load into; main if it is empty
+	From   string // the branch to create Branch from, if that does not exist
+	Mode   string // ModeMerge if it is empty
+	DryRun bool   // commit nothing
+}
+
+// Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
+// reads it. If data is an [io.Seeker], such as a file, Load can repeat the request after a failure;
+// otherwise it sends the data once.
+func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
+	query := url.Values{}
+	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {
+		setText(query, name, v)
+	}
+	if load.DryRun {
+		query.Set("dry_run", strconv.FormatBool(true))
+	}
+	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
+	q.under(load.DryRun, options)
+	q.stream(data)
+	return ask[LoadAnswer](ctx, g.c, q)
+}
+
+// stream sets the body to the rest of a reader.
+func (q *request) stream(data io.Reader) {
+	// A pipe is a Seeker too, and its methods fail.
+	seeker, ok := data.(io.Seeker)
+	var start int64
+	if ok {
+		var err, err2, err3 error
+		var end int64
+		start, err = seeker.Seek(0, io.SeekCurrent)
+		end, err2 = seeker.Seek(0, io.SeekEnd)
+		_, err3 = seeker.Seek(start, io.SeekStart)
+		if ok = err == nil && err2 == nil && err3 == nil && end >= start; ok {
+			q.size = end - start
+		}
+	}
+	q.repeats = q.repeats && ok
+	sent := false
+	q.body = func() (io.Reader, error) {
+		if sent {
+			if _, err := seeker.Seek(start, io.SeekStart); err != nil {
+				return nil, err
+			}
+		}
+		sent = true
+		// Hide the type of the reader: the transport must not close it, nor treat it specially.
+		return io.MultiReader(data), nil
+	}
+}
+
+// LoadText loads NDJSON that is a text, as one commit or not at all.
+func (g *Graph) LoadText(ctx context.Context, body LoadBody, options ...WriteOption) (*TextLoadAnswer, error) {
+	q, err := posting(g.path+"/load", body)
+	if err != nil {
+		return nil, err
+	}
+	q.under(body.DryRun, options)
+	return ask[TextLoadAnswer](ctx, g.c, q)
+}

@@ -1,0 +1,28 @@
+package client
+
+import (
+	"errors"
+	"iter"
+)
+
+// ErrNoProgress stops an iterator when the server sends the same page again, which would otherwise
+// go on without end.
+var ErrNoProgress = errors.New("the server answers one page again and again; check whether a proxy on the way caches answers")
+
+// items returns the items of all pages. After an error it stops.
+func items[P, T any](pages iter.Seq2[P, error], of func(P) []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for page, err := range pages {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range of(page) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,329 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+)
+
+// QueryBody is the body of a read that is given as GQ text. Params, here and in the other bodies, is
+// a value that encodes to a JSON object: a map, a struct, or a [json.RawMessage].
+type QueryBody struct {
+	Query     string `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
+	Name      string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
+	PageToken string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+// MutateBody is the body of a mutation that is given as GQ text.
+type MutateBody struct {
+	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
+	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
+	Name        string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	DryRun      bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+}
+
+// InvokeBody is the body of a call of a stored query.
+type InvokeBody struct {
+	Params         any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
+	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
+	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
+	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
+	PageToken      string `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
+	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+}
+
+// ReadAnswer is the answer to a read. Its members have the order of the wire.
+type ReadAnswer struct {
+	ReadRows
+	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`
+	ReadMore
+}
+
+// ReadRows is the first part of the answer to a read.
+type ReadRows struct {
+	QueryName string     `json:"query_name"`
+	Target    ReadTarget `json:"target" jsonschema_description:"What was asked for."`
+	Columns   []string   `json:"columns" jsonschema_description:"The columns' names in order."`
+	Rows      []Row      `json:"rows" jsonschema_description:"Each row with its columns by name."`
+	RowCount  int64      `json:"row_count" jsonschema_description:"The number of rows in this answer."`
+}
+
+// ReadMore is the last part of the answer to a read. It says whether there are more rows.
+type ReadMore struct {
+	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
+	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
+}
+
+// ReadTarget is the branch or the commit that a read asked for.
+type ReadTarget struct {
+	Branch   *string `json:"branch"`
+	Snapshot *string `json:"snapshot"`
+}
+
+// Row is one row: a JSON object with the columns by name, as the server wrote it.
+type Row json.RawMessage
+
+// Decode decodes the row into v, a pointer to a struct or a map, like [json.Unmarshal].
+func (r Row) Decode(v any) error { return json.Unmarshal(r, v) }
+
+// MarshalJSON returns the row itself.
+func (r Row) MarshalJSON() ([]byte, error) { return json.RawMessage(r).MarshalJSON() }
+
+// UnmarshalJSON keeps a copy of the JSON.
+func (r *Row) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(r).UnmarshalJSON(b) }
+
+// MutationAnswer is the answer to a mutation.
+type MutationAnswer struct {
+	Branch        string  `json:"branch"`
+	QueryName     string  `json:"query_name"`
+	AffectedNodes int64   `json:"affected_nodes"`
+	AffectedEdges int64   `json:"affected_edges"`
+	ActorID       *string `json:"actor_id"`
+	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+}
+
+// InvokeAnswer is the answer to a call of a stored query. Exactly one of its fields is set.
+type InvokeAnswer struct {
+	Read     *ReadAnswer
+	Mutation *MutationAnswer
+}
+
+// UnmarshalJSON decodes either kind of answer. Only the answer to a read has rows.
+func (a *InvokeAnswer) UnmarshalJSON(b []byte) error {
+	var read ReadAnswer
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	if read.Rows != nil {
+		a.Read = &read
+		return nil
+	}
+	a.Mutation = &MutationAnswer{}
+	return json.Unmarshal(b, a.Mutation)
+}
+
+// MarshalJSON returns the answer that is set.
+func (a InvokeAnswer) MarshalJSON() ([]byte, error) {
+	if a.Read != nil {
+		return json.Marshal(a.Read)
+	}
+	return json.Marshal(a.Mutation)
+}
+
+// QueryList lists the stored queries of a graph.
+type QueryList struct {
+	Queries []QueryEntry `json:"queries"`
+}
+
+// QueryEntry is a stored query.
+type QueryEntry struct {
+	Name        string       `json:"name"`
+	ToolName    string       `json:"tool_name"`
+	Description string       `json:"description,omitempty"`
+	Instruction string       `json:"instruction,omitempty"`
+	Mutation    bool         `json:"mutation"`
+	Params      []ParamEntry `json:"params"`
+}
+
+// ParamEntry is a parameter of a stored query.
+type ParamEntry struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind" jsonschema:"enum=string,enum=bool,enum=int,enum=bigint,enum=float,enum=date,enum=datetime,enum=blob,enum=vector,enum=list"`
+	ItemKind    string `json:"item_kind,omitempty"`
+	VectorDim   int    `json:"vector_dim,omitempty"`
+	Nullable    bool   `json:"nullable"`
+	Description string `json:"description,omitempty"`
+}
+
+// Query runs a read that is given as GQ text, and returns one page of its rows.
+func (g *Graph) Query(ctx context.Context, body QueryBody) (*ReadAnswer, error) {
+	q, err := posting(g.path+"/query", body)
+	if err != nil {
+		return nil, err
+	}
+	q.repeats = true
+	return ask[ReadAnswer](ctx, g.c, q)
+}
+
+// QueryPages runs a read and returns all its pages, or at most body.MaxRows rows. All pages are of
+// one commit. pageSize is the maximum number of rows of a page; 0 asks for all rows at once, and
+// for pages only if the server refuses to send so many.
+func (g *Graph) QueryPages(ctx context.Context, body QueryBody, pageSize int) iter.Seq2[*ReadAnswer, error] {
+	return rowPages(int(body.MaxRows), pageSize, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
+		body := body
+		body.MaxRows, body.PageToken = rows, token
+		return g.Query(ctx, body)
+	})
+}
+
+// QueryRows is [Graph.QueryPages] row by row.
+func (g *Graph) QueryRows(ctx context.Context, body QueryBody, pageSize int) iter.Seq2[Row, error] {
+	return items(g.QueryPages(ctx, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
+}
+
+// QueryAll runs a read and returns all its rows, or at most body.MaxRows rows, as one answer. It
+// asks for as many pages as needed.
+func (g *Graph) QueryAll(ctx context.Context, body QueryBody) (*ReadAnswer, error) {
+	return collect(g.QueryPages(ctx, body, 0))
+}
+
+// collect joins all pages.
+func collect(pages iter.Seq2[*ReadAnswer, error]) (*ReadAnswer, error) {
+	var whole *ReadAnswer
+	for page, err := range pages {
+		switch {
+		case err != nil:
+			return nil, err
+		case whole == nil:
+			whole = page
+		default:
+			whole.Rows = append(whole.Rows, page.Rows...)
+			whole.RowCount, whole.ReadMore = int64(len(whole.Rows)), page.ReadMore
+		}
+	}
+	return whole, nil
+}
+
+// Mutate runs a mutation that is given as GQ text, as one commit.
+func (g *Graph) Mutate(ctx context.Context, body MutateBody, options ...WriteOption) (*MutationAnswer, error) {
+	q, err := posting(g.path+"/mutate", body)
+	if err != nil {
+		return nil, err
+	}
+	q.under(body.DryRun, options)
+	q.conditional()
+	return ask[MutationAnswer](ctx, g.c, q)
+}
+
+// Queries lists the stored queries that the caller may invoke.
+func (g *Graph) Queries(ctx context.Context) (*QueryList, error) {
+	return ask[QueryList](ctx, g.c, reading(g.path+"/queries", nil))
+}
+
+// Invoke runs a stored query: a read, of which it returns one page, or a mutation. The options
+// apply to a mutation only; [IfCommit] makes the server refuse a read.
+func (g *Graph) Invoke(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
+	q, err := posting(g.path+"/queries/"+segment(name), body)
+	if err != nil {
+		return nil, err
+	}
+	q.under(body.DryRun, options)
+	q.conditional()
+	return ask[InvokeAnswer](ctx, g.c, q)
+}
+
+// InvokeAll runs a stored query. Of a read it returns all rows, or at most body.MaxRows rows, and
+// asks for as many pages as needed.
+func (g *Graph) InvokeAll(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
+	var mutation *MutationAnswer
+	read, err := collect(rowPages(int(body.MaxRows), 0, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
+		body := body
+		body.MaxRows, body.PageToken = rows, token
+		a, err := g.Invoke(ctx, name, body, options...)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.Read != nil:
+			return a.Read, nil
+		}
+		mutation = a.Mutation
+		return &ReadAnswer{}, nil // ends the pages
+	}))
+	switch {
+	case err != nil:
+		return nil, err
+	case mutation != nil:
+		return &InvokeAnswer{Mutation: mutation}, nil
+	}
+	return &InvokeAnswer{Read: read}, nil
+}
+
+// InvokePages runs a stored read and returns its pages, like [Graph.QueryPages]. The server refuses
+// to run a mutation.
+func (g *Graph) InvokePages(ctx context.Context, name string, body InvokeBody, pageSize int) iter.Seq2[*ReadAnswer, error] {
+	body.ExpectMutation = new(false)
+	return rowPages(int(body.MaxRows), pageSize, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
+		body := body
+		body.MaxRows, body.PageToken = rows, token
+		a, err := g.Invoke(ctx, name, body)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.Read == nil:
+			return nil, errNoRows
+		}
+		return a.Read, nil
+	})
+}
+
+// InvokeRows is [Graph.InvokePages] row by row.
+func (g *Graph) InvokeRows(ctx context.Context, name string, body InvokeBody, pageSize int) iter.Seq2[Row, error] {
+	return items(g.InvokePages(ctx, name, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
+}
+
+var errNoRows = errors.New("the server's answer has no rows; check that the URL is that of an omnigraph-server")
+
+// fallbackPage is the number of rows of a page after the server refused to send all rows at once.
+const fallbackPage = 10_000
+
+// rowPages asks for pages until there are no more rows, or until there are most rows; 0 means all.
+// If an answer would be too large for the server, rowPages asks for smaller pages.
+func rowPages(most, size int, token string, ask func(rows int32, token string) (*ReadAnswer, error)) iter.Seq2[*ReadAnswer, error] {
+	return func(yield func(*ReadAnswer, error) bool) {
+		size, token, got, pages := size, token, 0, 0
+		var large error // set if the first answer was too large
+		for {
+			rows := size
+			if left := most - got; most > 0 && (rows == 0 || rows > left) {
+				rows = left
+			}
+			page, err := ask(int32(min(rows, math.MaxInt32)), token)
+			if answerTooLarge(err) && rows != 1 {
+				large = err
+				if size = fallbackPage; rows > 0 {
+					size = min(size, max(rows/10, 1))
+				}
+				continue
+			}
+			if err != nil {
+				if pages == 0 && large != nil {
+					err = large // the smaller page failed for another reason; report the first one
+				}
+				yield(nil, err)
+				return
+			}
+			pages++
+			got += len(page.Rows)
+			if !yield(page, nil) {
+				return
+			}
+			next := page.NextPageToken
+			if !page.Truncated || next == "" || most > 0 && got >= most {
+				return
+			}
+			if next == token || len(page.Rows) == 0 {
+				yield(nil, ErrNoProgress)
+				return
+			}
+			token = next
+		}
+	}
+}
+
+// answerTooLarge reports whether the server refused to send an answer because of its size.
+func answerTooLarge(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && errors.Is(err, ErrTooLarge) && refused.ResourceLimit != nil && refused.ResourceLimit.Resource == "bytes"
+}

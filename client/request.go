@@ -1,0 +1,253 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// request is a request to a server.
+type request struct {
+	method string
+	path   string // escaped, relative to the server's URL
+	query  url.Values
+	header http.Header // in addition to the headers that every request has
+	media  string      // media type of the body
+	size   int64       // size of the body in bytes; -1 if unknown
+
+	// body returns the body for one attempt; nil means no body.
+	body func() (io.Reader, error)
+
+	// repeats is true if the request may be sent again, because it writes nothing or has an
+	// idempotency key.
+	repeats bool
+
+	also int // a status other than 200 that is an answer; 0 for none
+}
+
+// reading returns a GET request.
+func reading(path string, query url.Values) *request {
+	return &request{method: http.MethodGet, path: path, query: query, header: http.Header{}, repeats: true}
+}
+
+// posting returns a POST request with a JSON object.
+func posting(path string, body any) (*request, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		return nil, fmt.Errorf("the request cannot be written as JSON: %w", err)
+	}
+	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return &request{
+		method: http.MethodPost, path: path, header: http.Header{}, media: "application/json", size: int64(len(b)),
+		body: func() (io.Reader, error) { return bytes.NewReader(b), nil },
+	}, nil
+}
+
+// WriteOption is an option of one write.
+type WriteOption func(*write)
+
+type write struct {
+	key, ifCommit string
+}
+
+// IdempotencyKey gives the write a key. A request with the same key within a day answers as the
+// first one did, and changes nothing. Without this option the client makes a new key; give one to
+// repeat the write safely in another process.
+func IdempotencyKey(key string) WriteOption { return func(w *write) { w.key = key } }
+
+// IfCommit writes only if the commit is the head of the branch. Otherwise the error matches
+// [ErrPrecondition].
+func IfCommit(commit string) WriteOption { return func(w *write) { w.ifCommit = commit } }
+
+// under sets the conditions of a write. Afterwards the request may be repeated.
+func (q *request) under(dryRun bool, options []WriteOption) {
+	var w write
+	for _, o := range options {
+		o(&w)
+	}
+	if w.key == "" && !dryRun {
+		w.key = rand.Text()
+	}
+	for name, v := range map[string]string{"Idempotency-Key": w.key, "Omnigraph-If-Graph-Commit": w.ifCommit} {
+		if v != "" {
+			q.header.Set(name, v)
+		}
+	}
+	q.repeats = true
+}
+
+// conditional selects the path with /if-graph-commit if the write has a condition. A server that
+// has no conditional writes refuses that path instead of ignoring the header.
+func (q *request) conditional() {
+	if q.header.Get("Omnigraph-If-Graph-Commit") != "" {
+		q.path += "/if-graph-commit"
+	}
+}
+
+// The limits of the client.
+const (
+	maxAnswer  = 1 << 30  // bytes that are read of an answer, far more than a server sends
+	maxRefusal = 16 << 20 // bytes that are read of an error answer
+
+	// maxEager is the largest body in bytes that is sent without waiting for 100 Continue.
+	maxEager = 1 << 20
+)
+
+// ask sends a request and decodes its answer.
+func ask[T any](ctx context.Context, c *Client, q *request) (*T, error) {
+	b, err := c.read(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return decode[T](b)
+}
+
+func decode[T any](b []byte) (*T, error) {
+	answer := new(T)
+	if err := json.Unmarshal(b, answer); err != nil {
+		return nil, fmt.Errorf("the server's answer has another form than expected: %w; check that the URL is that of an omnigraph-server", err)
+	}
+	return answer, nil
+}
+
+// read sends a request and returns the body of its answer.
+func (c *Client) read(ctx context.Context, q *request) ([]byte, error) {
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	resp, err := c.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the server's answer broke off: %w", err)
+	case len(b) > maxAnswer:
+		return nil, fmt.Errorf("the server's answer is larger than the %d bytes that the client reads", maxAnswer)
+	}
+	return b, nil
+}
+
+// open sends a request, again if it fails and may be repeated. It returns a successful answer,
+// whose body the caller must close. The error is an *Error if the server refused the request.
+func (c *Client) open(ctx context.Context, q *request) (*http.Response, error) {
+	attempt := func() (*http.Response, error) { return c.attempt(ctx, q) }
+	if !q.repeats {
+		return attempt()
+	}
+	return retry(ctx, c, attempt)
+}
+
+func (c *Client) attempt(ctx context.Context, q *request) (*http.Response, error) {
+	req, err := c.request(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unanswered(err)
+	}
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusPartialContent, q.also:
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, refusal(resp)
+}
+
+// unanswered returns an error that names the server that did not answer, without the path of the
+// request.
+func (c *Client) unanswered(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return fmt.Errorf("%s was not reached: %w", c.base, err)
+	}
+	return fmt.Errorf("%s did not answer: %w", c.base, err)
+}
+
+func (c *Client) request(ctx context.Context, q *request) (*http.Request, error) {
+	u := c.base + q.path
+	if len(q.query) > 0 {
+		u += "?" + q.query.Encode()
+	}
+	var body io.Reader
+	if q.body != nil {
+		var err error
+		if body, err = q.body(); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, q.method, u, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = q.header.Clone()
+	req.Header.Set("User-Agent", c.userAgent)
+	if q.body != nil {
+		req.ContentLength = q.size
+		req.Header.Set("Content-Type", q.media)
+	}
+	if q.size > maxEager {
+		// The server may then refuse the request before the body is sent.
+		req.Header.Set("Expect", "100-continue")
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		ms := max((time.Until(deadline) - c.grace).Milliseconds(), 1)
+		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
+	}
+	if c.token != nil {
+		token, err := c.token(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("the token for %s: %w", c.base, err)
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+	}
+	return req, nil
+}
+
+// refusal returns the *Error of an answer that is not a success.
+func refusal(resp *http.Response) error {
+	e := &Error{}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if err != nil || json.Unmarshal(b, e) != nil {
+		*e = Error{} // the answer may come from a proxy
+	}
+	e.Status, e.Location, e.RetryAfter = resp.StatusCode, resp.Header.Get("Location"), retryAfter(resp.Header, clock.Now())
+	status := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	switch {
+	case e.Status == http.StatusNotModified:
+		e.Message = "the answer is the one that the client has already"
+	case e.Status >= 300 && e.Status < 400:
+		e.Message = fmt.Sprintf("the server answered %s and points to %q, which the client does not follow", status, e.Location)
+		e.Hint = "if that is the right server, give its URL"
+	case e.Message == "":
+		e.Message = "the server answered " + status + ", and no error envelope"
+		e.Hint = "check that the URL is that of an omnigraph-server"
+	case e.Status == http.StatusUnauthorized:
+		e.Hint = "give the client a valid token"
+	}
+	return e
+}

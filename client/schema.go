@@ -1,0 +1,56 @@
+package client
+
+import "context"
+
+// SchemaAnswer is the schema of a graph.
+type SchemaAnswer struct {
+	SchemaSource string `json:"schema_source"`
+}
+
+// SchemaBody is the body of the application of a schema.
+type SchemaBody struct {
+	SchemaSource  string `json:"schema_source" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
+	AllowDataLoss bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
+	Branch        string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
+	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing."`
+	Hard          bool   `json:"hard,omitempty" jsonschema_description:"Make drops of properties hard ones: what is stored of the head soon holds their values no longer."`
+}
+
+// SchemaApplied is the answer to the application of a schema.
+type SchemaApplied struct {
+	URI                  string       `json:"uri"`
+	Supported            bool         `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
+	Applied              bool         `json:"applied" jsonschema_description:"The call put the schema in force."`
+	Destructive          bool         `json:"destructive" jsonschema_description:"A step removes values from the graph."`
+	StepCount            int          `json:"step_count"`
+	Steps                []SchemaStep `json:"steps"`
+	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
+	Branch               string       `json:"branch"`
+	Digest               string       `json:"digest" jsonschema_description:"Identifies the change. If two digests are equal, the changes are the same."`
+	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	ActorID              *string      `json:"actor_id"`
+}
+
+// SchemaStep is one change of a schema.
+type SchemaStep struct {
+	Code        string `json:"code"`
+	Step        string `json:"step"`
+	Destructive bool   `json:"destructive"`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
+}
+
+// Schema returns the source text of the schema.
+func (g *Graph) Schema(ctx context.Context, options ...ReadOption) (*SchemaAnswer, error) {
+	return ask[SchemaAnswer](ctx, g.c, g.get("/schema", options))
+}
+
+// ApplySchema makes a schema the one in force on a branch, as one commit, and converts the data.
+// With body.DryRun it only reports the steps.
+func (g *Graph) ApplySchema(ctx context.Context, body SchemaBody, options ...WriteOption) (*SchemaApplied, error) {
+	q, err := posting(g.path+"/schema/apply", body)
+	if err != nil {
+		return nil, err
+	}
+	q.under(body.DryRun, options)
+	return ask[SchemaApplied](ctx, g.c, q)
+}

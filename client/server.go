@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// Health is the answer of /healthz.
+type Health struct {
+	Status string `json:"status"`
+	Graphs int    `json:"graphs"`
+}
+
+// GraphList is the list of the graphs of a server.
+type GraphList struct {
+	Graphs []GraphEntry `json:"graphs"`
+}
+
+// GraphEntry is one graph of a server.
+type GraphEntry struct {
+	GraphID string `json:"graph_id"`
+	URI     string `json:"uri"`
+}
+
+// Readiness is the answer of /readyz: whether the server serves everything in its
+// configuration.
+type Readiness struct {
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and after the server received the signal to stop."`
+	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
+	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
+	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`
+
+	Detail *ReadinessDetail `json:"detail,omitempty" jsonschema_description:"Only for an actor with graph_list."`
+}
+
+// ReadinessDetail names the graphs and queries that a Readiness counts, with reasons.
+type ReadinessDetail struct {
+	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
+	Pending  []string         `json:"pending" jsonschema_description:"The changes in cluster.yaml that are not applied."`
+	Graphs   []GraphReadiness `json:"graphs"`
+}
+
+// GraphReadiness is the state of one graph.
+type GraphReadiness struct {
+	GraphID string         `json:"graph_id"`
+	Status  string         `json:"status" jsonschema:"enum=serving,enum=failing,enum=quarantined"`
+	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is failing or quarantined."`
+	Drift   bool           `json:"drift" jsonschema_description:"Its live schema differs from the schema of the applied revision."`
+	LeftOut []LeftOutQuery `json:"left_out"`
+}
+
+// LeftOutQuery is a stored query that is not served.
+type LeftOutQuery struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// The values of Readiness.Status and GraphReadiness.Status.
+const (
+	StatusReady       = "ready"
+	StatusNotReady    = "not_ready"
+	StatusServing     = "serving"
+	StatusFailing     = "failing" // refuses writes; the server recovers by itself
+	StatusQuarantined = "quarantined"
+)
+
+// ResourceMetadata tells a client without a token which issuers a resource accepts (RFC 9728).
+type ResourceMetadata struct {
+	Resource string   `json:"resource" jsonschema_description:"The URL of the resource."`
+	Servers  []string `json:"authorization_servers" jsonschema_description:"The issuer of the tokens."`
+	Methods  []string `json:"bearer_methods_supported"`
+	Name     string   `json:"resource_name"`
+}
+
+// Health asks whether the server answers, and how many graphs it serves. It needs no token.
+func (c *Client) Health(ctx context.Context) (*Health, error) {
+	return ask[Health](ctx, c, reading("/healthz", nil))
+}
+
+// Ready asks whether the server serves everything in its configuration. If it does not, the status
+// of the answer is StatusNotReady and the error is nil. Without a token, or without the right
+// graph_list, the answer has no Detail.
+func (c *Client) Ready(ctx context.Context) (*Readiness, error) {
+	q := reading("/readyz", nil)
+	q.also = http.StatusServiceUnavailable
+	return ask[Readiness](ctx, c, q)
+}
+
+// Graphs lists the graphs of the server, which needs the right graph_list.
+func (c *Client) Graphs(ctx context.Context) (*GraphList, error) {
+	return ask[GraphList](ctx, c, reading("/graphs", nil))
+}
+
+// Metrics returns the metrics in the text format of Prometheus. The caller must close them.
+func (c *Client) Metrics(ctx context.Context) (io.ReadCloser, error) {
+	resp, err := c.open(ctx, reading("/metrics", nil))
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// OpenAPI returns the OpenAPI document of the server.
+func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
+	b, err := c.read(ctx, reading("/openapi.json", nil))
+	if err == nil && !json.Valid(b) {
+		err = errors.New("the OpenAPI document of the server is not valid JSON; check that the URL is that of an omnigraph-server")
+	}
+	return b, err
+}
+
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// ResourceMetadata tells which issuers of tokens the server accepts. If the server takes no tokens
+// of an issuer, the error matches [ErrNotFound]. A request needs no token.
+func (c *Client) ResourceMetadata(ctx context.Context) (*ResourceMetadata, error) {
+	return ask[ResourceMetadata](ctx, c, reading(metadataPath, nil))
+}
+
+// ResourceMetadata is [Client.ResourceMetadata] for the REST routes of the graph.
+func (g *Graph) ResourceMetadata(ctx context.Context) (*ResourceMetadata, error) {
+	return ask[ResourceMetadata](ctx, g.c, reading(metadataPath+g.path, nil))
+}
+
+// MCPMetadata is [Client.ResourceMetadata] for the MCP endpoint of the graph.
+func (g *Graph) MCPMetadata(ctx context.Context) (*ResourceMetadata, error) {
+	return ask[ResourceMetadata](ctx, g.c, reading(metadataPath+g.path+"/mcp", nil))
+}

@@ -1,0 +1,511 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/server"
+	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/auth"
+	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const adminToken = "the-token-of-the-administrator"
+
+const seed = `{"type":"Package","data":{"path":"example.com/a","name":"a","files":2,"lines":300}}
+{"type":"Package","data":{"path":"example.com/b","name":"b","files":1,"lines":40}}
+{"type":"Symbol","data":{"path":"example.com/a.F","name":"F","kind":"func","exported":true,"line":7,"words":"f"}}
+{"edge":"Holds","from":"example.com/a","to":"example.com/a.F","data":{}}
+{"type":"Asset","data":{"name":"logo","content":"AQIDBA=="}}
+`
+
+// newStore creates the graph code in a folder, with one more type that has a Blob. It returns the
+// text of the schema.
+func newStore(t testing.TB, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile("../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(text) + "\nnode Asset {\n  name: String @key\n  content: Blob?\n}\n"
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: source})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.Create(t.Context(), fs.OS(), dir, source, compiled, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(t.Context(), strings.NewReader(seed), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// startServer starts a whole server in this process and returns its URL. It takes adminToken, and
+// tokens of an issuer.
+func startServer(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := newStore(t, filepath.Join(dir, "data", "code"))
+	for name, text := range map[string]string{
+		"schema.pg": source,
+		"policy.yaml": "version: 1\nrules:\n  - { id: all, allow: { actors: { ids: [act-admin] }, " +
+			"actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin] } }\n",
+		"server.policy.yaml": "version: 1\nrules:\n  - { id: list, allow: { actors: { ids: [act-admin] }, actions: [graph_list] } }\n",
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  code: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [code] }\n" +
+			"  server: { file: server.policy.yaml, applies_to: [cluster] }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := authtest.New(t, authtest.NewKey(t, "k1", jose.ES256))
+	config.Server.OIDC = &cluster.OIDC{Issuer: issuer.URL, Audiences: []string{authtest.Audience}, ActorClaim: "sub"}
+	tokens := &auth.Tokens{}
+	if err := tokens.Add(adminToken, "act-admin"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Open(t.Context(), server.Options{
+		Cluster: config, Catalogs: []*tool.Catalog{code.Catalog()}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		ts.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ts.URL
+}
+
+// startGraph serves the graph code without a cluster, so that its schema can be changed.
+func startGraph(t *testing.T) *client.Graph {
+	t.Helper()
+	dir := t.TempDir()
+	newStore(t, dir)
+	g, err := embedded.Open(t.Context(), fs.OS(), dir, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{ID: "code", Graph: g, Catalog: code.Catalog(), Authorizer: policy.Unrestricted("code")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := rest.Handler(map[string]*servedgraph.Graph{"code": served}, rest.Options{})
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-admin", Source: "test"})))
+	}))
+	t.Cleanup(func() {
+		ts.Close()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := client.New(ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Graph("code")
+}
+
+// recorder records the operations that are requested, and the last answer.
+type recorder struct {
+	mux *http.ServeMux
+
+	mu     sync.Mutex
+	seen   map[string]int
+	answer []byte // the body of the last answer that is JSON
+}
+
+type operation struct{ rest.Route }
+
+func (operation) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+func newRecorder() *recorder {
+	r := &recorder{mux: http.NewServeMux(), seen: map[string]int{}}
+	for _, route := range rest.Routes() {
+		r.mux.Handle(route.Method+" "+route.Path, operation{route})
+	}
+	return r
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, _ := r.mux.Handler(req); h != nil {
+		if route, ok := h.(operation); ok {
+			r.seen[route.Operation]++
+		}
+	}
+	r.answer = nil
+	if resp.Header.Get("Content-Type") == "application/json" {
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		resp.Body.Close()
+		resp.Body, r.answer = io.NopCloser(bytes.NewReader(b)), b
+	}
+	return resp, nil
+}
+
+// sameJSON reports whether two texts are the same JSON, apart from the order of members.
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	read := func(text []byte) (v any) {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return v
+	}
+	return reflect.DeepEqual(read(a), read(b))
+}
+
+// streamed reads a stream to its end.
+func streamed(s *client.Stream, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	b, err := io.ReadAll(s)
+	return string(b), err
+}
+
+// call is a call of one method. It returns the decoded answer, or nil if the answer is a stream or a
+// text.
+type call struct {
+	operation string
+	do        func() (any, error)
+	want      error // the expected error; nil for none
+}
+
+// TestEveryRoute calls every method against a server, and checks that the methods cover every route
+// of the server that is not deprecated, and that decoding loses no member of an answer.
+func TestEveryRoute(t *testing.T) {
+	rec := newRecorder()
+	c, err := client.New(startServer(t), client.WithToken(adminToken), client.WithHTTPClient(&http.Client{Transport: rec}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, g := t.Context(), c.Graph("code")
+	const all = "query q() { match { $p: Package } return { $p.path as path, $p.lines as lines } order { $p.path } }"
+	add := func(slug string) client.MutateBody {
+		return client.MutateBody{Query: `query m($s: String) { insert Note { slug: $s, text: "t", created: datetime("2024-05-01T12:30:00Z") } }`, Params: map[string]any{"s": slug}}
+	}
+	note := func(slug string) client.InvokeBody {
+		return client.InvokeBody{Params: map[string]any{"slug": slug, "symbol": "example.com/a.F", "text": "t"}, ExpectMutation: new(true)}
+	}
+	head := func() string {
+		s, err := g.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.GraphCommitID
+	}
+	var page *client.ReadAnswer
+	for _, tt := range []call{
+		{"health", func() (any, error) { return c.Health(ctx) }, nil},
+		{"ready", func() (any, error) { return c.Ready(ctx) }, nil},
+		{"metrics", func() (any, error) {
+			r, err := c.Metrics(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer r.Close()
+			b, err := io.ReadAll(r)
+			if !bytes.Contains(b, []byte("# HELP")) {
+				t.Errorf("the metrics are %s", b)
+			}
+			return nil, err
+		}, nil},
+		{"get_openapi", func() (any, error) {
+			b, err := c.OpenAPI(ctx)
+			if !bytes.Contains(b, []byte(`"openapi": "3.1`)) {
+				t.Errorf("the document is %.100s", b)
+			}
+			return nil, err
+		}, nil},
+		{"get_resource_metadata", func() (any, error) { return c.ResourceMetadata(ctx) }, nil},
+		{"get_graph_resource_metadata", func() (any, error) { return g.ResourceMetadata(ctx) }, nil},
+		{"get_mcp_resource_metadata", func() (any, error) { return g.MCPMetadata(ctx) }, nil},
+		{"list_graphs", func() (any, error) { return c.Graphs(ctx) }, nil},
+		{"get_snapshot", func() (any, error) { return g.Snapshot(ctx) }, nil},
+		{"get_snapshot", func() (any, error) { return g.Snapshot(ctx, client.OnBranch("none")) }, client.ErrNotFound},
+		{"get_snapshot", func() (any, error) { return g.Snapshot(ctx, client.IfChanged(head())) }, client.ErrNotModified},
+		{"get_schema", func() (any, error) { return g.Schema(ctx, client.AtSnapshot(head())) }, nil},
+		{"query", func() (_ any, err error) {
+			page, err = g.Query(ctx, client.QueryBody{Query: all, MaxRows: 1})
+			return page, err
+		}, nil},
+		{"query", func() (any, error) {
+			return g.Query(ctx, client.QueryBody{Query: all, MaxRows: 1, PageToken: page.NextPageToken})
+		}, nil},
+		{"query", func() (any, error) { return g.Query(ctx, client.QueryBody{Query: "query q() {"}) }, client.ErrInvalid},
+		{"mutate", func() (any, error) { return g.Mutate(ctx, add("n1")) }, nil},
+		{"mutate_if_graph_commit", func() (any, error) { return g.Mutate(ctx, add("n2"), client.IfCommit(head())) }, nil},
+		{"mutate_if_graph_commit", func() (any, error) {
+			return g.Mutate(ctx, add("n3"), client.IfCommit("01J00000000000000000000000"))
+		}, client.ErrPrecondition},
+		{"list_queries", func() (any, error) { return g.Queries(ctx) }, nil},
+		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "heaviest_packages", client.InvokeBody{}) }, nil},
+		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "add_note", note("n4")) }, nil},
+		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "no such query", client.InvokeBody{}) }, client.ErrNotFound},
+		{"invoke_query_if_graph_commit", func() (any, error) {
+			return g.Invoke(ctx, "add_note", note("n5"), client.IfCommit(head()))
+		}, nil},
+		{"load_ndjson", func() (any, error) {
+			return g.Load(ctx, strings.NewReader(`{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":1}}`), client.LoadQuery{Branch: "review/june", From: "main", Mode: client.ModeAppend})
+		}, nil},
+		{"load_ndjson", func() (any, error) {
+			return g.Load(ctx, strings.NewReader(seed), client.LoadQuery{Mode: client.ModeAppend})
+		}, client.ErrConflict},
+		{"load", func() (any, error) {
+			return g.LoadText(ctx, client.LoadBody{Data: seed, Mode: client.ModeMerge, DryRun: true})
+		}, nil},
+		{"export", func() (any, error) {
+			text, err := streamed(g.Export(ctx, client.ExportBody{Branch: "review/june", TypeNames: []string{"Package"}}))
+			if n := strings.Count(text, "\n"); n != 3 {
+				t.Errorf("the export has %d lines: %s", n, text)
+			}
+			return nil, err
+		}, nil},
+		{"get_blob", func() (any, error) {
+			text, err := streamed(g.Blob(ctx, client.BlobPlace{Entity: "node", Type: "Asset", ID: "logo", Property: "content"}))
+			if text != "\x01\x02\x03\x04" {
+				t.Errorf("the Blob is %q", text)
+			}
+			return nil, err
+		}, nil},
+		{"get_blob", func() (any, error) {
+			text, err := streamed(g.Blob(ctx, client.BlobPlace{Entity: "node", Type: "Asset", ID: "logo", Property: "content"}, client.ByteRange(1, 2)))
+			if text != "\x02\x03" {
+				t.Errorf("the part of the Blob is %q", text)
+			}
+			return nil, err
+		}, nil},
+		{"apply_schema", func() (any, error) {
+			return g.ApplySchema(ctx, client.SchemaBody{SchemaSource: "node A { a: String @key }"})
+		}, client.ErrConflict}, // the schema comes from cluster.yaml
+		{"create_branch", func() (any, error) { return g.CreateBranch(ctx, client.BranchBody{Name: "a/b"}) }, nil},
+		{"list_branches", func() (any, error) { return g.Branches(ctx, client.BranchQuery{Limit: 2}) }, nil},
+		{"delete_branch", func() (any, error) { return g.DeleteBranch(ctx, "a/b") }, nil},
+		{"merge_branches", func() (any, error) {
+			return g.MergeBranches(ctx, client.MergeBody{Source: "review/june", DeleteBranch: true})
+		}, nil},
+		{"list_commits", func() (any, error) { return g.Commits(ctx, client.CommitQuery{Limit: 2}) }, nil},
+		{"get_commit", func() (any, error) { return g.Commit(ctx, head(), client.OnBranch("main")) }, nil},
+		{"list_changes", func() (any, error) { return g.Changes(ctx, head(), client.ChangeQuery{Limit: 1}) }, nil},
+		{"verify", func() (any, error) { return g.Verify(ctx) }, nil},
+		{"cleanup", func() (any, error) {
+			return g.Cleanup(ctx, client.CleanupBody{KeepCommits: 3, KeepSince: new(time.Date(2024, 5, 1, 12, 30, 0, 123456789, time.FixedZone("", 3600)))})
+		}, nil},
+		{"cleanup", func() (any, error) { return g.Cleanup(ctx, client.CleanupBody{DryRun: true}) }, client.ErrInvalid},
+	} {
+		before := rec.seen[tt.operation]
+		answer, err := tt.do()
+		if rec.seen[tt.operation] == before {
+			t.Errorf("%s was not requested", tt.operation)
+		}
+		if tt.want != nil {
+			checkError(t, tt.operation, rec, err, tt.want)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.operation, err)
+			continue
+		}
+		if answer == nil {
+			continue
+		}
+		again, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sameJSON(t, rec.answer, again) {
+			t.Errorf("%s: the server wrote\n%s\nand the client decoded\n%s", tt.operation, rec.answer, again)
+		}
+		if _, either := answer.(*client.InvokeAnswer); either {
+			continue // decodes its two kinds itself; the comparison above covers it
+		}
+		strict := json.NewDecoder(bytes.NewReader(rec.answer))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(reflect.New(reflect.TypeOf(answer).Elem()).Interface()); err != nil {
+			t.Errorf("%s: %v", tt.operation, err)
+		}
+	}
+	for _, route := range rest.Routes() {
+		switch called := rec.seen[route.Operation] > 0; {
+		case route.Successor != "" && called:
+			t.Errorf("a method calls the deprecated route %s", route.Operation)
+		case route.Successor == "" && !called:
+			t.Errorf("no method calls the route %s; add one, and a call to this test", route.Operation)
+		}
+	}
+}
+
+// checkError checks that an error has the sentinel, and that decoding lost no member of the
+// envelope.
+func checkError(t *testing.T, operation string, rec *recorder, err, want error) {
+	t.Helper()
+	var refused *client.Error
+	switch {
+	case !asError(err, &refused) || !refused.Is(want):
+		t.Errorf("%s: the error is %v, want %v", operation, err, want)
+	case want == client.ErrNotModified: // has no body
+	default:
+		again, err := json.Marshal(refused)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sameJSON(t, rec.answer, again) {
+			t.Errorf("%s: the server wrote\n%s\nand the client decoded\n%s", operation, rec.answer, again)
+		}
+	}
+}
+
+// TestApplySchema applies a schema, and checks a refusal for loss of data.
+func TestApplySchema(t *testing.T) {
+	g, ctx := startGraph(t), t.Context()
+	old, err := g.Schema(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := g.ApplySchema(ctx, client.SchemaBody{SchemaSource: old.SchemaSource + "\nnode More { name: String @key }\n"})
+	if err != nil || !a.Applied || a.Commit == nil || a.StepCount != 1 || a.URI != "omnigraph://code" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	lossy := client.SchemaBody{SchemaSource: strings.Replace(old.SchemaSource, "  content: Blob?\n", "", 1), DryRun: true}
+	if a, err = g.ApplySchema(ctx, lossy); err != nil || !a.Destructive || a.Applied {
+		t.Errorf("a plan: %+v, %v", a, err)
+	}
+	lossy.DryRun = false
+	var refused *client.Error
+	if _, err = g.ApplySchema(ctx, lossy); !asError(err, &refused) || refused.Code != client.CodeConflict || !refused.Is(client.ErrConflict) {
+		t.Errorf("loss of data: %v", err)
+	}
+}
+
+// TestWriteOnce sends a write twice under one key to a server.
+func TestWriteOnce(t *testing.T) {
+	g, ctx := startGraph(t), t.Context()
+	body := client.MutateBody{Query: `query m() { insert Note { slug: "a", text: "t", created: datetime("2024-05-01T12:30:00Z") } }`}
+	first, err := g.Mutate(ctx, body, client.IdempotencyKey("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := g.Mutate(ctx, body, client.IdempotencyKey("k"))
+	if err != nil || second.Commit == nil || *second.Commit != *first.Commit {
+		t.Errorf("the second write: %+v, %v; the first: %+v", second, err, first)
+	}
+	commits := 0
+	for range g.AllCommits(ctx, client.CommitQuery{}) {
+		commits++
+	}
+	if commits != 3 { // the empty graph, the seed and the note
+		t.Errorf("there are %d commits", commits)
+	}
+}
+
+// TestIteratorsOfAServer reads every list of a server page by page.
+func TestIteratorsOfAServer(t *testing.T) {
+	g, ctx := startGraph(t), context.Background()
+	names := []string{}
+	for row, err := range g.QueryRows(ctx, client.QueryBody{Query: "query q() { match { $p: Package } return { $p.name as name } order { $p.name } }"}, 1) {
+		var p struct{ Name string }
+		if err != nil || row.Decode(&p) != nil {
+			t.Fatal(err)
+		}
+		names = append(names, p.Name)
+	}
+	if strings.Join(names, " ") != "a b" {
+		t.Errorf("the packages are %v", names)
+	}
+	rows := 0
+	for _, err := range g.InvokeRows(ctx, "heaviest_packages", client.InvokeBody{}, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows++
+	}
+	if rows != 1 {
+		t.Errorf("%d packages hold symbols, want 1", rows)
+	}
+	answer, err := g.InvokeAll(ctx, "heaviest_packages", client.InvokeBody{})
+	if err != nil || answer.Mutation != nil || len(answer.Read.Rows) != 1 {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	answer, err = g.InvokeAll(ctx, "remove_note", client.InvokeBody{Params: map[string]any{"slug": "a"}, DryRun: true})
+	if err != nil || answer.Read != nil || !answer.Mutation.DryRun {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	for _, err := range g.InvokeRows(ctx, "remove_note", client.InvokeBody{Params: map[string]any{"slug": "a"}}, 0) {
+		if !isInvalid(err) {
+			t.Errorf("a mutation as rows: %v", err)
+		}
+	}
+	var commits []string
+	for c, err := range g.AllCommits(ctx, client.CommitQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits = append(commits, c.GraphCommitID)
+	}
+	changes := 0
+	for _, err := range g.AllChanges(ctx, commits[0], client.ChangeQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes++
+	}
+	if len(commits) != 2 || changes != 5 {
+		t.Errorf("%d commits, the last with %d changes", len(commits), changes)
+	}
+	for b, err := range g.AllBranches(ctx) {
+		if err != nil || b.Name != "main" || b.GraphCommitID != commits[0] {
+			t.Errorf("branch %+v, %v", b, err)
+		}
+	}
+}

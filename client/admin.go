@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// VerifyBody is the body of a verification. It has no members.
+type VerifyBody struct{}
+
 // Verified is the answer to a verification.
 type Verified struct {
 	Faults []StoredFault `json:"faults"`
@@ -34,7 +37,7 @@ type CleanedUp struct {
 
 // Verify reads all stored data and lists the faults.
 func (g *Graph) Verify(ctx context.Context) (*Verified, error) {
-	q, err := posting(g.path+"/verify", struct{}{})
+	q, err := posting(g.path+"/verify", VerifyBody{})
 	if err != nil {
 		return nil, err
 	}

@@ -10,35 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
-
-// bodies are the types of the bodies, by operation.
-var bodies = map[string]any{
-	"query": client.QueryBody{}, "mutate": client.MutateBody{}, "mutate_if_graph_commit": client.MutateBody{},
-	"invoke_query": client.InvokeBody{}, "invoke_query_if_graph_commit": client.InvokeBody{},
-	"load": client.LoadBody{}, "export": client.ExportBody{}, "apply_schema": client.SchemaBody{},
-	"create_branch": client.BranchBody{}, "merge_branches": client.MergeBody{}, "cleanup": client.CleanupBody{}, "verify": struct{}{},
-}
-
-// TestBodies checks that every body has the members that the server reads, with the same schema.
-func TestBodies(t *testing.T) {
-	for _, route := range rest.Routes() {
-		if route.Body == nil || route.Successor != "" {
-			continue
-		}
-		body, ok := bodies[route.Operation]
-		if !ok {
-			t.Errorf("%s: the test knows no type for the body", route.Operation)
-			continue
-		}
-		got, want := members(reflect.TypeOf(body)), members(reflect.TypeOf(route.Body))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %T has the members\n\t%s\nand the server reads\n\t%s", route.Operation, body, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
-		}
-	}
-}
 
 // TestEnvelope checks that the error envelope has the members that the server writes.
 func TestEnvelope(t *testing.T) {

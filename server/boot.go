@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -172,34 +172,34 @@ func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 
 // readiness returns the answer of /readyz. A server that drains is not ready, even if it serves
 // all of its graphs.
-func (s *Server) readiness() rest.Readiness {
+func (s *Server) readiness() client.Readiness {
 	r := s.booted.readiness()
 	if s.Draining() {
-		r.Status = rest.StatusNotReady
+		r.Status = client.StatusNotReady
 	}
 	return r
 }
 
-func (b *boot) readiness() rest.Readiness {
-	detail := &rest.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []rest.GraphReadiness{}}
+func (b *boot) readiness() client.Readiness {
+	detail := &client.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []client.GraphReadiness{}}
 	if b.revision != nil {
 		detail.Revision = &b.revision.Number
 	}
-	r := rest.Readiness{Status: rest.StatusReady, Graphs: len(b.served), Quarantined: len(b.quarantined), Detail: detail}
+	r := client.Readiness{Status: client.StatusReady, Graphs: len(b.served), Quarantined: len(b.quarantined), Detail: detail}
 	for _, g := range b.served {
-		x := rest.GraphReadiness{GraphID: g.ID(), Status: rest.StatusServing, Drift: b.drifted[g.ID()], LeftOut: []rest.LeftOutQuery{}}
+		x := client.GraphReadiness{GraphID: g.ID(), Status: client.StatusServing, Drift: b.drifted[g.ID()], LeftOut: []client.LeftOutQuery{}}
 		for _, q := range g.LeftOut() {
-			x.LeftOut = append(x.LeftOut, rest.LeftOutQuery{Name: q.Query, Reason: q.Reason})
+			x.LeftOut = append(x.LeftOut, client.LeftOutQuery{Name: q.Query, Reason: q.Reason})
 		}
 		r.LeftOut += len(x.LeftOut)
 		if err := g.Failure(); err != nil {
-			r.Status, x.Status, x.Reason = rest.StatusNotReady, rest.StatusFailing, err.Error()
+			r.Status, x.Status, x.Reason = client.StatusNotReady, client.StatusFailing, err.Error()
 		}
 		detail.Graphs = append(detail.Graphs, x)
 	}
 	for _, q := range b.quarantined {
-		r.Status = rest.StatusNotReady
-		detail.Graphs = append(detail.Graphs, rest.GraphReadiness{GraphID: q.id, Status: rest.StatusQuarantined, Reason: q.err.Error(), LeftOut: []rest.LeftOutQuery{}})
+		r.Status = client.StatusNotReady
+		detail.Graphs = append(detail.Graphs, client.GraphReadiness{GraphID: q.id, Status: client.StatusQuarantined, Reason: q.err.Error(), LeftOut: []client.LeftOutQuery{}})
 	}
 	return r
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
@@ -26,7 +27,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/auth"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -152,7 +152,7 @@ func ask(h http.Handler, method, path, who, body string) (status int, answer str
 	return w.Code, w.Body.String()
 }
 
-func readiness(t *testing.T, h http.Handler, who string, want int) (r rest.Readiness) {
+func readiness(t *testing.T, h http.Handler, who string, want int) (r client.Readiness) {
 	t.Helper()
 	status, answer := ask(h, "GET", "/readyz", who, "")
 	if status != want {
@@ -325,7 +325,7 @@ func TestRefusesToStart(t *testing.T) {
 func TestBootsFromTheRevision(t *testing.T) {
 	f := newFleet(t, "a", "b")
 	f.apply()
-	openOnce := func() (rest.Readiness, http.Handler, string) {
+	openOnce := func() (client.Readiness, http.Handler, string) {
 		t.Helper()
 		h, log := f.mustOpen() // closed at the end of the subtest f.t
 		return readiness(f.t, h, "ada", 200), h, log.String()
@@ -413,7 +413,7 @@ func TestLeftOutQueries(t *testing.T) {
 	if len(left) != r.LeftOut || len(left) != len(code.Catalog().Queries) {
 		t.Errorf("left out %d of %d, counted %d", len(left), len(code.Catalog().Queries), r.LeftOut)
 	}
-	if i := slices.IndexFunc(left, func(q rest.LeftOutQuery) bool { return q.Name == "callers" }); i < 0 || !strings.Contains(left[i].Reason, "does not fit the schema") {
+	if i := slices.IndexFunc(left, func(q client.LeftOutQuery) bool { return q.Name == "callers" }); i < 0 || !strings.Contains(left[i].Reason, "does not fit the schema") {
 		t.Errorf("left out: %+v", left)
 	}
 	if !strings.Contains(log.String(), "query=callers") {

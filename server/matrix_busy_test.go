@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server"
-	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -83,8 +83,8 @@ func TestRESTMatrixOfQuarantine(t *testing.T) {
 	}
 	seen.check(t, "MCP", "a graph in quarantine", m.send("the-token-of-act-admin", onMCP("lost", "graph_schema", `{}`)), http.StatusServiceUnavailable)
 	a := m.send("", exchange{"GET", "/readyz", "", http.Header{}})
-	var r rest.Readiness
-	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusServiceUnavailable || r.Status != rest.StatusNotReady || r.Quarantined != 1 || r.Detail != nil {
+	var r client.Readiness
+	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusServiceUnavailable || r.Status != client.StatusNotReady || r.Quarantined != 1 || r.Detail != nil {
 		t.Errorf("/readyz answers %d %s", a.status, a.body)
 	}
 	for i := range seen.lines {

@@ -1,24 +1,16 @@
 package rest
 
 import (
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-type cleanupBody struct {
-	KeepCommits *int32               `json:"keep_commits,omitempty" jsonschema:"anyof_required=keep_commits,minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
-	KeepSince   *value.DateTimeValue `json:"keep_since,omitempty" jsonschema:"anyof_required=keep_since" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
-	DryRun      *bool                `json:"dry_run,omitempty" jsonschema_description:"Say what would be reclaimed, and do nothing."`
-}
-
-type verifyBody struct{}
-
 // verify reads all stored data and lists the faults that it finds.
 func (x *exchange) verify() error {
-	o, err := x.body(&verifyBody{})
+	o, err := x.body(&client.VerifyBody{})
 	if err != nil {
 		return err
 	}
@@ -30,7 +22,7 @@ func (x *exchange) verify() error {
 
 // cleanup deletes old commits, which can then no longer be read.
 func (x *exchange) cleanup() error {
-	var b cleanupBody
+	var b client.CleanupBody
 	o, err := x.body(&b)
 	if err != nil {
 		return err
@@ -38,15 +30,12 @@ func (x *exchange) cleanup() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	if b.KeepCommits == nil && b.KeepSince == nil {
+	if b.KeepCommits == 0 && b.KeepSince == nil {
 		return &tool.ArgumentError{Path: "keep_commits", Detail: "missing, and so is keep_since", Help: "what is reclaimed does not come back, so say what to keep"}
 	}
-	opts := engine.CleanupOptions{DryRun: isTrue(b.DryRun)}
-	if b.KeepCommits != nil {
-		opts.KeepCommits = int(*b.KeepCommits)
-	}
+	opts := engine.CleanupOptions{DryRun: b.DryRun, KeepCommits: int(b.KeepCommits)}
 	if b.KeepSince != nil {
-		opts.Before = b.KeepSince.Time()
+		opts.Before = *b.KeepSince
 	}
 	return x.answer(&operations.Cleanup{Options: opts}, encoding.Options{})
 }

@@ -10,8 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -62,40 +62,51 @@ func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 // readMembers reads the members of an object into the struct that into points to.
 func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
 
-// members reads the fields of a struct. A field that is not a pointer is required. members
-// skips fields of type map; the caller reads those unparsed.
+// members reads the fields of a struct. A field without omitempty is required. A member that is
+// absent leaves its field zero; Object.Has tells it from one with the zero value. members skips
+// fields of type any; the caller reads those unparsed.
 func members(o *arguments.Object, into reflect.Value) {
 	for field, v := range into.Fields() {
-		if field.Anonymous {
-			members(o, v)
-			continue
-		}
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		r := rulesOf(field.Tag.Get("jsonschema"))
 		switch p := v.Addr().Interface().(type) {
 		case *string:
-			*p = o.String(name)
-		case **string:
-			if r.enum != nil {
-				*p = o.OptEnum(name, r.enum...)
-			} else {
-				*p = o.OptString(name)
+			switch {
+			case options != "omitempty":
+				*p = o.String(name)
+			case r.enum != nil:
+				*p = orZero(o.OptEnum(name, r.enum...))
+			default:
+				*p = orZero(o.OptString(name))
 			}
+		case *bool:
+			*p = orZero(o.OptBool(name))
 		case **bool:
 			*p = o.OptBool(name)
-		case **int32:
-			if *p = o.OptI32(name); *p != nil && **p < r.least {
-				o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
+		case *int32:
+			if n := o.OptI32(name); n != nil {
+				if *p = *n; *p < r.least {
+					o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
+				}
 			}
-		case **value.DateTimeValue:
-			*p = o.OptDateTime(name)
+		case **time.Time:
+			if d := o.OptDateTime(name); d != nil {
+				*p = new(d.Time())
+			}
 		case *[]string:
 			*p = o.OptStrings(name)
-		case *map[string]any:
+		case *any:
 		default:
 			panic("rest: body member " + name + " is of type " + field.Type.String())
 		}
 	}
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // rules are the constraints that the schema of a member adds to its type.

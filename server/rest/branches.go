@@ -3,25 +3,13 @@ package rest
 import (
 	"context"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
-
-type branchBody struct {
-	Name       string  `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
-	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
-}
-
-type mergeBody struct {
-	Source       string  `json:"source" jsonschema_description:"The branch to merge."`
-	Target       *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
-	DeleteBranch *bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
-	DryRun       *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
-}
 
 func (x *exchange) listBranches() error {
 	list := &operations.ListBranches{Limit: x.number("limit", 0)}
@@ -32,10 +20,10 @@ func (x *exchange) listBranches() error {
 		}
 	}
 	list.Answer = func(branches []engine.Branch, next string) any {
-		a := &BranchList{Branches: make([]string, len(branches)), Heads: make([]BranchHead, len(branches)), NextPageToken: next}
+		a := &client.BranchList{Branches: make([]string, len(branches)), Heads: make([]client.BranchHead, len(branches)), NextPageToken: next}
 		for i, b := range branches {
 			a.Branches[i] = b.Name
-			a.Heads[i] = BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+			a.Heads[i] = client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 		}
 		return a
 	}
@@ -43,7 +31,7 @@ func (x *exchange) listBranches() error {
 }
 
 func (x *exchange) createBranch() error {
-	var b branchBody
+	var b client.BranchBody
 	o, err := x.body(&b)
 	if err != nil {
 		return err
@@ -52,10 +40,10 @@ func (x *exchange) createBranch() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	call := &operations.CreateBranch{Name: b.Name, From: orEmpty(b.From), Commit: orEmpty(b.FromCommit)}
+	call := &operations.CreateBranch{Name: b.Name, From: b.From, Commit: b.FromCommit}
 	return x.answer(reshaped(call, func(v any) any {
 		made := v.(*operations.BranchCreated)
-		return &BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
+		return &client.BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
 	}), encoding.Options{})
 }
 
@@ -63,14 +51,14 @@ func (x *exchange) deleteBranch() error {
 	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
 	return x.answer(reshaped(call, func(v any) any {
 		gone := v.(*operations.BranchDeleted)
-		return &BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
+		return &client.BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
 	}), encoding.Options{})
 }
 
 // mergeBranches merges a branch and then, if requested, deletes the source. If the deletion
 // fails, the merge stays; the answer reports the failure.
 func (x *exchange) mergeBranches() error {
-	var b mergeBody
+	var b client.MergeBody
 	o, err := x.body(&b)
 	if err != nil {
 		return err
@@ -80,10 +68,10 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	k := x.runOptions()
-	m := &operations.MergeBranches{Source: b.Source, Target: orEmpty(b.Target), Options: engine.MergeOptions{
-		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun),
+	m := &operations.MergeBranches{Source: b.Source, Target: b.Target, Options: engine.MergeOptions{
+		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun,
 	}}
-	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
+	a := &client.MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
 	gone := &operations.DeleteBranch{Name: b.Source}
 	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		r, merged, err := m.MergeAway(ctx, env)
@@ -97,14 +85,14 @@ func (x *exchange) mergeBranches() error {
 		}
 		return m.Outcome(r, a), nil
 	}}
-	if isTrue(b.DeleteBranch) {
+	if b.DeleteBranch {
 		// Check the right to delete before the merge, so that a caller without it merges nothing.
 		call.grants = append(call.grants, gone.Grants()...)
 	}
 	if _, err := x.do(call, encoding.Options{}); err != nil {
 		return err
 	}
-	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
+	if b.DeleteBranch && !m.Options.DryRun {
 		_, err := x.do(gone, encoding.Options{})
 		if err = gone.Done(err); err != nil {
 			a.BranchDeleteError = &x.report(err).Body.Error

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -12,7 +13,7 @@ import (
 
 // health answers that the server is alive. It needs no actor.
 func (x *exchange) health() error {
-	return x.reply(health{Status: "ok", Graphs: len(x.graphs)})
+	return x.reply(client.Health{Status: "ok", Graphs: len(x.graphs)})
 }
 
 // listGraphs lists all graphs, including those on which the caller has no rights.
@@ -21,9 +22,9 @@ func (x *exchange) listGraphs() error {
 	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
 		return &wireerror.Forbidden{Action: tool.GraphList}
 	}
-	list := graphList{Graphs: []graphEntry{}}
+	list := client.GraphList{Graphs: []client.GraphEntry{}}
 	for _, id := range slices.Sorted(maps.Keys(x.graphs)) {
-		list.Graphs = append(list.Graphs, graphEntry{GraphID: id, URI: "omnigraph://" + id})
+		list.Graphs = append(list.Graphs, client.GraphEntry{GraphID: id, URI: "omnigraph://" + id})
 	}
 	return x.reply(list)
 }
@@ -33,18 +34,18 @@ func (x *exchange) listQueries() error {
 	if err != nil {
 		return err
 	}
-	list := queryList{Queries: make([]queryEntry, len(queries))}
+	list := client.QueryList{Queries: make([]client.QueryEntry, len(queries))}
 	for i, q := range queries {
 		list.Queries[i] = entry(q)
 	}
 	return x.reply(list)
 }
 
-func entry(q tool.StoredQuery) queryEntry {
+func entry(q tool.StoredQuery) client.QueryEntry {
 	info := q.Info()
-	e := queryEntry{
+	e := client.QueryEntry{
 		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction,
-		Mutation: info.Mutation, Params: []paramEntry{},
+		Mutation: info.Mutation, Params: []client.ParamEntry{},
 	}
 	for i, p := range q.Plan().Params {
 		pe := param(p)
@@ -56,8 +57,8 @@ func entry(q tool.StoredQuery) queryEntry {
 	return e
 }
 
-func param(p plan.Param) paramEntry {
-	e := paramEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+func param(p plan.Param) client.ParamEntry {
+	e := client.ParamEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 	if p.Type.List {
 		e.Kind, e.ItemKind = "list", e.Kind
 	}

@@ -1,6 +1,10 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/client"
+)
 
 // metadataOf returns the route of the metadata of the resource at a path.
 func metadataOf(path, operation, what string) Route {
@@ -8,7 +12,7 @@ func metadataOf(path, operation, what string) Route {
 		Method: http.MethodGet, Path: "/.well-known/oauth-protected-resource" + path, Operation: operation, Tag: tagServer,
 		Summary:     "Say whose tokens " + what + " takes (RFC 9728).",
 		Description: "A server that takes no tokens of an issuer has no such path. The answer does not depend on which graphs there are.",
-		Answer:      ResourceMetadata{}, Open: true, Elsewhere: true,
+		Answer:      client.ResourceMetadata{}, Open: true, Elsewhere: true,
 		// If the server does not have the path, it answers as for any other unknown path.
 		Statuses: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 	}

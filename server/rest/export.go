@@ -6,32 +6,27 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-type exportBody struct {
-	Branch    *string  `json:"branch,omitempty" jsonschema_description:"The branch to export; main when it is left out."`
-	Snapshot  *string  `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch."`
-	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; all when it is left out."`
-}
-
 // export streams a graph as NDJSON while it reads the graph.
 func (x *exchange) export() error {
-	var b exportBody
+	var b client.ExportBody
 	o, err := x.body(&b)
 	if err != nil {
 		return err
 	}
-	oneTarget(o, b.Branch, b.Snapshot)
+	oneTarget(o)
 	if err := o.Done(); err != nil {
 		return err
 	}
 	out := &stream{w: x.w, control: http.NewResponseController(x.w)}
 	_, err = x.do(&exporting{operations.Look{
-		At: engine.Target{Branch: orEmpty(b.Branch), Commit: orEmpty(b.Snapshot)}, Action: tool.Export,
+		At: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
 			_, err := env.Graph.Export(ctx, out, engine.Target{Commit: c.ID}, engine.ExportOptions{Types: b.TypeNames})

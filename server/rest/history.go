@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
@@ -45,16 +46,16 @@ func (x *exchange) snapshot() error {
 		if err != nil {
 			return nil, err
 		}
-		a := &SnapshotAnswer{
+		a := &client.SnapshotAnswer{
 			GraphBranch: c.Branch, GraphManifestVersion: c.Seq, InternalSchemaVersion: internalSchemaVersion,
-			GraphCommitID: c.ID, SchemaDigest: c.Schema, Datasets: []Dataset{},
+			GraphCommitID: c.ID, SchemaDigest: c.Schema, Datasets: []client.Dataset{},
 		}
 		if named {
 			a.GraphBranch = orMain(branch) // the head of a new branch was made on another branch
 		}
 		add := func(kind string, counts []engine.TypeCount) {
 			for _, t := range counts {
-				a.Datasets = append(a.Datasets, Dataset{TypeName: t.Type, EntityKind: kind, EntityCount: t.Count, PublishedDatasetVersion: c.Seq, DatasetPath: t.Type})
+				a.Datasets = append(a.Datasets, client.Dataset{TypeName: t.Type, EntityKind: kind, EntityCount: t.Count, PublishedDatasetVersion: c.Seq, DatasetPath: t.Type})
 			}
 		}
 		add("node", s.Nodes)
@@ -75,7 +76,7 @@ func (x *exchange) commits() error {
 		if err != nil {
 			return nil, err
 		}
-		a := &CommitList{Commits: make([]CommitAnswer, len(commits))}
+		a := &client.CommitList{Commits: make([]client.CommitAnswer, len(commits))}
 		for i, c := range commits {
 			a.Commits[i] = commitAnswer(c)
 		}
@@ -100,8 +101,8 @@ func (x *exchange) commitTarget() engine.Target {
 	return engine.Target{Branch: x.query.Get("branch"), Commit: x.r.PathValue("commit")}
 }
 
-func commitAnswer(c engine.Commit) CommitAnswer {
-	a := CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
+func commitAnswer(c engine.Commit) client.CommitAnswer {
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {
 		a.ParentCommitID = &c.Parents[0]
 	}
@@ -138,17 +139,17 @@ func badAfter(detail string) error {
 	return &tool.ArgumentError{Path: "after", Detail: detail, Help: "send what the page before had last: its entity_kind, type_name and id, separated by /, such as node/Person/ada"}
 }
 
-func changesAnswer(changes *engine.Changes) *ChangesAnswer {
-	a := &ChangesAnswer{
-		GraphCommitID: changes.Commit.ID, Nodes: ChangeCounts(changes.Nodes), Edges: ChangeCounts(changes.Edges),
-		Changes: []EntityChange{}, More: changes.More,
+func changesAnswer(changes *engine.Changes) *client.ChangesAnswer {
+	a := &client.ChangesAnswer{
+		GraphCommitID: changes.Commit.ID, Nodes: client.ChangeCounts(changes.Nodes), Edges: client.ChangeCounts(changes.Edges),
+		Changes: []client.EntityChange{}, More: changes.More,
 	}
 	bytes := 0
 	for i := range changes.List {
 		c := &changes.List[i]
-		e := EntityChange{Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
+		e := client.EntityChange{Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []client.PropertyChange{}}
 		for _, p := range c.Properties {
-			values := PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, encoding.Options{}), New: encoding.ValueJSON(p.New, encoding.Options{})}
+			values := client.PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, encoding.Options{}), New: encoding.ValueJSON(p.New, encoding.Options{})}
 			bytes += len(values.Old) + len(values.New)
 			e.Properties = append(e.Properties, values)
 		}

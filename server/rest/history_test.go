@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
@@ -85,7 +86,7 @@ func TestPages(t *testing.T) {
 	}
 	var ids []string
 	for before := ""; ; {
-		var page rest.CommitList
+		var page client.CommitList
 		get(t, h, "/commits?limit=4"+before, &page)
 		for _, c := range page.Commits {
 			ids = append(ids, c.GraphCommitID)
@@ -95,7 +96,7 @@ func TestPages(t *testing.T) {
 		}
 		before = fmt.Sprint("&before=", *page.NextBefore)
 	}
-	var whole rest.CommitList
+	var whole client.CommitList
 	get(t, h, "/commits", &whole)
 	if len(ids) != len(whole.Commits) || len(ids) != 27 {
 		t.Errorf("the pages have %d commits, the whole has %d", len(ids), len(whole.Commits))
@@ -107,7 +108,7 @@ func TestPages(t *testing.T) {
 	}
 	seen := 0
 	for after := ""; ; {
-		var page rest.ChangesAnswer
+		var page client.ChangesAnswer
 		get(t, h, "/commits/"+ids[len(ids)-2]+"/changes?limit=2"+after, &page)
 		seen += len(page.Changes)
 		if !page.More {

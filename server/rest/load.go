@@ -7,20 +7,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
-
-type loadBody struct {
-	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
-	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
-	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
-	DryRun *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
-}
 
 // modes are the names of the load modes; the first is the default.
 var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
@@ -56,7 +49,7 @@ func (x *exchange) loadText() error {
 	if err != nil {
 		return err
 	}
-	call, err := into(load, orEmpty(b.From))
+	call, err := into(load, b.From)
 	if err != nil {
 		return err
 	}
@@ -70,7 +63,7 @@ func (x *exchange) ingest() error {
 	if err != nil {
 		return err
 	}
-	from := orEmpty(b.From)
+	from := b.From
 	if from == "" && load.Branch != "" {
 		from = engine.MainBranch
 	}
@@ -84,7 +77,7 @@ func (x *exchange) ingest() error {
 // loadBody reads a body of up to MaxLoad bytes. A caller who may load on none of the known
 // branches gets the smaller limit MaxBody. loadBody must not refuse that caller at once: a
 // policy may allow branches that do not exist yet, and only the body names the branch.
-func (x *exchange) loadBody() (*loadBody, *operations.Load, error) {
+func (x *exchange) loadBody() (*client.LoadBody, *operations.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
 	if err != nil {
 		return nil, nil, err
@@ -101,12 +94,12 @@ func (x *exchange) loadBody() (*loadBody, *operations.Load, error) {
 	case err != nil:
 		return nil, nil, err
 	}
-	var b loadBody
+	var b client.LoadBody
 	readMembers(o, &b)
 	if err := o.Done(); err != nil {
 		return nil, nil, err
 	}
-	return &b, x.load(strings.NewReader(b.Data), orEmpty(b.Branch), orEmpty(b.Mode), isTrue(b.DryRun)), nil
+	return &b, x.load(strings.NewReader(b.Data), b.Branch, b.Mode, b.DryRun), nil
 }
 
 // load returns the call that loads the data. mode is the name of a load mode, or empty.
@@ -135,7 +128,7 @@ func (x *exchange) answerLoad(load tool.Call) error {
 	if err != nil {
 		return err
 	}
-	a := LoadAnswer{URI: x.uri()}
+	a := client.TextLoadAnswer{URI: x.uri()}
 	if err := json.Unmarshal(answer.JSON, &a.LoadAnswer); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 
 // componentNames gives a component name to structs whose own name is not unique.
 var componentNames = map[reflect.Type]string{
-	reflect.TypeFor[deprecatedReadAnswer](): "DeprecatedReadAnswer",
+	reflect.TypeFor[deprecatedReadBody](): "ReadBody",
 }
 
 // componentName returns the exported name of a struct, without the prefix Wire, which only

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
@@ -12,7 +13,7 @@ import (
 
 // Ready serves the readiness that now returns, with status 200 if it is ready and 503 if not.
 // Only actors to whom server grants graph_list see its detail.
-func Ready(now func() Readiness, server access.Authorizer) http.Handler {
+func Ready(now func() client.Readiness, server access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
 			w.Header().Set("Allow", http.MethodGet)
@@ -23,7 +24,7 @@ func Ready(now func() Readiness, server access.Authorizer) http.Handler {
 		if actor := access.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
 			answer.Detail = nil
 		}
-		if answer.Status != StatusReady {
+		if answer.Status != client.StatusReady {
 			status = http.StatusServiceUnavailable
 		}
 		b, err := encoding.JSON(answer)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -45,14 +46,14 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/healthz", Operation: "health", Tag: tagServer,
 		Summary: "Say that the server answers, and how many graphs it serves.",
-		Answer:  health{}, handle: (*exchange).health,
+		Answer:  client.Health{}, handle: (*exchange).health,
 	},
 	{
 		Method: http.MethodGet, Path: "/readyz", Operation: "ready", Tag: tagServer,
 		Summary: "Say whether the server serves everything that it is to serve.",
 		Description: "Without a token it tells how many graphs are served and quarantined, and how many queries are left out; with one whose actor has graph_list, which, and why. " +
 			"It answers 503, with the same body, while a graph is quarantined and once the server is told to stop.",
-		Answer: Readiness{}, Refusals: map[int]any{http.StatusServiceUnavailable: Readiness{}},
+		Answer: client.Readiness{}, Refusals: map[int]any{http.StatusServiceUnavailable: client.Readiness{}},
 		Statuses: []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, Open: true, Elsewhere: true,
 	},
 	{
@@ -74,70 +75,70 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/graphs", Operation: "list_graphs", Tag: tagServer,
 		Summary: "List the graphs of the server.",
-		Answer:  graphList{}, Action: tool.GraphList, handle: (*exchange).listGraphs,
+		Answer:  client.GraphList{}, Action: tool.GraphList, handle: (*exchange).listGraphs,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/snapshot", Operation: "get_snapshot", Tag: tagData,
 		Summary: "Describe the state of a branch: its last commit, and how many nodes and edges of each type it has.",
-		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: SnapshotAnswer{},
+		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SnapshotAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).snapshot,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read that is given as GQ text.",
-		Body:    queryBody{}, BodyRequired: true, Answer: ReadAnswer{},
+		Body:    client.QueryBody{}, BodyRequired: true, Answer: client.ReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
 		Summary:     "Run a mutation that is given as GQ text.",
 		Description: selecting,
-		Params:      writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate/if-graph-commit", Operation: "mutate_if_graph_commit", Tag: tagQueries,
 		Summary:     "Run a mutation if the branch is still at a commit.",
 		Description: selecting,
-		Params:      mustCommit, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Params:      mustCommit, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
 		Summary: "Run a read, under the names that query has taken the place of.",
-		Body:    readBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
+		Body:    deprecatedReadBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",
 		Summary:     "Run a mutation, under the name that mutate has taken the place of.",
 		Description: selecting,
-		Params:      writing, Body: mutateBody{}, BodyRequired: true, Answer: MutationAnswer{},
+		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries", Operation: "list_queries", Tag: tagQueries,
 		Summary: "List the stored queries that the caller may invoke, hidden ones aside.",
-		Answer:  queryList{}, Action: tool.Read, handle: (*exchange).listQueries,
+		Answer:  client.QueryList{}, Action: tool.Read, handle: (*exchange).listQueries,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}", Operation: "invoke_query", Tag: tagQueries,
 		Summary:     "Run a stored query.",
 		Description: "What the query does is asked for as well: read or change, via stored. A query that the caller may not invoke is not found, like one that does not exist.",
-		Params:      writing, Body: invokeBody{}, Answer: OneOf{ReadAnswer{}, MutationAnswer{}},
+		Params:      writing, Body: client.InvokeBody{}, Answer: OneOf{client.ReadAnswer{}, client.MutationAnswer{}},
 		Action: tool.InvokeQuery, Also: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}/if-graph-commit", Operation: "invoke_query_if_graph_commit", Tag: tagQueries,
 		Summary:     "Run a stored mutation if the branch is still at a commit.",
 		Description: "The same as without the condition in all else; of a stored read it is refused.",
-		Params:      mustCommit, Body: invokeBody{}, Answer: MutationAnswer{},
+		Params:      mustCommit, Body: client.InvokeBody{}, Answer: client.MutationAnswer{},
 		Action: tool.InvokeQuery, Also: []tool.Action{tool.Change}, Writes: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/schema", Operation: "get_schema", Tag: tagSchema,
 		Summary: "Get the schema as its source text.",
-		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: schemaAnswer{},
+		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SchemaAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).schema,
 	},
 	{
@@ -151,28 +152,28 @@ var routes = []Route{
 			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."},
 			dryRunParam,
 		}, writing),
-		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: loadAnswer{},
+		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: client.LoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadLines,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
 		Summary:     "Load NDJSON that is a member of the body, as one commit or not at all.",
 		Description: "With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails. A dry run needs read on the branch.",
-		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
+		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadText,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/ingest", Operation: "ingest", Tag: tagData, Successor: "/graphs/{id}/load",
 		Summary:     "Load NDJSON into a branch that is made from main if it does not exist.",
 		Description: "To make the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
-		Params:      writing, Body: loadBody{}, BodyRequired: true, Answer: LoadAnswer{},
+		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).ingest,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
 		Summary:     "Export the entities of one commit as NDJSON that a load takes.",
 		Description: "Nodes, then edges, each with its id. The answer is written while it is made: one that breaks off is not whole.",
-		Body:        exportBody{}, AnswerMedia: mediaNDJSON,
+		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
 		Action: tool.Export, Tagged: true, handle: (*exchange).export,
 	},
 	{
@@ -195,7 +196,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/schema/apply", Operation: "apply_schema", Tag: tagSchema,
 		Summary:     "Make a schema the one in force on a branch, as one commit, and bring the data along.",
 		Description: "A type or property is renamed with @rename_from. A dry run needs read on the branch. A server whose graphs follow the configuration of a cluster answers 409.",
-		Params:      writing, Body: schemaBody{}, BodyRequired: true, Answer: SchemaApplied{},
+		Params:      writing, Body: client.SchemaBody{}, BodyRequired: true, Answer: client.SchemaApplied{},
 		Action: tool.SchemaApply, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).applySchema,
 	},
 	{
@@ -205,25 +206,25 @@ var routes = []Route{
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most branches; all when it is left out."},
 			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before."},
 		},
-		Answer: BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
+		Answer: client.BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches", Operation: "create_branch", Tag: tagBranches,
 		Summary:     "Make a branch, which shares all data with where it starts.",
 		Description: "Needs read where it starts as well: on the branch others may read the same data.",
-		Body:        branchBody{}, BodyRequired: true, Answer: BranchCreated{},
+		Body:        client.BranchBody{}, BodyRequired: true, Answer: client.BranchCreated{},
 		Action: tool.BranchCreate, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).createBranch,
 	},
 	{
 		Method: http.MethodDelete, Path: "/graphs/{id}/branches/{branch}", Operation: "delete_branch", Tag: tagBranches,
 		Summary: "Delete a branch, and with it what was not merged into another.",
-		Answer:  BranchDeleted{}, Action: tool.BranchDelete, Writes: true, handle: (*exchange).deleteBranch,
+		Answer:  client.BranchDeleted{}, Action: tool.BranchDelete, Writes: true, handle: (*exchange).deleteBranch,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches/merge", Operation: "merge_branches", Tag: tagBranches,
 		Summary:     "Bring what a branch changed into another one, as one commit or not at all.",
 		Description: "Needs read on the source and the target, and with delete_branch also branch_delete. Where both changed the same, the answer is 409 with every conflict.",
-		Params:      writing, Body: mergeBody{}, BodyRequired: true, Answer: MergeAnswer{},
+		Params:      writing, Body: client.MergeBody{}, BodyRequired: true, Answer: client.MergeAnswer{},
 		Action: tool.BranchMerge, Also: []tool.Action{tool.Read, tool.BranchDelete}, Writes: true, handle: (*exchange).mergeBranches,
 	},
 	{
@@ -235,12 +236,12 @@ var routes = []Route{
 			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Leave out the commits from this sequence number on."},
 			ifNoneParam,
 		},
-		Answer: CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,
+		Answer: client.CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}", Operation: "get_commit", Tag: tagHistory,
 		Summary: "Get a commit: who made it, when, and from what.",
-		Params:  []Param{lineParam, ifNoneParam}, Answer: CommitAnswer{},
+		Params:  []Param{lineParam, ifNoneParam}, Answer: client.CommitAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).commit,
 	},
 	{
@@ -252,18 +253,18 @@ var routes = []Route{
 			{Name: "after", In: Query, Kind: Text, Description: "List what comes after this entity: its entity_kind, type_name and id, separated by /."},
 			ifNoneParam,
 		},
-		Answer: ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+		Answer: client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,
 		Summary: "Read everything that is stored, and list each fault with its object.",
-		Body:    verifyBody{}, Answer: verified{}, Action: tool.Admin, handle: (*exchange).verify,
+		Body:    client.VerifyBody{}, Answer: client.Verified{}, Action: tool.Admin, handle: (*exchange).verify,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/cleanup", Operation: "cleanup", Tag: tagAdmin,
 		Summary:     "Make commits of the past unreadable, and reclaim what only they need.",
 		Description: "The heads of branches and the merge bases of every two always stay readable.",
-		Body:        cleanupBody{}, BodyRequired: true, Answer: cleanedUp{},
+		Body:        client.CleanupBody{}, BodyRequired: true, Answer: client.CleanedUp{},
 		Action: tool.Admin, Writes: true, handle: (*exchange).cleanup,
 	},
 }

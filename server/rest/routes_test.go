@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest"
 	"github.com/omnigraph-go/omnigraph/server/rest/resttest"
@@ -108,18 +108,18 @@ func TestTable(t *testing.T) {
 
 // sample returns a value of a member's type.
 func sample(t *testing.T, typ reflect.Type) any {
-	switch reflect.Zero(typ).Interface().(type) {
-	case string, *string:
+	switch typ {
+	case reflect.TypeFor[string]():
 		return "x"
-	case *bool:
+	case reflect.TypeFor[bool](), reflect.TypeFor[*bool]():
 		return true
-	case *int32:
+	case reflect.TypeFor[int32]():
 		return "7"
-	case []string:
+	case reflect.TypeFor[[]string]():
 		return []string{"Person"}
-	case map[string]any:
+	case reflect.TypeFor[any]():
 		return map[string]any{}
-	case *value.DateTimeValue:
+	case reflect.TypeFor[*time.Time]():
 		return "2024-05-01T12:30:00Z"
 	}
 	t.Fatalf("no sample of %s", typ)

@@ -57,31 +57,31 @@ var imports = []struct {
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "server/pagetoken"}},
 	{"server/arguments", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/tool"}},
 	{"server/queryrun", []string{"engine", "gq/plan", "server/arguments", "server/pagetoken", "server/tool"}},
-	{"server/wireerror", []string{"engine", "gq/diag", "server/requestinfo", "server/tool"}},
+	{"server/wireerror", []string{"client", "engine", "gq/diag", "server/requestinfo", "server/tool"}},
 	{"server/access", []string{"engine", "server/tool", "server/wireerror"}},
-	{"server/encoding", []string{"engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
+	{"server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/textlimit", []string{"engine"}},
-	{"server/operations", []string{"engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
+	{"server/operations", []string{"client", "engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/toolsearch", "server/tool"}},
 	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
 	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
 	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},
 	{"server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
-	{"server/mcp", []string{"engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
-	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
+	{"server/mcp", []string{"client", "engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
+	{"server/rest/envelope", []string{"client", "server/encoding", "server/wireerror"}}, // the HTTP status of each fault
 	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
 	{"server/rest", []string{"client", "engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
-	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
+	{"server/admission", []string{"client", "server/access", "server/rest/envelope", "server/wireerror"}},
 	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/logsample", "server/wireerror"}},
 	{"server/strictyaml", []string{"gq/diag"}},
-	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
+	{"server/hostcheck", []string{"client", "server/rest/envelope", "server/wireerror"}},
 	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
+	{"server/auth", []string{"client", "internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
 	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
 	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
-	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
+	{"server", []string{"client", "engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/**", []string{"client", "codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},

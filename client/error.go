@@ -28,9 +28,8 @@ var Codes = []Code{
 	CodeUnauthorized, CodeForbidden, CodeBadRequest, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeTooManyRequests, CodeInternal,
 }
 
-// Error is the error envelope: the body of every answer that reports a fault. As an error of this
-// package it also has the status and the headers of that answer.
-type Error struct {
+// Envelope is the error envelope: the body of every answer that reports a fault.
+type Envelope struct {
 	Message       string            `json:"error"`
 	Code          Code              `json:"code,omitempty"`
 	KeyConflict   *KeyConflict      `json:"key_conflict,omitempty"`
@@ -42,6 +41,11 @@ type Error struct {
 
 	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
 	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
+}
+
+// Error is an answer that reports a fault: its error envelope, its status and some of its headers.
+type Error struct {
+	Envelope
 
 	Status int `json:"-"` // HTTP status
 

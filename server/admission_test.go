@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // held is a stored query whose calls block until the test releases them.
@@ -58,8 +58,8 @@ func TestAdmission(t *testing.T) {
 	}
 	for _, path := range []string{"/graphs/code/mcp", "/graphs/code/query", "/graphs"} {
 		a := ts.ask(t, "POST", path, toolCall("find_symbols", `{"params":{"words":"shelf"}}`))
-		var e wireerror.WireError
-		if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.status != 429 || e.Code != wireerror.TooManyRequests || a.header.Get("Retry-After") != "1" || a.header.Get("X-Request-Id") == "" {
+		var e client.Envelope
+		if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.status != 429 || e.Code != client.CodeTooManyRequests || a.header.Get("Retry-After") != "1" || a.header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: got %d %v %s", path, a.status, a.header, a.body)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/admission"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
@@ -89,7 +90,7 @@ func granted(next http.Handler, overall access.Authorizer) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -12,7 +12,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // onMCP returns a call of a tool over MCP.
@@ -42,7 +41,7 @@ func TestRESTMatrixAtLimit(t *testing.T) {
 		t.Helper()
 		a := m.send("the-token-of-act-admin", x)
 		seen.check(t, what, "at its limit", a, http.StatusTooManyRequests)
-		var e wireerror.WireError
+		var e client.Envelope
 		if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.header.Get("Retry-After") == "" || e.ResourceLimit == nil || e.ResourceLimit.Limit != 1 {
 			t.Errorf("%s: %v %s, %v", what, a.header, a.body, err)
 		}

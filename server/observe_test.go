@@ -16,12 +16,12 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/logsample"
 	"github.com/omnigraph-go/omnigraph/server/observe"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // reply is the answer to a request.
@@ -349,8 +349,8 @@ func TestFaultHasTheRequestsID(t *testing.T) {
 	log, with := logTo(t, "info")
 	ts := newServer(t, with, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
 	a := ts.ask(t, "POST", "/graphs/code/query", `{"query":"query q() { match { $s: Symbol } return { $s.path } }"}`, "X-Request-Id", "slow-1")
-	var e wireerror.WireError
-	if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.status != http.StatusServiceUnavailable || !strings.Contains(e.Error, "(id slow-1)") {
+	var e client.Envelope
+	if err := json.Unmarshal([]byte(a.body), &e); err != nil || a.status != http.StatusServiceUnavailable || !strings.Contains(e.Message, "(id slow-1)") {
 		t.Errorf("got %d %s, %v", a.status, a.body, err)
 	}
 	if err := ts.stop(); err != nil {

@@ -70,17 +70,17 @@ type revisionAnswer struct {
 }
 
 type graphPlanAnswer struct {
-	GraphID        string                  `json:"graph_id"`
-	State          reconcile.State         `json:"state"`
-	Drift          bool                    `json:"drift"`
-	RecordedDigest *string                 `json:"recorded_digest"`
-	LiveDigest     *string                 `json:"live_digest"`
-	WantedDigest   string                  `json:"wanted_digest"`
-	Commit         *string                 `json:"commit"`
-	Destructive    bool                    `json:"destructive"`
-	Approve        *string                 `json:"approve"`
-	Steps          []operations.SchemaStep `json:"steps"`
-	Problem        *string                 `json:"problem"`
+	GraphID        string                       `json:"graph_id"`
+	State          reconcile.State              `json:"state"`
+	Drift          bool                         `json:"drift"`
+	RecordedDigest *string                      `json:"recorded_digest"`
+	LiveDigest     *string                      `json:"live_digest"`
+	WantedDigest   string                       `json:"wanted_digest"`
+	Commit         *string                      `json:"commit"`
+	Destructive    bool                         `json:"destructive"`
+	Approve        *string                      `json:"approve"`
+	Steps          []operations.SchemaApplyStep `json:"steps"`
+	Problem        *string                      `json:"problem"`
 }
 
 type keptAnswer struct {
@@ -95,12 +95,12 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: orNull(g.Recorded), LiveDigest: orNull(g.Live), WantedDigest: g.Digest,
-			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []operations.SchemaStep{}, Problem: orNull(problem(g)),
+			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []operations.SchemaApplyStep{}, Problem: orNull(problem(g)),
 		}
 		if g.Change != nil {
 			x.Destructive = g.Change.Destructive
 			for _, s := range g.Change.Steps {
-				x.Steps = append(x.Steps, operations.SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason})
+				x.Steps = append(x.Steps, operations.SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason})
 			}
 		}
 		a.Graphs = append(a.Graphs, x)

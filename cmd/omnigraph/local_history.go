@@ -195,7 +195,7 @@ func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*clien
 	})
 }
 
-func (l *local) Verify(ctx context.Context) (faults []operations.StoredFault, err error) {
+func (l *local) Verify(ctx context.Context) (faults []client.StoredFault, err error) {
 	err = l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) (err error) {
 		faults, err = operations.StoredFaults(l.Graph.Verify(ctx))
 		return err

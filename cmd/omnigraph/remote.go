@@ -11,7 +11,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
@@ -114,14 +113,10 @@ func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sch
 	return nil, err
 }
 
-func (r *remote) Verify(ctx context.Context) ([]operations.StoredFault, error) {
+func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
 	a, err := answered(r.graph.Verify(ctx))
 	if err != nil {
 		return nil, err
 	}
-	faults := make([]operations.StoredFault, len(a.Faults))
-	for i, f := range a.Faults {
-		faults[i] = operations.StoredFault(f)
-	}
-	return faults, nil
+	return a.Faults, nil
 }

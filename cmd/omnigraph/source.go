@@ -54,7 +54,7 @@ type source interface {
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
 
 	// Verify returns the faults of the stored data.
-	Verify(ctx context.Context) ([]operations.StoredFault, error)
+	Verify(ctx context.Context) ([]client.StoredFault, error)
 
 	// Cleanup makes old commits unreadable.
 	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error)

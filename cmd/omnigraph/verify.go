@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
@@ -40,9 +41,9 @@ list each fault with the object that it is in. The exit code is 1 when there is 
 	return cmd
 }
 
-func verifyReport(faults []operations.StoredFault) (*report, error) {
+func verifyReport(faults []client.StoredFault) (*report, error) {
 	if faults == nil {
-		faults = []operations.StoredFault{}
+		faults = []client.StoredFault{}
 	}
 	r := &report{doc: map[string]any{"faults": faults}, columns: columns("object", "detail"), rows: rowsOf(faults)}
 	if len(faults) == 0 {

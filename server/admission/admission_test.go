@@ -16,8 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -201,9 +201,9 @@ func TestWrap(t *testing.T) {
 	wg.Go(func() { send(ada, "192.0.2.1:1", "", true) })
 	<-inside
 	w := send(ada, "192.0.2.2:1", "", false)
-	var body wireerror.WireError
+	var body client.Envelope
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != 429 || w.Header().Get("Retry-After") != "1" ||
-		body.Code != wireerror.TooManyRequests || body.ResourceLimit == nil || body.ResourceLimit.Limit != 1 || body.ResourceLimit.Actual != 2 {
+		body.Code != client.CodeTooManyRequests || body.ResourceLimit == nil || body.ResourceLimit.Limit != 1 || body.ResourceLimit.Actual != 2 {
 		t.Errorf("got %d %v %s, %v", w.Code, w.Header(), w.Body, err)
 	}
 	if w := send(bob, "192.0.2.1:1", "", false); w.Code != 200 {

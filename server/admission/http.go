@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -101,8 +102,8 @@ func (r *Refusal) write(w http.ResponseWriter) {
 		resource = "bytes of request bodies at once"
 		message = fmt.Sprintf("found %d bytes of request bodies at once, wanted at most %d; send fewer or smaller ones at once, or try again after some time", r.Actual, r.Limit)
 	}
-	f := envelope.New(wireerror.Overloaded, wireerror.TooManyRequests, message)
-	f.Body.ResourceLimit = &wireerror.WireLimit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
+	f := envelope.New(wireerror.Overloaded, client.CodeTooManyRequests, message)
+	f.Body.ResourceLimit = &client.Limit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
 	w.Header().Set("Retry-After", strconv.Itoa(r.retryAfter()))
 	envelope.Write(w, f)
 }

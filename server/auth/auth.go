@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/logsample"
@@ -109,7 +110,7 @@ func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) 
 	}
 	envelope.HangUp(w, r)
 	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
-	envelope.Write(w, envelope.New(wireerror.Unavailable, wireerror.Internal, "authentication is not available; try again later"))
+	envelope.Write(w, envelope.New(wireerror.Unavailable, client.CodeInternal, "authentication is not available; try again later"))
 }
 
 func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
@@ -119,7 +120,7 @@ func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, w
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}
 	w.Header().Set("WWW-Authenticate", header)
-	envelope.Write(w, envelope.New(wireerror.NotIdentified, wireerror.Unauthorized, why))
+	envelope.Write(w, envelope.New(wireerror.NotIdentified, client.CodeUnauthorized, why))
 }
 
 // line logs a message about a request. If a line for the same reason was logged a moment ago, line

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -37,15 +38,12 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted GET"))
 			return
 		}
-		b, err := json.Marshal(struct {
-			Resource string   `json:"resource"`
-			Servers  []string `json:"authorization_servers"`
-			Methods  []string `json:"bearer_methods_supported"`
-			Name     string   `json:"resource_name"`
-		}{m.base(r) + path, []string{m.Issuer}, []string{"header"}, "Omnigraph"})
+		b, err := json.Marshal(client.ResourceMetadata{
+			Resource: m.base(r) + path, Servers: []string{m.Issuer}, Methods: []string{"header"}, Name: "Omnigraph",
+		})
 		if err != nil {
 			panic(err) // cannot happen: all values are strings
 		}

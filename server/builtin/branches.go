@@ -86,7 +86,7 @@ type branchCreateArgs struct {
 
 func branchCreate() tool.Tool {
 	return &builtin{
-		desc: writer[branchCreateArgs, operations.BranchCreated](tool.Descriptor{
+		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
 			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
@@ -109,7 +109,7 @@ type branchDeleteArgs struct {
 
 func branchDelete() tool.Tool {
 	return &builtin{
-		desc: writer[branchDeleteArgs, operations.BranchDeleted](tool.Descriptor{
+		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
 			Name:  "branch_delete",
 			Title: "Delete a branch",
 			Description: "Deletes a branch, and with it what was not merged into another. " +
@@ -136,7 +136,7 @@ type branchMergeArgs struct {
 
 func branchMerge() tool.Tool {
 	return &builtin{
-		desc: writer[branchMergeArgs, operations.BranchMerged](tool.Descriptor{
+		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
 			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +

@@ -82,7 +82,7 @@ func TestRejected(t *testing.T) {
 	if envelope.Status(f.Outcome) != 400 || len(f.Body.Diagnostics) == 0 {
 		t.Fatalf("got %+v", f)
 	}
-	golden.Check(t, "testdata/rejected.txt", []byte(f.Body.Error+"\n"))
+	golden.Check(t, "testdata/rejected.txt", []byte(f.Body.Message+"\n"))
 }
 
 func TestBatch(t *testing.T) {

@@ -28,8 +28,8 @@ type changeListArgs struct {
 	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
 }
 
-// ChangesAnswer is the answer of change_list.
-type ChangesAnswer struct {
+// ChangeListResult is the answer of change_list.
+type ChangeListResult struct {
 	Commit        string         `json:"commit"`
 	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
 	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
@@ -59,7 +59,7 @@ type changePage struct {
 
 func changeList() tool.Tool {
 	return &builtin{
-		desc: reader[changeListArgs, ChangesAnswer](tool.Descriptor{
+		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{
 			Name:  "change_list",
 			Title: "List changes",
 			Description: "Lists what a commit did to each node and edge: inserted, updated or deleted, with the old and the new values. " +
@@ -97,8 +97,8 @@ const changesFrame = 1 << 10
 
 // changesAnswer makes a page with at most the given number of bytes of JSON. If most is 0,
 // only the limit for all pages applies.
-func changesAnswer(changes *engine.Changes, most int) (*ChangesAnswer, error) {
-	a := &ChangesAnswer{
+func changesAnswer(changes *engine.Changes, most int) (*ChangeListResult, error) {
+	a := &ChangeListResult{
 		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
 	}
 	room := maxChangeBytes

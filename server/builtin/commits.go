@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// CommitAnswer is one commit.
-type CommitAnswer struct {
+// CommitResult is one commit.
+type CommitResult struct {
 	Commit       string              `json:"commit" jsonschema_description:"The commit's id."`
 	Seq          int64               `json:"seq" jsonschema_description:"Its number on its branch, from 1."`
 	Branch       string              `json:"branch" jsonschema_description:"The branch that it was made on."`
@@ -24,8 +24,8 @@ type CommitAnswer struct {
 	SchemaDigest string              `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
 }
 
-func commitAnswer(c engine.Commit) CommitAnswer {
-	a := CommitAnswer{
+func commitResult(c engine.Commit) CommitResult {
+	a := CommitResult{
 		Commit: c.ID, Seq: int64(c.Seq), Branch: c.Branch, Parents: append([]string{}, c.Parents...),
 		CreatedAt: value.DateTimeOf(c.Time), SchemaDigest: c.Schema,
 	}
@@ -47,7 +47,7 @@ type commitListArgs struct {
 // CommitsAnswer is the answer of commit_list.
 type CommitsAnswer struct {
 	Branch        string         `json:"branch"`
-	Commits       []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
+	Commits       []CommitResult `json:"commits" jsonschema_description:"The newest first."`
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
 
@@ -83,9 +83,9 @@ func commitList() tool.Tool {
 				if err != nil {
 					return nil, "", err
 				}
-				a := &CommitsAnswer{Branch: branch, Commits: make([]CommitAnswer, len(commits))}
+				a := &CommitsAnswer{Branch: branch, Commits: make([]CommitResult, len(commits))}
 				for i, c := range commits {
-					a.Commits[i] = commitAnswer(c)
+					a.Commits[i] = commitResult(c)
 				}
 				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
 					a.NextPageToken = sealToken(commitPage{branch, commits[n-1].Seq})
@@ -103,7 +103,7 @@ type commitGetArgs struct {
 
 // CommitDetail is the answer of commit_get.
 type CommitDetail struct {
-	CommitAnswer
+	CommitResult
 	Nodes *CountsAnswer `json:"nodes" jsonschema_description:"How many nodes it changed against its first parent; null when these are not kept any more."`
 	Edges *CountsAnswer `json:"edges" jsonschema_description:"How many edges it changed."`
 }
@@ -127,7 +127,7 @@ func commitGet() tool.Tool {
 				return nil, err
 			}
 			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-				d := &CommitDetail{CommitAnswer: commitAnswer(c)}
+				d := &CommitDetail{CommitResult: commitResult(c)}
 				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound
 				switch {

@@ -112,9 +112,9 @@ func TestLargestAnswers(t *testing.T) {
 // TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the
 // answer still gives the total number of steps.
 func TestCutSteps(t *testing.T) {
-	a := &operations.SchemaApplied{StepCount: 1000}
+	a := &operations.SchemaApplyResult{StepCount: 1000}
 	for i := range 1000 {
-		a.Steps = append(a.Steps, operations.SchemaStep{Step: fmt.Sprintf("add node Type%d", i)})
+		a.Steps = append(a.Steps, operations.SchemaApplyStep{Step: fmt.Sprintf("add node Type%d", i)})
 	}
 	a.Cut(10_000)
 	b, err := encoding.JSON(a)

@@ -55,8 +55,8 @@ type mutateArgs struct {
 	writeOptions
 }
 
-// queryAnswer is the answer of either one read or a batch.
-type queryAnswer struct {
+// queryResult is the answer of either one read or a batch.
+type queryResult struct {
 	QueryName     string           `json:"query_name,omitempty"`
 	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"The branch that was read."`
 	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
@@ -71,7 +71,7 @@ type queryAnswer struct {
 
 func query() tool.Tool {
 	return &builtin{
-		desc: reader[queryArgs, queryAnswer](tool.Descriptor{
+		desc: reader[queryArgs, queryResult](tool.Descriptor{
 			Name:  "graph_query",
 			Title: "Query the graph",
 			Description: "Runs a read that you write in GQ and returns its rows. An example, of a graph with nodes Person and edges Knows:\n\n" +

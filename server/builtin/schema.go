@@ -10,15 +10,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SchemaAnswer is the answer of schema_get.
-type SchemaAnswer struct {
+// SchemaGetResult is the answer of schema_get.
+type SchemaGetResult struct {
 	SchemaSource string `json:"schema_source" jsonschema_description:"The text of the schema."`
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
 
 func schemaGet() tool.Tool {
 	return &builtin{
-		desc: reader[branchArgs, SchemaAnswer](tool.Descriptor{
+		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
 			Name:  "schema_get",
 			Title: "Get the schema",
 			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
@@ -31,7 +31,7 @@ func schemaGet() tool.Tool {
 			if err != nil {
 				return nil, "", err
 			}
-			return &SchemaAnswer{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
+			return &SchemaGetResult{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
 		}),
 	}
 }
@@ -48,7 +48,7 @@ type schemaArgs struct {
 // schemaApply returns the tool that applies a schema. how adapts the call to a local store
 // or a cluster.
 func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
-	d := writer[schemaArgs, operations.SchemaApplied](tool.Descriptor{
+	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
 		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SnapshotAnswer is the answer of graph_snapshot.
-type SnapshotAnswer struct {
+// GraphSnapshotResult is the answer of graph_snapshot.
+type GraphSnapshotResult struct {
 	Branch       string        `json:"branch"`
 	Commit       string        `json:"commit" jsonschema_description:"The id of the commit at the head of the branch."`
 	SchemaDigest string        `json:"schema_digest"`
@@ -24,7 +24,7 @@ type CountAnswer struct {
 
 func snapshot() tool.Tool {
 	return &builtin{
-		desc: reader[branchArgs, SnapshotAnswer](tool.Descriptor{
+		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
 			Name:  "graph_snapshot",
 			Title: "Graph snapshot",
 			Description: "Describes the state of a branch: its last commit, the digest of its schema, and how many nodes and edges of each type it has. " +
@@ -36,7 +36,7 @@ func snapshot() tool.Tool {
 			if err != nil {
 				return nil, "", err
 			}
-			answer := &SnapshotAnswer{
+			answer := &GraphSnapshotResult{
 				Branch: s.Commit.Branch, Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
 				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
 			}

@@ -337,7 +337,7 @@ func TestChanges(t *testing.T) {
 	})
 
 	// The pages with one change each together equal the whole list.
-	page := func(token string, limit int) *builtin.ChangesAnswer {
+	page := func(token string, limit int) *builtin.ChangeListResult {
 		a := args{"commit": updated, "limit": limit}
 		if token != "" {
 			a["page_token"] = token
@@ -347,7 +347,7 @@ func TestChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &builtin.ChangesAnswer{}
+		p := &builtin.ChangeListResult{}
 		if err := json.Unmarshal(answer.JSON, p); err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func TestChangesBytes(t *testing.T) {
 		if err != nil || len(answer.JSON) > 3<<19 {
 			t.Fatalf("%d bytes, %v", len(answer.JSON), err)
 		}
-		var p builtin.ChangesAnswer
+		var p builtin.ChangeListResult
 		if err := json.Unmarshal(answer.JSON, &p); err != nil {
 			t.Fatal(err)
 		}

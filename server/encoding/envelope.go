@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -78,28 +79,8 @@ func (e *Writer) orNull(s string) {
 	e.buf = appendString(e.buf, s)
 }
 
-// LoadAnswer is the envelope of a load.
-type LoadAnswer struct {
-	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
-	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that it was made from, if this load made it."`
-	BranchCreated bool         `json:"branch_created"`
-	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
-	Nodes         []LoadedType `json:"nodes"`
-	Edges         []LoadedType `json:"edges"`
-	TotalEntities int64        `json:"total_entities"`
-	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
-	ActorID       *string      `json:"actor_id"`
-	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
-}
-
-// LoadedType counts the entities of one type in the input of a load.
-type LoadedType struct {
-	Name           string `json:"name"`
-	EntitiesLoaded int64  `json:"entities_loaded"`
-}
-
-func loadAnswer(l *tool.LoadOutcome, actor string) *LoadAnswer {
-	a := &LoadAnswer{
+func loadAnswer(l *tool.LoadOutcome, actor string) *client.LoadAnswer {
+	a := &client.LoadAnswer{
 		Branch: l.Branch, BaseBranch: OrNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
 		Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun,
@@ -112,10 +93,10 @@ func loadAnswer(l *tool.LoadOutcome, actor string) *LoadAnswer {
 	return a
 }
 
-func loadedTypes(counts []engine.TypeCount) []LoadedType {
-	loaded := make([]LoadedType, len(counts))
+func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
+	loaded := make([]client.LoadedType, len(counts))
 	for i, c := range counts {
-		loaded[i] = LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
+		loaded[i] = client.LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
 	}
 	return loaded
 }

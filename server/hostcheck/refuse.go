@@ -3,6 +3,7 @@ package hostcheck
 import (
 	"net/http"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -18,7 +19,7 @@ const (
 
 // refuse answers 403 with message.
 func refuse(w http.ResponseWriter, message string) {
-	envelope.Write(w, envelope.New(wireerror.OfPolicy, wireerror.Denied, message))
+	envelope.Write(w, envelope.New(wireerror.OfPolicy, client.CodeForbidden, message))
 }
 
 // preflight answers a CORS preflight request. Such a request has no credentials, so it must be

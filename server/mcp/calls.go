@@ -41,7 +41,7 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 		}
 		fault := s.graph.Report(ctx, err)
 		if fault.Operational {
-			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Error}
+			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Message}
 		}
 		text, err := encoding.JSON(fault.Body)
 		if err != nil {

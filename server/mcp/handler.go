@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -211,7 +212,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 // method than POST does not speak MCP.
 func refuseMethod(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", http.MethodPost)
-	envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+method+", wanted POST"))
+	envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+method+", wanted POST"))
 }
 
 // checkEnvelope checks the headers of a POST against the rules of the transport.

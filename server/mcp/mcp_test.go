@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/server/access"
@@ -22,7 +23,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/mcp"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph/servedtest"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -193,11 +193,11 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var envelope wireerror.WireError
+	var envelope client.Envelope
 	if err := json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), &envelope); err != nil {
 		t.Fatal(err)
 	}
-	if !res.IsError || res.StructuredContent != nil || envelope.Code != wireerror.BadRequest || !strings.Contains(envelope.Error, "did you mean name?") {
+	if !res.IsError || res.StructuredContent != nil || envelope.Code != client.CodeBadRequest || !strings.Contains(envelope.Message, "did you mean name?") {
 		t.Errorf("got %+v", envelope)
 	}
 }

@@ -228,5 +228,5 @@ func (s *surface) fail(ctx context.Context, err error) error {
 	if !fault.Operational {
 		code = codeInvalidParams
 	}
-	return &jsonrpc.Error{Code: code, Message: fault.Body.Error}
+	return &jsonrpc.Error{Code: code, Message: fault.Body.Message}
 }

@@ -19,8 +19,8 @@ type CreateBranch struct {
 	Commit string
 }
 
-// BranchCreated is the answer of CreateBranch.
-type BranchCreated struct {
+// BranchCreateResult is the answer of CreateBranch.
+type BranchCreateResult struct {
 	Name    string  `json:"name"`
 	From    string  `json:"from" jsonschema_description:"The branch that it was made from."`
 	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
@@ -57,7 +57,7 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		return nil, asArgument("name", err)
 	}
 	return &tool.Outcome{
-		Value:  &BranchCreated{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
+		Value:  &BranchCreateResult{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
 		Commit: b.Head.ID, Wrote: &tool.Written{Branch: b.Name},
 	}, nil
 }
@@ -68,8 +68,8 @@ type DeleteBranch struct {
 	At   string // if not empty, the commit that must be the branch's head
 }
 
-// BranchDeleted is the answer of DeleteBranch.
-type BranchDeleted struct {
+// BranchDeleteResult is the answer of DeleteBranch.
+type BranchDeleteResult struct {
 	Name    string  `json:"name"`
 	ActorID *string `json:"actor_id"`
 }
@@ -91,7 +91,7 @@ func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: &BranchDeleted{Name: c.Name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
+	return &tool.Outcome{Value: &BranchDeleteResult{Name: c.Name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
 }
 
 // asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's

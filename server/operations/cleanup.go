@@ -5,21 +5,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Cleanup is the call that makes old commits unreadable and frees their space.
 type Cleanup struct{ Options engine.CleanupOptions }
-
-// CleanedUp is the answer of Cleanup.
-type CleanedUp struct {
-	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"Commits that can be read no more."`
-	CommitsKept      int64 `json:"commits_kept"`
-	FilesRemoved     int64 `json:"files_removed"`
-	BytesFreed       int64 `json:"bytes_freed"`
-	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed: this is what would be."`
-}
 
 // Grants returns the permission to administer the graph.
 func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
@@ -33,7 +25,7 @@ func (c *Cleanup) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &tool.Outcome{Value: &CleanedUp{
+	out := &tool.Outcome{Value: &client.CleanedUp{
 		CommitsReclaimed: r.Commits, CommitsKept: r.Kept, FilesRemoved: r.Segments, BytesFreed: r.Bytes, DryRun: c.Options.DryRun,
 	}}
 	if !c.Options.DryRun {

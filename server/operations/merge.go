@@ -17,8 +17,8 @@ type MergeBranches struct {
 	Options engine.MergeOptions
 }
 
-// BranchMerged is the answer of MergeBranches.
-type BranchMerged struct {
+// BranchMergeResult is the answer of MergeBranches.
+type BranchMergeResult struct {
 	Source  string  `json:"source"`
 	Target  string  `json:"target"`
 	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
@@ -41,7 +41,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	return c.Outcome(r, &BranchMerged{
+	return c.Outcome(r, &BranchMergeResult{
 		Source: orMain(c.Source), Target: orMain(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
 		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor),
 	}), nil

@@ -29,21 +29,21 @@ type ApplySchema struct {
 // FixedByCluster is the value of ApplySchema.Fixed for a graph of a cluster.
 const FixedByCluster = "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"
 
-// SchemaApplied is the answer of ApplySchema.
-type SchemaApplied struct {
-	Supported    bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
-	Applied      bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
-	Destructive  bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
-	StepCount    int          `json:"step_count" jsonschema_description:"How many steps there are, listed or not."`
-	Steps        []SchemaStep `json:"steps" jsonschema_description:"The steps, the first of them where the answer has no room for all."`
-	Branch       string       `json:"branch"`
-	SchemaDigest string       `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
-	Commit       *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
-	ActorID      *string      `json:"actor_id"`
+// SchemaApplyResult is the answer of ApplySchema.
+type SchemaApplyResult struct {
+	Supported    bool              `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
+	Applied      bool              `json:"applied" jsonschema_description:"The schema is in force and was not before."`
+	Destructive  bool              `json:"destructive" jsonschema_description:"A step takes values from the graph."`
+	StepCount    int               `json:"step_count" jsonschema_description:"How many steps there are, listed or not."`
+	Steps        []SchemaApplyStep `json:"steps" jsonschema_description:"The steps, the first of them where the answer has no room for all."`
+	Branch       string            `json:"branch"`
+	SchemaDigest string            `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
+	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	ActorID      *string           `json:"actor_id"`
 }
 
 // Cut drops steps from the end. StepCount still counts all of them.
-func (a *SchemaApplied) Cut(bytes int) {
+func (a *SchemaApplyResult) Cut(bytes int) {
 	const frame = 1 << 10 // approximate size of the answer without its steps
 	size := frame
 	for i, s := range a.Steps {
@@ -55,8 +55,8 @@ func (a *SchemaApplied) Cut(bytes int) {
 	}
 }
 
-// SchemaStep is one change of a schema.
-type SchemaStep struct {
+// SchemaApplyStep is one change of a schema.
+type SchemaApplyStep struct {
 	Step        string `json:"step"`
 	Destructive bool   `json:"destructive"`
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
@@ -74,13 +74,13 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	a := &SchemaApplied{
+	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), Branch: orMain(c.Options.Branch),
+		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: orMain(c.Options.Branch),
 		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
 	for i, s := range change.Steps {
-		a.Steps[i] = SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+		a.Steps[i] = SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
 	}
 	return c.Outcome(change, a), nil
 }

@@ -4,23 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Verify is the call that reads and checks all stored data.
 type Verify struct{}
-
-// Verified is the answer of Verify.
-type Verified struct {
-	Faults []StoredFault `json:"faults"`
-}
-
-// StoredFault is a file or record whose stored bytes are corrupt.
-type StoredFault struct {
-	Object string `json:"object" jsonschema_description:"The file or record."`
-	Detail string `json:"detail"`
-}
 
 // Grants returns the permission to administer the graph.
 func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
@@ -39,11 +29,11 @@ func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: &Verified{Faults: append([]StoredFault{}, found...)}}, nil
+	return &tool.Outcome{Value: &client.Verified{Faults: append([]client.StoredFault{}, found...)}}, nil
 }
 
 // StoredFaults splits an error into the faults of stored data and the remaining errors.
-func StoredFaults(err error) (found []StoredFault, rest error) {
+func StoredFaults(err error) (found []client.StoredFault, rest error) {
 	var many interface{ Unwrap() []error }
 	var corrupt *engine.Corrupt
 	switch {
@@ -54,7 +44,7 @@ func StoredFaults(err error) (found []StoredFault, rest error) {
 			found, rest = append(found, f...), errors.Join(rest, r)
 		}
 	case errors.As(err, &corrupt):
-		found = []StoredFault{{Object: corrupt.Object, Detail: corrupt.Detail}}
+		found = []client.StoredFault{{Object: corrupt.Object, Detail: corrupt.Detail}}
 	default:
 		rest = err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -52,7 +53,7 @@ func (x *exchange) blob() error {
 		h.Del("Content-Security-Policy")
 		h.Del("ETag")
 		h.Del("Content-Length")
-		outcome, code, message := wireerror.OutsideRange, wireerror.BadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
+		outcome, code, message := wireerror.OutsideRange, client.CodeBadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
 		if w.refused == http.StatusPreconditionFailed {
 			outcome, code, message = wireerror.Precondition, "", "the blob is of commit "+answer.Commit+", which the condition in the header leaves out"
 		}

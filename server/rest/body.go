@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -135,7 +136,7 @@ func rulesOf(tag string) rules {
 // wantContent checks the media type of the body, and that the body is not compressed.
 func wantContent(r *http.Request, want string) error {
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
-		return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
+		return &httpError{envelope.New(wireerror.WrongMedia, client.CodeBadRequest,
 			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
 	}
 	// Joined, several header lines never parse as a media type, even if each line alone would.
@@ -144,7 +145,7 @@ func wantContent(r *http.Request, want string) error {
 	if err == nil && media == want {
 		return nil
 	}
-	return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
+	return &httpError{envelope.New(wireerror.WrongMedia, client.CodeBadRequest,
 		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
 }
 
@@ -154,11 +155,11 @@ func unreadable(err error) error {
 	if errors.As(err, &tooBig) {
 		return tooLarge(tooBig.Limit)
 	}
-	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, "the request body could not be read")}
+	return &httpError{envelope.New(wireerror.OfRequest, client.CodeBadRequest, "the request body could not be read")}
 }
 
 func tooLarge(limit int64) error {
-	return &httpError{envelope.New(wireerror.TooLarge, wireerror.BadRequest,
+	return &httpError{envelope.New(wireerror.TooLarge, client.CodeBadRequest,
 		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
 }
 

@@ -42,7 +42,7 @@ func (x *exchange) createBranch() error {
 	}
 	call := &operations.CreateBranch{Name: b.Name, From: b.From, Commit: b.FromCommit}
 	return x.answer(reshaped(call, func(v any) any {
-		made := v.(*operations.BranchCreated)
+		made := v.(*operations.BranchCreateResult)
 		return &client.BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
 	}), encoding.Options{})
 }
@@ -50,7 +50,7 @@ func (x *exchange) createBranch() error {
 func (x *exchange) deleteBranch() error {
 	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
 	return x.answer(reshaped(call, func(v any) any {
-		gone := v.(*operations.BranchDeleted)
+		gone := v.(*operations.BranchDeleteResult)
 		return &client.BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
 	}), encoding.Options{})
 }
@@ -95,7 +95,7 @@ func (x *exchange) mergeBranches() error {
 	if b.DeleteBranch && !m.Options.DryRun {
 		_, err := x.do(gone, encoding.Options{})
 		if err = gone.Done(err); err != nil {
-			a.BranchDeleteError = &x.report(err).Body.Error
+			a.BranchDeleteError = &x.report(err).Body.Message
 		} else {
 			a.BranchDeleted = true
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -209,7 +210,7 @@ func short(s string) string {
 
 // bad returns an error for a request that is malformed as HTTP.
 func (x *exchange) bad(message string) error {
-	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, message)}
+	return &httpError{envelope.New(wireerror.OfRequest, client.CodeBadRequest, message)}
 }
 
 // limit sets the deadline that the timeout header of the request gives.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
@@ -173,7 +174,7 @@ func (s *server) serve(m methods) http.Handler {
 			return
 		case e == nil:
 			w.Header().Set("Allow", allow)
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted "+allow))
 			return
 		}
 		for name, v := range e.fixed {
@@ -239,10 +240,10 @@ func (x *exchange) report(err error) *wireerror.Fault {
 // httpError is a fault of the HTTP request itself, found before any call to a graph.
 type httpError struct{ fault *wireerror.Fault }
 
-func (e *httpError) Error() string { return e.fault.Body.Error }
+func (e *httpError) Error() string { return e.fault.Body.Message }
 
 func notFound(what, name string) *wireerror.Fault {
-	return envelope.New(wireerror.Missing, wireerror.NotFound, what+" \""+short(name)+"\" not found")
+	return envelope.New(wireerror.Missing, client.CodeNotFound, what+" \""+short(name)+"\" not found")
 }
 
 // cacheable lets only the client cache an answer, because answers differ per caller. The client

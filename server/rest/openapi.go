@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/swaggest/openapi-go/openapi31"
 
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/client"
 )
 
 const (
@@ -197,7 +197,7 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 	if other, ok := r.Refusals[status]; ok {
 		fault := d.fault(status)
 		fault.Content[mediaJSON] = openapi31.MediaType{Schema: map[string]any{
-			"oneOf": []any{d.schemas.of(other, outgoing), d.schemas.of(wireerror.WireError{}, outgoing)},
+			"oneOf": []any{d.schemas.of(other, outgoing), d.schemas.of(client.Envelope{}, outgoing)},
 		}}
 		return openapi31.ResponseOrReference{Response: fault}
 	}
@@ -250,7 +250,7 @@ func (d *document) fault(status int) *openapi31.Response {
 	f := faults[status]
 	response := &openapi31.Response{
 		Description: f.description, Headers: map[string]openapi31.HeaderOrReference{},
-		Content: map[string]openapi31.MediaType{mediaJSON: {Schema: d.schemas.of(wireerror.WireError{}, outgoing)}},
+		Content: map[string]openapi31.MediaType{mediaJSON: {Schema: d.schemas.of(client.Envelope{}, outgoing)}},
 	}
 	for _, h := range f.headers {
 		response.Headers[h.name] = h.or()

@@ -16,7 +16,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 const (
@@ -76,20 +75,19 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 	return schemaPrefix + name
 }
 
-// componentNames gives a component name to structs whose own name is not unique.
+// componentNames has the components whose name is not that of their struct.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[deprecatedReadBody](): "ReadBody",
+	reflect.TypeFor[client.Envelope]():     "Error",
 }
 
-// componentName returns the exported name of a struct, without the prefix Wire, which only
-// distinguishes types within their package.
+// componentName returns the name of a struct, with a capital letter.
 func componentName(t reflect.Type) string {
 	if name, ok := componentNames[t]; ok {
 		return name
 	}
-	name := strings.TrimPrefix(t.Name(), "Wire")
-	r, n := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(r)) + name[n:]
+	r, n := utf8.DecodeRuneInString(t.Name())
+	return string(unicode.ToUpper(r)) + t.Name()[n:]
 }
 
 func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
@@ -110,9 +108,9 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 // type, whose fields the reflector then walks.
 func leaf(t reflect.Type) *jsonschema.Schema {
 	switch {
-	case t == reflect.TypeFor[wireerror.Code]():
+	case t == reflect.TypeFor[client.Code]():
 		s := &jsonschema.Schema{Type: "string"}
-		for _, c := range wireerror.Codes {
+		for _, c := range client.Codes {
 			s.Enum = append(s.Enum, c)
 		}
 		return s

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/client"
 )
 
 type inner struct {
@@ -32,9 +32,9 @@ type sample struct {
 	Open    map[string]any  `json:"open,omitempty"`
 	Any     json.RawMessage `json:"any"`
 	Rows    []map[string]any
-	At      time.Time      `json:"at"`
-	Code    wireerror.Code `json:"code"`
-	Hidden  string         `json:"-"`
+	At      time.Time   `json:"at"`
+	Code    client.Code `json:"code"`
+	Hidden  string      `json:"-"`
 	//lint:ignore U1000 TestSchemas wants that an unexported field is left out
 	internal string
 }

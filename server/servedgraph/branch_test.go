@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
@@ -174,7 +175,7 @@ func TestDryLoadFrom(t *testing.T) {
 func TestMergeFault(t *testing.T) {
 	e := &engine.MergeConflicts{Conflicts: make([]engine.MergeConflict, 250)}
 	f := wireerror.Explain(e)
-	if envelope.Status(f.Outcome) != 409 || f.Body.Code != wireerror.Conflict || len(f.Body.MergeConflicts) != 100 || !strings.Contains(f.Body.Error, "250 places") || len(f.Body.Error) > 300 {
-		t.Errorf("%d %s, %d conflicts", envelope.Status(f.Outcome), f.Body.Error, len(f.Body.MergeConflicts))
+	if envelope.Status(f.Outcome) != 409 || f.Body.Code != client.CodeConflict || len(f.Body.MergeConflicts) != 100 || !strings.Contains(f.Body.Message, "250 places") || len(f.Body.Message) > 300 {
+		t.Errorf("%d %s, %d conflicts", envelope.Status(f.Outcome), f.Body.Message, len(f.Body.MergeConflicts))
 	}
 }

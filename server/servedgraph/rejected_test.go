@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
@@ -18,7 +19,7 @@ import (
 // number of faults times the length of their line.
 func TestRejectedIsBounded(t *testing.T) {
 	g := servedtest.Graph(t, servedtest.Config(t))
-	reject := func(source string) *wireerror.WireError {
+	reject := func(source string) *client.Envelope {
 		t.Helper()
 		_, err := g.Do(t.Context(), servedtest.Reader, "query", &operations.AdHoc{Source: source}, encoding.Options{})
 		f := wireerror.Explain(err)
@@ -28,7 +29,7 @@ func TestRejectedIsBounded(t *testing.T) {
 		return &f.Body
 	}
 	many := reject("query q() { match { $p: Person " + strings.Repeat("$p.nope = 1 ", 1000) + "} return { $p } }")
-	if b, _ := json.Marshal(many); len(b) > 20_000 || len(many.Diagnostics) != 21 || !strings.Contains(many.Error, "there are more faults") {
+	if b, _ := json.Marshal(many); len(b) > 20_000 || len(many.Diagnostics) != 21 || !strings.Contains(many.Message, "there are more faults") {
 		t.Errorf("%d bytes, %d diagnostics", len(b), len(many.Diagnostics))
 	}
 	var names strings.Builder
@@ -37,14 +38,14 @@ func TestRejectedIsBounded(t *testing.T) {
 	}
 	for name, want := range map[string]string{"": "choose one of q0, ", "zzz": "it holds q0, "} {
 		_, err := g.Do(t.Context(), servedtest.Reader, "query", &operations.AdHoc{Source: names.String(), Name: name}, encoding.Options{})
-		if text := wireerror.Explain(err).Body.Error; len(text) > 300 || !strings.Contains(text, want) || !strings.HasSuffix(text, "q19 and 980 more") {
+		if text := wireerror.Explain(err).Body.Message; len(text) > 300 || !strings.Contains(text, want) || !strings.HasSuffix(text, "q19 and 980 more") {
 			t.Errorf("name %q: %s", name, text)
 		}
 	}
 	for _, pad := range []string{"x", "é", "日"} {
 		long := strings.Repeat(pad, 200)
 		one := reject(fmt.Sprintf(`query q() { match { $p: Person { name: "%s" } $p: Persn { name: "%s" } } return { $p } }`, long, long))
-		_, excerpt, _ := strings.Cut(one.Error, "Persn\n")
+		_, excerpt, _ := strings.Cut(one.Message, "Persn\n")
 		line, mark, _ := strings.Cut(excerpt, "\n")
 		mark, _, _ = strings.Cut(mark, "\n")
 		// Every character of the line is as wide as in the mark, except the wide ones. The
@@ -72,7 +73,7 @@ func TestRejectedShowsTheForm(t *testing.T) {
 		{operations.AdHoc{Source: `query q() { match { $p: Persn } return { $p } }`}, false},
 	} {
 		_, err := g.Do(t.Context(), servedtest.Writer, "query", &tt.call, encoding.Options{})
-		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Error, "the form is, for example: ")
+		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Message, "the form is, for example: ")
 		if shown != tt.form {
 			t.Errorf("%s: %v", tt.call.Source, err)
 		}

@@ -5,70 +5,17 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
-
-// Code classifies faults for clients.
-type Code string
-
-// The codes of the error envelope.
-const (
-	Unauthorized     Code = "unauthorized"
-	Denied           Code = "forbidden"
-	BadRequest       Code = "bad_request"
-	NotFound         Code = "not_found"
-	MethodNotAllowed Code = "method_not_allowed"
-	Conflict         Code = "conflict"
-	TooManyRequests  Code = "too_many_requests"
-	Internal         Code = "internal"
-)
-
-// Codes lists all codes.
-var Codes = []Code{Unauthorized, Denied, BadRequest, NotFound, MethodNotAllowed, Conflict, TooManyRequests, Internal}
-
-// WireError is the error envelope, the same on every transport.
-type WireError struct {
-	Error         string            `json:"error"`
-	Code          Code              `json:"code,omitempty"`
-	KeyConflict   *WireKeyConflict  `json:"key_conflict,omitempty"`
-	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
-	Precondition  *WirePrecondition `json:"precondition_failure,omitempty"`
-	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
-
-	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
-
-	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
-	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
-}
-
-// WireKeyConflict identifies the existing entity that a strict insert conflicts with.
-type WireKeyConflict struct {
-	EntityKind string `json:"entity_kind"` // node or edge
-	TypeName   string `json:"type_name"`
-	ID         string `json:"id"`
-}
-
-// WireLimit is a limit that was exceeded.
-type WireLimit struct {
-	Resource string `json:"resource"`
-	Limit    int64  `json:"limit"`
-	Actual   int64  `json:"actual"`
-}
-
-// WirePrecondition gives the expected head of a branch and the actual one.
-type WirePrecondition struct {
-	Expected string  `json:"expected"`
-	Actual   *string `json:"actual"` // null for an actor that may not read the branch
-}
 
 // Fault is an error in the form that a client receives. A transport adds what it needs: REST
 // has a status for each outcome.
 type Fault struct {
 	Outcome Outcome
-	Body    WireError
+	Body    client.Envelope
 
 	// Operational reports that the fault is the server's, not the caller's. The body of an
 	// operational fault does not reveal the cause.
@@ -111,54 +58,54 @@ func Explain(err error) *Fault {
 		// plain failure would write twice.
 		return servers(Failed, "the outcome of the write is unknown: it may or may not be in the graph; look before you write again")
 	case errors.As(err, &unknownTool):
-		return callers(Missing, NotFound, err)
+		return callers(Missing, client.CodeNotFound, err)
 	case errors.As(err, &forbidden):
-		return callers(OfPolicy, Denied, err)
+		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &rejected):
-		f := callers(OfRequest, BadRequest, err)
+		f := callers(OfRequest, client.CodeBadRequest, err)
 		f.Body.Diagnostics = clipped(rejected.Diagnostics)
 		return f
 	case errors.As(err, &oversize):
-		f := callers(TooLarge, BadRequest, err)
+		f := callers(TooLarge, client.CodeBadRequest, err)
 		f.Body.ResourceLimit = oversize.limit()
 		return f
 	case errors.As(err, &argument):
-		return callers(OfRequest, BadRequest, err)
+		return callers(OfRequest, client.CodeBadRequest, err)
 	case errors.As(err, &load):
 		// The lines wrap errors of other kinds. The load as a whole is a key conflict only
 		// if all its lines are key conflicts.
-		f := callers(OfRequest, BadRequest, err)
+		f := callers(OfRequest, client.CodeBadRequest, err)
 		for i := range load.Lines {
 			if !errors.As(load.Lines[i].Err, &keyConflict) {
 				return f
 			}
 		}
 		if keyConflict != nil {
-			f.Outcome, f.Body.Code, f.Body.KeyConflict = Conflicted, Conflict, wireKeyConflict(keyConflict)
+			f.Outcome, f.Body.Code, f.Body.KeyConflict = Conflicted, client.CodeConflict, wireKeyConflict(keyConflict)
 		}
 		return f
 	case errors.As(err, &notFound):
-		return callers(Missing, NotFound, err)
+		return callers(Missing, client.CodeNotFound, err)
 	case errors.As(err, &keyConflict):
-		f := callers(Conflicted, Conflict, err)
+		f := callers(Conflicted, client.CodeConflict, err)
 		f.Body.KeyConflict = wireKeyConflict(keyConflict)
 		return f
 	case errors.As(err, &merge):
 		return mergeFault(merge)
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
-		return callers(Conflicted, Conflict, err)
+		return callers(Conflicted, client.CodeConflict, err)
 	case errors.As(err, &elsewhere):
 		f := callers(Precondition, "", err)
-		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected}
+		f.Body.Precondition = &client.Precondition{Expected: elsewhere.Expected}
 		if elsewhere.Actual != "" {
 			f.Body.Precondition.Actual = &elsewhere.Actual
 		}
 		return f
 	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
-		return callers(OfRequest, BadRequest, err)
+		return callers(OfRequest, client.CodeBadRequest, err)
 	case errors.As(err, &tooLarge):
-		f := callers(TooLarge, BadRequest, err)
-		f.Body.ResourceLimit = &WireLimit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
+		f := callers(TooLarge, client.CodeBadRequest, err)
+		f.Body.ResourceLimit = &client.Limit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
 		return f
 	case errors.As(err, &unavailable):
 		return servers(stopped(err), "the graph is unavailable; try again later")
@@ -190,7 +137,7 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	} else {
 		id = requestinfo.NewID()
 	}
-	f.Body.Error += " (id " + id + ")"
+	f.Body.Message += " (id " + id + ")"
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return f
 	}
@@ -212,12 +159,12 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	return f
 }
 
-func callers(outcome Outcome, code Code, err error) *Fault {
-	return &Fault{Outcome: outcome, Body: WireError{Error: Clip(err.Error()), Code: code}}
+func callers(outcome Outcome, code client.Code, err error) *Fault {
+	return &Fault{Outcome: outcome, Body: client.Envelope{Message: Clip(err.Error()), Code: code}}
 }
 
 func servers(outcome Outcome, message string) *Fault {
-	return &Fault{Outcome: outcome, Body: WireError{Error: message, Code: Internal}, Operational: true}
+	return &Fault{Outcome: outcome, Body: client.Envelope{Message: message, Code: client.CodeInternal}, Operational: true}
 }
 
 // stopped returns the outcome of a call that could not be done in the time that it had, or at
@@ -235,15 +182,15 @@ func stopped(err error) Outcome {
 	return Unavailable
 }
 
-func wireKeyConflict(e *engine.KeyConflict) *WireKeyConflict {
-	return &WireKeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
+func wireKeyConflict(e *engine.KeyConflict) *client.KeyConflict {
+	return &client.KeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
 }
 
 // limit returns the limit that was exceeded: that on rows if it applies, or else that on
 // bytes.
-func (e *Oversize) limit() *WireLimit {
+func (e *Oversize) limit() *client.Limit {
 	if e.MaxRows > 0 && e.Rows > e.MaxRows {
-		return &WireLimit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}
+		return &client.Limit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}
 	}
-	return &WireLimit{Resource: "bytes", Limit: int64(e.MaxBytes), Actual: e.Bytes}
+	return &client.Limit{Resource: "bytes", Limit: int64(e.MaxBytes), Actual: e.Bytes}
 }

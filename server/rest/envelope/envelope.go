@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -41,8 +42,8 @@ func Status(o wireerror.Outcome) int {
 }
 
 // New returns a fault of the request itself, found before any call to a graph.
-func New(outcome wireerror.Outcome, code wireerror.Code, message string) *wireerror.Fault {
-	return &wireerror.Fault{Outcome: outcome, Body: wireerror.WireError{Error: wireerror.Clip(message), Code: code}}
+func New(outcome wireerror.Outcome, code client.Code, message string) *wireerror.Fault {
+	return &wireerror.Fault{Outcome: outcome, Body: client.Envelope{Message: wireerror.Clip(message), Code: code}}
 }
 
 // Write answers with the fault and forbids caches to store the answer. It keeps headers that

@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -34,16 +35,16 @@ func TestWrite(t *testing.T) {
 		status     int
 		retryAfter string
 	}{
-		{envelope.New(wireerror.Overloaded, wireerror.TooManyRequests, "too many"), 429, "1"},
-		{&wireerror.Fault{Outcome: wireerror.Unavailable, RetryAfter: 3, Body: wireerror.WireError{Error: "busy", Code: wireerror.Internal}}, 503, "3"},
+		{envelope.New(wireerror.Overloaded, client.CodeTooManyRequests, "too many"), 429, "1"},
+		{&wireerror.Fault{Outcome: wireerror.Unavailable, RetryAfter: 3, Body: client.Envelope{Message: "busy", Code: client.CodeInternal}}, 503, "3"},
 		{envelope.New(wireerror.Precondition, "", "moved"), 412, ""},
 	} {
 		w := httptest.NewRecorder()
 		envelope.Write(w, tt.fault)
 		if w.Code != tt.status || w.Header().Get("Retry-After") != tt.retryAfter || w.Header().Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: status %d, header %v", tt.fault.Body.Error, w.Code, w.Header())
+			t.Errorf("%s: status %d, header %v", tt.fault.Body.Message, w.Code, w.Header())
 		}
-		want := `{"error":"` + tt.fault.Body.Error + `"`
+		want := `{"error":"` + tt.fault.Body.Message + `"`
 		if tt.fault.Body.Code != "" {
 			want += `,"code":"` + string(tt.fault.Body.Code) + `"`
 		}

@@ -61,7 +61,7 @@ var imports = []struct {
 	{"server/access", []string{"engine", "server/tool", "server/wireerror"}},
 	{"server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/textlimit", []string{"engine"}},
-	{"server/operations", []string{"client", "engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
+	{"server/operations", []string{"client", "engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/pagetoken", "server/queryrun", "server/tool", "server/wireerror"}},
 	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/toolsearch", "server/tool"}},
 	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
 	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only

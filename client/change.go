@@ -13,6 +13,8 @@ type ChangesAnswer struct {
 	Edges         ChangeCounts   `json:"edges" jsonschema_description:"Counts all changes of the commit, not only those on this page."`
 	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
 	More          bool           `json:"more" jsonschema_description:"There are more changes; send the last one as after to list them."`
+
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more changes; send it as page_token to list them."`
 }
 
 // ChangeCounts counts the nodes, or the edges, that a commit changed.
@@ -44,6 +46,8 @@ type PropertyChange struct {
 type ChangeQuery struct {
 	After string // the Position of the last change of the page before; empty for the first page
 	Limit int    // the maximum number of changes; 0 lists 1,000
+
+	PageToken string // the NextPageToken of the page before, instead of After
 }
 
 // Position returns the position of the change in the list, for ChangeQuery.After.
@@ -53,6 +57,7 @@ func (c *EntityChange) Position() string { return c.EntityKind + "/" + c.TypeNam
 func (g *Graph) Changes(ctx context.Context, commit string, page ChangeQuery, options ...ReadOption) (*ChangesAnswer, error) {
 	q := g.get("/commits/"+segment(commit)+"/changes", options)
 	setText(q.query, "after", page.After)
+	setText(q.query, "page_token", page.PageToken)
 	setNumber(q.query, "limit", page.Limit)
 	return ask[ChangesAnswer](ctx, g.c, q)
 }
@@ -65,7 +70,7 @@ const changePage = 10_000
 // number of changes of all pages; 0 means all.
 func (g *Graph) ChangePages(ctx context.Context, commit string, all ChangeQuery, options ...ReadOption) iter.Seq2[*ChangesAnswer, error] {
 	return func(yield func(*ChangesAnswer, error) bool) {
-		page, left := all, all.Limit
+		page, left, last := all, all.Limit, all.After
 		for {
 			if page.Limit = changePage; left > 0 {
 				page.Limit = min(page.Limit, left)
@@ -80,11 +85,15 @@ func (g *Graph) ChangePages(ctx context.Context, commit string, all ChangeQuery,
 				return
 			}
 			next := a.Changes[n-1].Position()
-			if next == page.After {
+			if next == last {
 				yield(nil, ErrNoProgress)
 				return
 			}
-			page.After = next
+			last = next
+			page.After, page.PageToken = next, ""
+			if a.NextPageToken != "" {
+				page.After, page.PageToken = "", a.NextPageToken
+			}
 			if left > 0 {
 				left -= n
 			}

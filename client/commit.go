@@ -12,6 +12,8 @@ import (
 type CommitList struct {
 	Commits    []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
 	NextBefore *uint64        `json:"next_before" jsonschema_description:"There are older commits; send it as before to list them. Null on the last page."`
+
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are older commits; send it as page_token to list them."`
 }
 
 // CommitAnswer is a commit.
@@ -85,12 +87,15 @@ type CommitQuery struct {
 	Branch string // the branch; main if it is empty
 	Before uint64 // list only commits with a smaller GraphManifestVersion; 0 starts at the head
 	Limit  int    // the maximum number of commits; 0 lists as many as the server allows
+
+	PageToken string // the NextPageToken of the page before, instead of Before
 }
 
 // Commits lists a page of the commits of a branch, the newest first.
 func (g *Graph) Commits(ctx context.Context, page CommitQuery, options ...ReadOption) (*CommitList, error) {
 	q := g.get("/commits", options)
 	setText(q.query, "branch", page.Branch)
+	setText(q.query, "page_token", page.PageToken)
 	setNumber(q.query, "limit", min(page.Limit, math.MaxInt32))
 	if page.Before > 0 && page.Before <= math.MaxInt32 { // no branch has commits beyond this
 		setText(q.query, "before", strconv.FormatUint(page.Before, 10))
@@ -106,7 +111,7 @@ func (g *Graph) AllCommits(ctx context.Context, all CommitQuery) iter.Seq2[Commi
 
 func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*CommitList, error] {
 	return func(yield func(*CommitList, error) bool) {
-		page := page
+		page, before := page, page.Before
 		for {
 			list, err := g.Commits(ctx, page)
 			if err != nil {
@@ -120,11 +125,15 @@ func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*Co
 			if !yield(list, nil) || list.NextBefore == nil || n == 0 || page.Limit > 0 && n == page.Limit {
 				return
 			}
-			if page.Before > 0 && *list.NextBefore >= page.Before {
+			if before > 0 && *list.NextBefore >= before {
 				yield(nil, ErrNoProgress)
 				return
 			}
-			page.Before = *list.NextBefore
+			before = *list.NextBefore
+			page.Before, page.PageToken = before, ""
+			if list.NextPageToken != "" {
+				page.Before, page.PageToken = 0, list.NextPageToken
+			}
 			if page.Limit > 0 {
 				page.Limit -= n
 			}

@@ -60,6 +60,7 @@ func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRang
 			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
 		}
 	}
+	all.NextPageToken = "" // the command continues after a position
 	return all, nil
 }
 

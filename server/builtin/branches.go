@@ -48,13 +48,7 @@ func branchList() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			list := &operations.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches)}
-			if token := o.OptString("page_token"); token != nil {
-				var ok bool
-				if list.After, ok = operations.OpenBranchToken(*token); !ok {
-					badToken(o)
-				}
-			}
+			list := &operations.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches), PageToken: orEmpty(o.OptString("page_token"))}
 			if err := o.Done(); err != nil {
 				return nil, err
 			}

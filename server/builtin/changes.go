@@ -51,12 +51,6 @@ type ChangeAnswer struct {
 // PropertyChange is a property whose value changed.
 type PropertyChange = client.PropertyChange
 
-// changePage is the end of a page of change_list.
-type changePage struct {
-	Commit string                `json:"c"`
-	After  engine.ChangePosition `json:"a"`
-}
-
 func changeList() tool.Tool {
 	return &builtin{
 		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{
@@ -70,21 +64,20 @@ func changeList() tool.Tool {
 			o := arguments.Members(args)
 			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
 			limit := within(o, "limit", defaultChanges, maxChanges)
-			page := changePage{}
-			if token := o.OptString("page_token"); token != nil {
-				if !openToken(*token, &page) || page.Commit != commit || page.After.Entity == "" {
-					badToken(o)
-				}
-			}
+			token := orEmpty(o.OptString("page_token"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
 			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: page.After, Limit: limit})
+				after, err := operations.OpenChanges(env, token, c.ID)
 				if err != nil {
 					return nil, err
 				}
-				return changesAnswer(changes, env.MaxBytes)
+				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: after, Limit: limit})
+				if err != nil {
+					return nil, operations.LostChanges(err, token, c.ID)
+				}
+				return changesAnswer(env, changes)
 			}}, nil
 		},
 	}
@@ -95,15 +88,15 @@ var forModel = encoding.Options{SafeIntegers: true}
 // changesFrame is the approximate size in bytes of an answer without its changes.
 const changesFrame = 1 << 10
 
-// changesAnswer makes a page with at most the given number of bytes of JSON. If most is 0,
-// only the limit for all pages applies.
-func changesAnswer(changes *engine.Changes, most int) (*ChangeListResult, error) {
+// changesAnswer makes a page that has at most env.MaxBytes bytes of JSON, if that is not 0, and
+// at most maxChangeBytes.
+func changesAnswer(env *tool.Env, changes *engine.Changes) (*ChangeListResult, error) {
 	a := &ChangeListResult{
 		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
 	}
 	room := maxChangeBytes
-	if most > 0 {
-		room = min(room, most-changesFrame)
+	if env.MaxBytes > 0 {
+		room = min(room, env.MaxBytes-changesFrame)
 	}
 	more, bytes := changes.More, 0
 	for i := range changes.List {
@@ -124,7 +117,7 @@ func changesAnswer(changes *engine.Changes, most int) (*ChangeListResult, error)
 		a.Changes = append(a.Changes, change)
 	}
 	if n := len(a.Changes); more && n > 0 {
-		a.NextPageToken = sealToken(changePage{changes.Commit.ID, changes.List[n-1].Position()})
+		a.NextPageToken = operations.ChangePage{Commit: changes.Commit.ID, After: changes.List[n-1].Position()}.Token(env)
 	}
 	return a, nil
 }

@@ -51,12 +51,6 @@ type CommitsAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
 
-// commitPage is the end of a page of commit_list.
-type commitPage struct {
-	Branch string `json:"b"`
-	Before uint64 `json:"s"`
-}
-
 func commitList() tool.Tool {
 	return &builtin{
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
@@ -69,17 +63,16 @@ func commitList() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			branch, limit := orMain(o.OptString("branch")), within(o, "limit", defaultCommits, maxCommits)
-			var page commitPage
-			if token := o.OptString("page_token"); token != nil {
-				if !openToken(*token, &page) || page.Branch != branch || page.Before == 0 {
-					badToken(o)
-				}
-			}
+			token := orEmpty(o.OptString("page_token"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
 			return &call{grants: readOn(branch), less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: page.Before, Limit: limit})
+				before, err := operations.OpenCommits(env, token, branch)
+				if err != nil {
+					return nil, "", err
+				}
+				commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit})
 				if err != nil {
 					return nil, "", err
 				}
@@ -88,7 +81,7 @@ func commitList() tool.Tool {
 					a.Commits[i] = commitResult(c)
 				}
 				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
-					a.NextPageToken = sealToken(commitPage{branch, commits[n-1].Seq})
+					a.NextPageToken = operations.CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
 				}
 				return a, "", nil
 			}}, nil

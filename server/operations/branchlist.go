@@ -2,12 +2,12 @@ package operations
 
 import (
 	"context"
-	"encoding/base64"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -15,8 +15,8 @@ import (
 // them. It leaves out the others, because a branch name reveals what others work on, and
 // the head reveals who wrote and when.
 type ListBranches struct {
-	After string // the last name of the previous page; empty for the first page
-	Limit int    // maximum number of branches; 0 for all
+	PageToken string // the token of the page; empty for the first page
+	Limit     int    // maximum number of branches; 0 for all
 
 	// Answer makes the answer from the branches, which are in name order. next is the token
 	// of the next page; it is empty on the last page.
@@ -28,14 +28,22 @@ func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{access.ReadOn("
 
 // Run lists the branches. It asks the policy only about branches of the page.
 func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	after := ""
+	if c.PageToken != "" {
+		p, err := env.OpenPage(c.PageToken, pagetoken.Branches)
+		if err != nil {
+			return nil, err
+		}
+		after = p.After
+	}
 	allowed := func(grant tool.Grant) bool { return env.Require(grant) == nil }
-	branches, more, err := Readable(ctx, env.Graph, allowed, c.After, c.Limit)
+	branches, more, err := Readable(ctx, env.Graph, allowed, after, c.Limit)
 	if err != nil {
 		return nil, err
 	}
 	next := ""
 	if more {
-		next = branchPageToken(branches[len(branches)-1].Name)
+		next = env.SealPage(pagetoken.Place{List: pagetoken.Branches, After: branches[len(branches)-1].Name})
 	}
 	return &tool.Outcome{Value: c.Answer(branches, next), Less: "set a smaller limit"}, nil
 }
@@ -65,23 +73,4 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 		}
 	}
 	return branches, false, nil
-}
-
-// branchToken is the prefix of page tokens for branches. Tokens of other lists lack it and
-// are refused.
-const branchToken = "branch:"
-
-func branchPageToken(after string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(branchToken + after))
-}
-
-// OpenBranchToken returns the value of After that a token encodes. The branch may have been
-// deleted since.
-func OpenBranchToken(token string) (after string, ok bool) {
-	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return "", false
-	}
-	after, ok = strings.CutPrefix(string(b), branchToken)
-	return after, ok && after != ""
 }

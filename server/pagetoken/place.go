@@ -1,22 +1,35 @@
-// Package pagetoken defines what a page token says about a reader's place in the rows of a read,
-// and its bytes. It contains no key and no cipher; package seal has them.
+// Package pagetoken defines what a page token says about a reader's place in the rows of a read or
+// in a list, and its bytes. It contains no key and no cipher; package seal has them.
 package pagetoken
 
 import "time"
 
-// Place is a reader's place in the rows of a read, with everything that must stay the same
-// for the next page to continue those rows.
+// List names the list that a place is in.
+type List string
+
+// The lists. The text is part of tokens and of messages.
+const (
+	Branches List = "branches"
+	Commits  List = "commits" // of Place.Branch
+	Changes  List = "changes" // of Place.Commit
+)
+
+// Place is a reader's place in the rows of a read or in a list, with everything that must stay the
+// same for the next page to continue. In a list, Snapshot, Now, Plan, Args and Row are zero.
 type Place struct {
 	Graph  string // the graph's id
-	Actor  string // the id of the actor that read the earlier rows
+	Actor  string // the id of the actor that read the earlier pages
 	Branch string // the branch that the reader named; empty when Snapshot is set
 	// Snapshot reports that the reader named the commit, not a branch.
 	Snapshot bool
-	Commit   string    // the commit that the rows come from
+	Commit   string    // the commit that the rows or changes come from
 	Now      time.Time // the value of now() in the read, with microsecond precision
 	Plan     Digest
 	Args     Digest
 	Row      int64 // number of rows before the place
+
+	List  List   // the list; empty for the rows of a read
+	After string // in a list: the last item before the place
 }
 
 // Invalid reports that a token cannot be opened.

@@ -33,15 +33,15 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	if k.PageToken == "" {
 		return r, nil
 	}
-	p, err := openToken(env, k.PageToken)
+	p, err := env.OpenPage(k.PageToken, "")
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case p.Snapshot && p.Commit != k.Snapshot:
-		return nil, badToken("is of the snapshot " + p.Commit)
+		return nil, tool.BadPageToken("is of the snapshot " + p.Commit)
 	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
-		return nil, badToken("is of the branch " + p.Branch)
+		return nil, tool.BadPageToken("is of the branch " + p.Branch)
 	}
 	r.place = p
 	r.At = engine.Target{Commit: p.Commit, Now: p.Now}
@@ -55,9 +55,9 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	if r.place != nil {
 		switch {
 		case r.place.Plan != pagetoken.PlanDigest(q):
-			return nil, badToken("is of another query, or of another version of this one")
+			return nil, tool.BadPageToken("is of another query, or of another version of this one")
 		case r.place.Args != pagetoken.ArgsDigest(args):
-			return nil, badToken("is of a call with other parameters")
+			return nil, tool.BadPageToken("is of a call with other parameters")
 		}
 		out.Row = r.place.Row
 	}
@@ -82,43 +82,14 @@ func (r *Reading) Lost(err error) error {
 	}
 }
 
-// openToken opens a page token. It returns an error if the token is for another graph or another
-// actor.
-func openToken(e *tool.Env, token string) (*pagetoken.Place, error) {
-	if e.Pages == nil {
-		return nil, badToken("cannot be opened here")
-	}
-	p, err := e.Pages.Open(token)
-	var invalid *pagetoken.Invalid
-	switch {
-	case errors.As(err, &invalid):
-		return nil, badToken(invalid.Reason)
-	case err != nil:
-		return nil, err
-	case p.Graph != e.GraphID:
-		return nil, badToken("is of another graph")
-	case p.Actor != e.Actor:
-		return nil, badToken("was given to another actor")
-	}
-	return p, nil
-}
-
 // NextToken returns the token for the page that follows n more rows of a read, or "" if page
 // tokens are not available.
 func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
 	if e.Pages == nil {
-		return ""
+		return "" // saves the digests
 	}
-	p := &pagetoken.Place{
-		Graph: e.GraphID, Actor: e.Actor, Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
+	return e.SealPage(pagetoken.Place{
+		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
 		Now: r.Now, Plan: pagetoken.PlanDigest(r.Plan), Args: pagetoken.ArgsDigest(r.Args), Row: r.Row + int64(n),
-	}
-	return e.Pages.Seal(p)
-}
-
-func badToken(reason string) error {
-	return &tool.ArgumentError{
-		Path: "page_token", Detail: "it " + reason,
-		Help: "send next_page_token as it was, with the arguments of the first page; or leave it out, for the first page",
-	}
+	})
 }

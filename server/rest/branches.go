@@ -12,13 +12,7 @@ import (
 )
 
 func (x *exchange) listBranches() error {
-	list := &operations.ListBranches{Limit: x.number("limit", 0)}
-	if token := x.query.Get("page_token"); token != "" {
-		var ok bool
-		if list.After, ok = operations.OpenBranchToken(token); !ok {
-			return &tool.ArgumentError{Path: "page_token", Detail: "found a token that no answer to this call has had", Help: "leave it out to start over"}
-		}
-	}
+	list := &operations.ListBranches{Limit: x.number("limit", 0), PageToken: x.query.Get("page_token")}
 	list.Answer = func(branches []engine.Branch, next string) any {
 		a := &client.BranchList{Branches: make([]string, len(branches)), Heads: make([]client.BranchHead, len(branches)), NextPageToken: next}
 		for i, b := range branches {

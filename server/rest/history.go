@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -66,13 +65,23 @@ func (x *exchange) snapshot() error {
 
 // commits lists the commits of a branch.
 func (x *exchange) commits() error {
-	before, limit := uint64(x.number("before", 0)), min(x.number("limit", maxCommits), maxCommits)
+	limit, branch, token := min(x.number("limit", maxCommits), maxCommits), x.query.Get("branch"), x.query.Get("page_token")
+	if err := x.onePosition("before", token); err != nil {
+		return err
+	}
 	return x.look(func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		before, err := operations.OpenCommits(env, token, orMain(branch))
+		if err != nil {
+			return nil, err
+		}
+		if token == "" {
+			before = uint64(x.number("before", 0))
+		}
 		// The list must belong to the head in the entity tag, even if the branch has moved on.
 		if before == 0 || before > head.Seq {
 			before = head.Seq + 1
 		}
-		commits, err := env.Graph.Commits(ctx, x.query.Get("branch"), engine.CommitRange{Before: before, Limit: limit})
+		commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit})
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +91,19 @@ func (x *exchange) commits() error {
 		}
 		if n := len(commits); n == limit && commits[n-1].Seq > 1 {
 			a.NextBefore = &commits[n-1].Seq
+			a.NextPageToken = operations.CommitPage{Branch: orMain(branch), Before: commits[n-1].Seq}.Token(env)
 		}
 		return a, nil
 	})
+}
+
+// onePosition returns an error if a request names the start of a page twice: by a page token and by
+// the parameter that gives a position.
+func (x *exchange) onePosition(position, token string) error {
+	if token == "" || x.query.Get(position) == "" {
+		return nil
+	}
+	return &tool.ArgumentError{Path: "page_token", Detail: "found together with " + position + ", wanted one of the two", Help: "both say where the page starts"}
 }
 
 // commit answers with the metadata of a commit.
@@ -115,23 +134,37 @@ func commitAnswer(c engine.Commit) client.CommitAnswer {
 // changes lists the changes of a commit.
 func (x *exchange) changes() error {
 	r := engine.ChangeRange{Limit: min(x.number("limit", defaultChanges), maxChanges)}
+	token := x.query.Get("page_token")
+	if err := x.onePosition("after", token); err != nil {
+		return err
+	}
 	if after := x.query.Get("after"); after != "" {
-		parts := strings.SplitN(after, "/", 3)
-		if len(parts) != 3 || parts[0] != "node" && parts[0] != "edge" {
+		var ok bool
+		if r.After, ok = operations.ParseChangePosition(after); !ok {
 			return badAfter("found \"" + short(after) + "\"")
 		}
-		r.After = engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}
 	}
 	return x.lookAt(x.commitTarget(), func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		r := r
+		if token != "" {
+			var err error
+			if r.After, err = operations.OpenChanges(env, token, c.ID); err != nil {
+				return nil, err
+			}
+		}
 		changes, err := env.Graph.Changes(ctx, c.ID, r)
 		var bad *engine.BadArgument
 		switch {
 		case errors.As(err, &bad):
 			return nil, badAfter(bad.Detail)
 		case err != nil:
-			return nil, err
+			return nil, operations.LostChanges(err, token, c.ID)
 		}
-		return changesAnswer(changes), nil
+		a := changesAnswer(changes)
+		if n := len(a.Changes); a.More && n > 0 {
+			a.NextPageToken = operations.ChangePage{Commit: c.ID, After: changes.List[n-1].Position()}.Token(env)
+		}
+		return a, nil
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,14 @@ func TestHistory(t *testing.T) {
 			want: `{"commits":[{"graph_commit_id":"COMMIT","graph_branch":"main","graph_manifest_version":2,"parent_commit_id":"`},
 		{name: "the last page of commits", actor: reader, method: "GET", path: "/commits?branch=main&before=2", status: 200,
 			want: `"parent_commit_id":null,"merged_parent_commit_id":null,"actor_id":null,"created_at":`, lacks: "COMMIT"},
-		{name: "a page of commits", actor: reader, method: "GET", path: "/commits?limit=1", status: 200, want: `"next_before":2}`},
+		{name: "a page of commits", actor: reader, method: "GET", path: "/commits?limit=1", status: 200, want: `"next_before":2,"next_page_token":"`},
 		{name: "no more commits", actor: reader, method: "GET", path: "/commits", status: 200, want: `"next_before":null}`},
 		{name: "commits that are held", actor: reader, method: "GET", path: "/commits", send: `If-None-Match: "COMMIT"`, status: 304},
+		{name: "two places of commits", actor: reader, method: "GET", path: "/commits?before=2&page_token=x", status: 400, want: `page_token: found together with before, wanted one of the two`},
+		{name: "two places of changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/bob&page_token=x", status: 400, want: `page_token: found together with after, wanted one of the two`},
+		{name: "damaged token of commits", actor: reader, method: "GET", path: "/commits?page_token=x", status: 400, want: `page_token: it is damaged`},
+		{name: "damaged token of changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?page_token=x", status: 400, want: `page_token: it is damaged`},
+		{name: "damaged token denied", actor: bot, method: "GET", path: "/commits?page_token=x", status: 403},
 		{name: "bad limit", actor: reader, method: "GET", path: "/commits?limit=0", status: 400, want: `limit: found \"0\", wanted a whole number, 1 or more`},
 		{name: "bad before", actor: reader, method: "GET", path: "/commits?before=x", status: 400, want: `before: found \"x\"`},
 		{name: "commits denied", actor: bot, method: "GET", path: "/commits", status: 403},
@@ -50,7 +56,7 @@ func TestHistory(t *testing.T) {
 		{name: "commit denied", actor: bot, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
 		{name: "changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, header: `ETag: "COMMIT"`,
 			want: `{"graph_commit_id":"COMMIT","nodes":{"inserted":3,"updated":0,"deleted":0},"edges":{"inserted":1,"updated":0,"deleted":0},"changes":[{"kind":"inserted","entity_kind":"node","type_name":"Person","id":"ada","properties":[{"name":"name","old":null,"new":"ada"},{"name":"age","old":null,"new":36},{"name":"big","old":null,"new":9007199254740993},`},
-		{name: "more changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, want: `"more":true}`},
+		{name: "more changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, want: `"more":true,"next_page_token":"`},
 		{name: "the next changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1&after=node/Person/bob", status: 200, want: `"id":"cyd"`},
 		{name: "the last changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/cyd", status: 200, want: `"from":"ada","to":"bob","properties":[]}],"more":false}`},
 		{name: "bad place", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=Person/cyd", status: 400, want: `after: found \"Person/cyd\"; send what the page before had last`},
@@ -119,6 +125,76 @@ func TestPages(t *testing.T) {
 	}
 	if seen != 4 {
 		t.Errorf("the pages have %d changes, want 4", seen)
+	}
+}
+
+// TestPageTokens follows the page tokens of all lists, and compares them with the whole lists. A
+// token of one list is not valid in another.
+func TestPageTokens(t *testing.T) {
+	c := servedtest.Config(t)
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
+	for i := range 5 {
+		if _, err := c.Graph.CreateBranch(t.Context(), fmt.Sprintf("draft/%d", i), engine.Target{}); err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf("{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)
+		if _, err := c.Graph.Load(t.Context(), strings.NewReader(line), engine.LoadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var commits client.CommitList
+	get(t, h, "/commits", &commits)
+	lists := map[string]string{
+		"branches": "/branches?", "commits": "/commits?",
+		"changes": "/commits/" + commits.Commits[len(commits.Commits)-2].GraphCommitID + "/changes?",
+	}
+	items := map[string]string{"branches": "heads", "commits": "commits", "changes": "changes"}
+	tokens := map[string]string{}
+	for list, path := range lists {
+		read := func(query string) (found []string, token string) {
+			var page map[string]json.RawMessage
+			get(t, h, path+query, &page)
+			var all []json.RawMessage
+			if err := json.Unmarshal(page[items[list]], &all); err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range all {
+				found = append(found, string(item))
+			}
+			if page["next_page_token"] != nil {
+				if err := json.Unmarshal(page["next_page_token"], &token); err != nil || token == "" {
+					t.Fatalf("%s: token %q, %v", list, token, err)
+				}
+			}
+			return found, token
+		}
+		want, last := read("")
+		if last != "" || len(want) < 4 {
+			t.Errorf("the whole list of %s has %d items and the token %q", list, len(want), last)
+		}
+		got, token := read("limit=1")
+		for tokens[list] = token; token != ""; {
+			var more []string
+			if more, token = read("limit=2&page_token=" + token); len(more) == 0 {
+				t.Fatalf("a page of %s is empty", list)
+			}
+			got = append(got, more...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the pages of %s have %v, wanted %v", list, got, want)
+		}
+	}
+	for list, path := range lists {
+		for of, token := range tokens {
+			w := do(h, servedtest.Writer, "GET", "/graphs/people"+path+"page_token="+token, "")
+			if wrong := "page_token: it is of the list of " + of; of != list && (w.Code != 400 || !strings.Contains(w.Body.String(), wrong)) {
+				t.Errorf("a token of %s in the list of %s: %d %s", of, list, w.Code, w.Body)
+			}
+		}
+		other := do(h, servedtest.Reader, "GET", "/graphs/people"+path+"page_token="+tokens[list], "")
+		if other.Code != 400 || !strings.Contains(other.Body.String(), "it was given to another actor") {
+			t.Errorf("the token of another actor in the list of %s: %d %s", list, other.Code, other.Body)
+		}
 	}
 }
 

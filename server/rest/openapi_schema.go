@@ -78,7 +78,7 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 // componentNames has the components whose name is not that of their struct.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[deprecatedReadBody](): "ReadBody",
-	reflect.TypeFor[client.Envelope]():     "Error",
+	reflect.TypeFor[client.Envelope]():    "Error",
 }
 
 // componentName returns the name of a struct, with a capital letter.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 )
 
 // Via reports whether a stored query or an ad-hoc request asks for a read or a change.
@@ -88,14 +87,6 @@ type Env struct {
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
 	Pages   Pages     // nil if page tokens are not available
-}
-
-// Pages makes and opens page tokens.
-type Pages interface {
-	Seal(*pagetoken.Place) string
-
-	// Open returns the place of a token. The error is a *[pagetoken.Invalid].
-	Open(token string) (*pagetoken.Place, error)
 }
 
 // Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is

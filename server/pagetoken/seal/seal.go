@@ -30,9 +30,9 @@ func NewSealer(key []byte) (*Sealer, error) {
 	return &Sealer{aead}, nil
 }
 
-// maxToken is the maximum length in characters of a token that Open accepts. Real tokens
-// are far shorter, since the ids of graphs, actors and branches are short.
-const maxToken = 4096
+// maxToken is the maximum length in characters of a token that Open accepts. Most tokens have some
+// hundred. One in a list of changes holds the id of an entity, which has no limit of its own.
+const maxToken = 2 << 20
 
 // Seal returns the token for a place. It consists of letters, digits, - and _.
 func (s *Sealer) Seal(p *pagetoken.Place) string {

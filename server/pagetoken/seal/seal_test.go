@@ -18,6 +18,8 @@ var here = pagetoken.Place{
 	Plan: pagetoken.Digest{1}, Args: pagetoken.Digest{15: 2}, Row: 5000,
 }
 
+var inList = pagetoken.Place{Graph: "people", Actor: "act-ada", Commit: "01J0000000000000000000000", List: pagetoken.Changes, After: "node/Person/a/b"}
+
 func sealer(t testing.TB, key []byte) *Sealer {
 	t.Helper()
 	s, err := NewSealer(key)
@@ -29,7 +31,7 @@ func sealer(t testing.TB, key []byte) *Sealer {
 
 func TestSealAndOpen(t *testing.T) {
 	s := sealer(t, NewKey())
-	for _, want := range []pagetoken.Place{here, {Now: time.UnixMicro(-1).UTC(), Snapshot: true, Row: math.MaxInt64}} {
+	for _, want := range []pagetoken.Place{here, {Now: time.UnixMicro(-1).UTC(), Snapshot: true, Row: math.MaxInt64}, inList} {
 		token := s.Seal(&want)
 		got, err := s.Open(token)
 		if err != nil || *got != want {
@@ -73,6 +75,7 @@ func TestDamage(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(pagetoken.Encode(&here))
+	f.Add(pagetoken.Encode(&inList))
 	f.Add([]byte{pagetoken.Format, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, ok := pagetoken.Decode(b)

@@ -1,0 +1,61 @@
+package tool
+
+import (
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/server/pagetoken"
+)
+
+// Pages makes and opens page tokens.
+type Pages interface {
+	Seal(*pagetoken.Place) string
+
+	// Open returns the place of a token. The error is a *[pagetoken.Invalid].
+	Open(token string) (*pagetoken.Place, error)
+}
+
+// SealPage returns the token for a place of the caller in this graph. It sets the graph and the
+// actor of the place. If page tokens are not available, it returns "".
+func (e *Env) SealPage(p pagetoken.Place) string {
+	if e.Pages == nil {
+		return ""
+	}
+	p.Graph, p.Actor = e.GraphID, e.Actor
+	return e.Pages.Seal(&p)
+}
+
+// OpenPage returns the place of a token that was made for this caller and graph, and for the rows
+// of a read or, if list is not empty, for that list. The error is an *ArgumentError if the token is
+// not valid here.
+//
+// The token proves no permission: the caller of OpenPage must ask the policy for each page.
+func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, error) {
+	if e.Pages == nil {
+		return nil, BadPageToken("cannot be opened here")
+	}
+	p, err := e.Pages.Open(token)
+	var invalid *pagetoken.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return nil, BadPageToken(invalid.Reason)
+	case err != nil:
+		return nil, err
+	case p.Graph != e.GraphID:
+		return nil, BadPageToken("is of another graph")
+	case p.Actor != e.Actor:
+		return nil, BadPageToken("was given to another actor")
+	case p.List != list && p.List == "":
+		return nil, BadPageToken("is of the rows of a query")
+	case p.List != list:
+		return nil, BadPageToken("is of the list of " + string(p.List))
+	}
+	return p, nil
+}
+
+// BadPageToken returns the error for a page token that is not valid for a call.
+func BadPageToken(reason string) error {
+	return &ArgumentError{
+		Path: "page_token", Detail: "it " + reason,
+		Help: "send next_page_token as it was, with the arguments of the first page; or leave it out, for the first page",
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
@@ -94,8 +95,8 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
-			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: orNull(g.Recorded), LiveDigest: orNull(g.Live), WantedDigest: g.Digest,
-			Commit: orNull(g.Head), Approve: orNull(g.Approval()), Steps: []operations.SchemaApplyStep{}, Problem: orNull(problem(g)),
+			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
+			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Problem: encoding.OrNil(problem(g)),
 		}
 		if g.Change != nil {
 			x.Destructive = g.Change.Destructive
@@ -106,9 +107,9 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 		a.Graphs = append(a.Graphs, x)
 	}
 	for _, k := range p.Kept {
-		x := keptAnswer{GraphID: k.ID, LiveDigest: orNull(k.Live), Missing: k.Missing}
+		x := keptAnswer{GraphID: k.ID, LiveDigest: encoding.OrNil(k.Live), Missing: k.Missing}
 		if k.Err != nil {
-			x.Problem = orNull(k.Err.Error())
+			x.Problem = encoding.OrNil(k.Err.Error())
 		}
 		a.Kept = append(a.Kept, x)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 )
 
 func newClusterStatus() *cobra.Command {
@@ -50,10 +51,10 @@ const kept reconcile.State = "kept"
 
 func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	for _, g := range p.Graphs {
-		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), orNull(g.Live)})
+		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), encoding.OrNil(g.Live)})
 	}
 	for _, k := range p.Kept {
-		rows = append(rows, statusRow{k.ID, kept, false, orNull(k.Live)})
+		rows = append(rows, statusRow{k.ID, kept, false, encoding.OrNil(k.Live)})
 	}
 	return rows
 }

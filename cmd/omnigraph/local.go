@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,16 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
-	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
 
 // local is the graph of a store. Every operation goes through the served graph, which checks the
@@ -29,28 +26,17 @@ type local struct {
 	actor  *access.Actor
 }
 
-// operation is a call that stores its result in variables of its caller.
+// operation is a call that only this command has.
 type operation struct {
 	grants []tool.Grant
-	run    func(ctx context.Context, env *tool.Env) error
+	run    func(ctx context.Context, env *tool.Env) (answer any, err error)
 }
 
 func (o *operation) Grants() []tool.Grant { return o.grants }
 
 func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	return &tool.Outcome{}, o.run(ctx, env)
-}
-
-// do runs f if the actor has the grant.
-func (l *local) do(ctx context.Context, grant tool.Grant, f func(ctx context.Context) error) error {
-	return l.doAll(ctx, []tool.Grant{grant}, f)
-}
-
-// doAll runs f if the actor has all of the grants. There must be at least one.
-func (l *local) doAll(ctx context.Context, grants []tool.Grant, f func(ctx context.Context) error) error {
-	run := func(ctx context.Context, _ *tool.Env) error { return f(ctx) }
-	_, err := l.served.Do(ctx, l.actor, string(grants[0].Action), &operation{grants, run}, encoding.Options{})
-	return err
+	answer, err := o.run(ctx, env)
+	return &tool.Outcome{Value: answer}, err
 }
 
 // call runs a call that servers also run, and decodes its answer into answer, a pointer.
@@ -73,83 +59,34 @@ func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	return g
 }
 
-// statementCall runs a statement that is given as a text.
-type statementCall struct {
-	*statement
-	grants []tool.Grant
-	write  bool
-	opts   engine.WriteOptions
+// adHoc returns the call that servers run for a statement.
+func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
+	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
 }
 
-func (c *statementCall) Grants() []tool.Grant { return c.grants }
-
-func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	schema, err := env.Graph.Schema(ctx, c.at)
-	if err != nil {
-		return nil, err
+// chosen returns the error of a call of the statement. If the fault is the choice of the query, the
+// message uses the terms of the command.
+func (s *statement) chosen(write bool, err error) error {
+	var a *tool.ArgumentError
+	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
+		return cmp.Or(s.check(write), err)
 	}
-	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: c.file, Text: c.text})
-	if found.HasErrors() {
-		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
-	}
-	q, err := c.choose(queries)
-	if err != nil {
-		return nil, err
-	}
-	args, err := arguments.Decode(c.params, q.Plan.Params)
-	if err != nil {
-		var a *tool.ArgumentError
-		if errors.As(err, &a) {
-			return nil, a.Under("params")
-		}
-		return nil, err
-	}
-	if c.write {
-		k := runOptions(c.opts)
-		return operations.MutateAdHoc(ctx, env, q.Plan, args, c.opts.Branch, &k)
-	}
-	result, err := env.Graph.Query(ctx, q.Plan, args, c.at)
-	return &tool.Outcome{Read: &tool.ReadOutcome{Query: q.Plan.Name, Target: c.at, Result: result, Plan: q.Plan, Args: args}}, err
-}
-
-// choose returns the query of the text that is to run.
-func (c *statementCall) choose(queries []*gq.Query) (*gq.Query, error) {
-	list := make([]candidate, len(queries))
-	for i, q := range queries {
-		list[i] = candidate{q.Plan.Name, q.Plan.Mutation != nil}
-	}
-	chosen, err := c.statement.choose(list, c.write)
-	if err != nil {
-		return nil, err
-	}
-	return queries[chosen], nil
+	return err
 }
 
 func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	grant := targetGrant(s.at, tool.Read)
-	run := *s
-	if run.at.Branch == "" && run.at.Commit == "" {
-		run.at.Branch = engine.MainBranch
-	}
-	answer, err := l.served.Do(ctx, l.actor, "query", &statementCall{statement: &run, grants: []tool.Grant{grant}}, encoding.Options{MaxRows: s.rows})
+	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
+	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
 	if err != nil {
-		return nil, err
+		return nil, s.chosen(false, err)
 	}
 	a := &client.ReadAnswer{}
 	return a, json.Unmarshal(answer.JSON, a)
 }
 
 func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	opts.Branch = orMain(opts.Branch)
-	run := *s
-	run.at = engine.Target{Branch: opts.Branch}
-	grants := (&operations.AdHoc{Branch: opts.Branch, Write: true, Options: runOptions(opts)}).Grants()
-	answer, err := l.served.Do(ctx, l.actor, "mutate", &statementCall{statement: &run, grants: grants, write: true, opts: opts}, encoding.Options{})
-	if err != nil {
-		return nil, err
-	}
 	a := &client.MutationAnswer{}
-	return a, json.Unmarshal(answer.JSON, a)
+	return a, s.chosen(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
 }
 
 func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
@@ -159,27 +96,9 @@ func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 	}
 	list := make([]client.QueryEntry, len(queries))
 	for i, q := range queries {
-		info := q.Info()
-		list[i] = client.QueryEntry{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []client.ParamEntry{}}
-		for k, p := range q.Plan().Params {
-			entry := client.ParamEntry{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
-			if p.Type.List {
-				entry.Kind, entry.ItemKind = "list", entry.Kind
-			}
-			if k < len(info.ParamDocs) {
-				entry.Description = info.ParamDocs[k]
-			}
-			list[i].Params = append(list[i].Params, entry)
-		}
+		list[i] = operations.StoredQuery(q)
 	}
 	return list, nil
-}
-
-// kindNames maps kinds to their names on the wire. The wire names do not distinguish widths below
-// 64 bits.
-var kindNames = map[value.Kind]string{
-	value.String: "string", value.Bool: "bool", value.I32: "int", value.U32: "int", value.I64: "bigint", value.U64: "bigint",
-	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
@@ -209,14 +128,14 @@ func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOption
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
-	err := l.do(ctx, grant, func(ctx context.Context) (err error) {
+	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
 		if e.format == "parquet" {
-			commit, err = parquet.Export(ctx, l.Graph, e.at, parquet.Options{Types: e.types}, e.create)
+			commit, err = parquet.Export(ctx, env.Graph, e.at, parquet.Options{Types: e.types}, e.create)
 		} else {
-			commit, err = l.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
+			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
 		}
-		return err
-	})
+		return nil, err
+	}}, encoding.Options{})
 	return commit.ID, err
 }
 
@@ -229,70 +148,23 @@ func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Targ
 }
 
 func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	grant := targetGrant(at, tool.Read)
 	a := &client.SchemaAnswer{}
-	return a, l.do(ctx, grant, func(ctx context.Context) error {
-		s, err := l.Graph.Schema(ctx, at)
-		if err == nil {
-			a.SchemaSource = s.Source
-		}
-		return err
-	})
-}
-
-func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
-	catalog, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
-	if found.HasErrors() {
-		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
-	}
-	opts.Branch, opts.Actor = orMain(opts.Branch), l.actor.ID
-	answer := &client.SchemaApplied{}
-	return answer, l.doAll(ctx, (&operations.ApplySchema{Options: opts}).Grants(), func(ctx context.Context) error {
-		c, err := l.Graph.ApplySchema(ctx, s.text, catalog, opts)
-		if err != nil {
-			return err
-		}
-		*answer = client.SchemaApplied{Supported: c.Supported, Applied: c.Commit != nil, Destructive: c.Destructive, StepCount: len(c.Steps),
-			Steps: make([]client.SchemaStep, len(c.Steps)), Digest: c.Digest(), Commit: commitID(c.Commit)}
-		for i, step := range c.Steps {
-			answer.Steps[i] = client.SchemaStep{Code: string(step.Code), Step: step.String(), Destructive: step.Destructive(), Reason: step.Reason}
-		}
-		return nil
-	})
+	return a, l.call(ctx, "schema", operations.LookSchema(at), a)
 }
 
 func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	grant := targetGrant(at, tool.Read)
 	a := &client.SnapshotAnswer{}
-	return a, l.do(ctx, grant, func(ctx context.Context) error {
-		s, err := l.Graph.Snapshot(ctx, at)
+	return a, l.call(ctx, "snapshot", operations.LookSnapshot(at), a)
+}
+
+func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
+	apply := &operations.ApplySchema{Source: s.text, File: s.name, Options: opts}
+	a := &client.SchemaApplied{}
+	return a, l.call(ctx, "apply_schema", &operation{apply.Grants(), func(ctx context.Context, env *tool.Env) (any, error) {
+		change, err := apply.Apply(ctx, env)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*a = client.SnapshotAnswer{GraphBranch: s.Commit.Branch, GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema}
-		if at.Branch != "" {
-			a.GraphBranch = at.Branch // a new branch's head was made on another branch
-		}
-		for _, c := range s.Nodes {
-			a.Datasets = append(a.Datasets, client.Dataset{TypeName: c.Type, EntityKind: "node", EntityCount: c.Count})
-		}
-		for _, c := range s.Edges {
-			a.Datasets = append(a.Datasets, client.Dataset{TypeName: c.Type, EntityKind: "edge", EntityCount: c.Count})
-		}
-		return nil
-	})
-}
-
-func orMain(branch string) string {
-	if branch == "" {
-		return engine.MainBranch
-	}
-	return branch
-}
-
-func commitID(c *engine.Commit) *string {
-	if c == nil {
-		return nil
-	}
-	return &c.ID
+		return apply.Applied(env, change), nil
+	}}, a)
 }

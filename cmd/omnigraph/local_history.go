@@ -2,30 +2,24 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"math"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
-	_, err = l.served.Do(ctx, l.actor, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
-		for _, b := range branches {
-			list = append(list, branchOf(b))
+	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
+		heads := make([]client.BranchHead, len(branches))
+		for i, b := range branches {
+			heads[i] = operations.BranchHead(b)
 		}
-		return list
-	}}, encoding.Options{})
+		return heads
+	}}, &list)
 	return list, err
-}
-
-func branchOf(b engine.Branch) client.BranchHead {
-	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNull(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 }
 
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
@@ -37,56 +31,46 @@ func (l *local) DeleteBranch(ctx context.Context, name string) error {
 	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
 }
 
+// Commits asks for as many pages as needed, like the iterators of package client.
 func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []client.CommitAnswer, err error) {
-	err = l.do(ctx, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}, func(ctx context.Context) error {
-		commits, err := l.Graph.Commits(ctx, branch, r)
-		for _, c := range commits {
-			list = append(list, commitOf(c))
+	for most := r.Limit; ; {
+		if most > 0 {
+			r.Limit = most - len(list)
 		}
-		return err
-	})
-	return list, err
+		page := client.CommitList{}
+		if err := l.call(ctx, "list_commits", operations.LookCommits(engine.Target{Branch: branch}, r, ""), &page); err != nil {
+			return nil, err
+		}
+		list = append(list, page.Commits...)
+		if page.NextBefore == nil || most > 0 && len(list) >= most {
+			return list, nil
+		}
+		r.Before = *page.NextBefore
+	}
 }
 
 func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	grant := targetGrant(engine.Target{Commit: id}, tool.Read)
 	a := &client.CommitAnswer{}
-	return a, l.do(ctx, grant, func(ctx context.Context) error {
-		c, err := l.Graph.Commit(ctx, id)
-		*a = commitOf(c)
-		return err
-	})
-}
-
-func commitOf(c engine.Commit) client.CommitAnswer {
-	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: orNull(c.Actor), CreatedAt: c.Time.UnixMicro()}
-	if len(c.Parents) > 0 {
-		a.ParentCommitID = &c.Parents[0]
-	}
-	if len(c.Parents) > 1 {
-		a.MergedParentCommitID = &c.Parents[1]
-	}
-	return a
+	return a, l.call(ctx, "get_commit", operations.LookCommit(engine.Target{Commit: id}), a)
 }
 
 // Merge checks all permissions first. So an actor that may not delete the branch is refused before
 // the branch is merged.
 func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	m, gone := &operations.MergeBranches{Source: from, Target: into, Options: opts}, &operations.DeleteBranch{Name: from}
-	a := &client.MergeAnswer{Source: from, Target: into, ActorID: orNull(l.actor.ID), DryRun: opts.DryRun}
-	call := &operation{m.Grants(), func(ctx context.Context, env *tool.Env) error {
-		res, merged, err := m.MergeAway(ctx, env)
+	grants := m.Grants()
+	if remove {
+		grants = append(grants, gone.Grants()...)
+	}
+	a := &client.MergeAnswer{}
+	err := l.call(ctx, "merge_branches", &operation{grants, func(ctx context.Context, env *tool.Env) (any, error) {
+		r, merged, err := m.MergeAway(ctx, env)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		gone = merged
-		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.Commit = res.Outcome.String(), res.Nodes, res.Edges, commitID(res.Commit)
-		return nil
-	}}
-	if remove {
-		call.grants = append(call.grants, gone.Grants()...)
-	}
-	_, err := l.served.Do(ctx, l.actor, "merge", call, encoding.Options{})
+		return m.Merged(env, r), nil
+	}}, a)
 	var conflicts *engine.MergeConflicts
 	switch {
 	case errors.As(err, &conflicts):
@@ -96,7 +80,7 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	}
 	if remove && !opts.DryRun {
 		if err := gone.Done(l.call(ctx, "delete_branch", gone, &struct{}{})); err != nil {
-			a.BranchDeleteError = orNull(err.Error())
+			a.BranchDeleteError = encoding.OrNil(err.Error())
 		} else {
 			a.BranchDeleted = true
 		}
@@ -104,108 +88,39 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	return a, nil
 }
 
+// Changes asks for as many pages as needed, like the iterators of package client.
 func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error) {
-	grant := targetGrant(engine.Target{Commit: commit}, tool.Read)
-	a := &client.ChangesAnswer{Changes: []client.EntityChange{}}
-	return a, l.do(ctx, grant, func(ctx context.Context) error {
-		c, err := l.Graph.Changes(ctx, commit, r)
-		if err != nil {
-			return err
+	var all *client.ChangesAnswer
+	for most := r.Limit; ; {
+		page := &client.ChangesAnswer{}
+		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
+			return nil, err
 		}
-		a.GraphCommitID, a.Nodes, a.Edges, a.More = c.Commit.ID, client.ChangeCounts(c.Nodes), client.ChangeCounts(c.Edges), c.More
-		for _, e := range c.List {
-			change := client.EntityChange{Kind: e.Kind.String(), EntityKind: e.Entity, TypeName: e.Type, ID: e.ID, From: e.From, To: e.To, Properties: []client.PropertyChange{}}
-			for _, p := range e.Properties {
-				was, err := valueJSON(p.Old)
-				if err != nil {
-					return err
-				}
-				is, err := valueJSON(p.New)
-				if err != nil {
-					return err
-				}
-				change.Properties = append(change.Properties, client.PropertyChange{Name: p.Name, Old: was, New: is})
-			}
-			a.Changes = append(a.Changes, change)
+		if all == nil {
+			all = page
+		} else {
+			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
 		}
-		return nil
-	})
-}
-
-// valueJSON encodes a value in the form that the envelope of a read uses.
-func valueJSON(v value.Value) (json.RawMessage, error) {
-	switch {
-	case v.IsNull():
-		return json.RawMessage("null"), nil
-	case v.IsList():
-		elems := make([]json.RawMessage, len(v.Elems()))
-		for i, e := range v.Elems() {
-			var err error
-			if elems[i], err = valueJSON(e); err != nil {
-				return nil, err
-			}
+		n := len(all.Changes)
+		if !page.More || most > 0 && n >= most {
+			all.NextPageToken = "" // the command continues after a position
+			return all, nil
 		}
-		return encoding.JSON(elems)
+		if most > 0 {
+			r.Limit = most - n
+		}
+		last := all.Changes[n-1]
+		r.After = engine.ChangePosition{Entity: last.EntityKind, Type: last.TypeName, ID: last.ID}
 	}
-	switch v.Kind() {
-	case value.Bool, value.I32, value.U32, value.I64, value.U64:
-		return value.AppendText(nil, v), nil
-	case value.F32:
-		return floatJSON(nil, v.Float(), 32), nil
-	case value.F64:
-		return floatJSON(nil, v.Float(), 64), nil
-	case value.Vector:
-		list := []byte{'['}
-		for i, f := range v.Vector() {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = floatJSON(list, float64(f), 32)
-		}
-		return append(list, ']'), nil
-	case value.String, value.Date, value.DateTime, value.Blob:
-		return encoding.JSON(value.Text(v))
-	case value.Invalid:
-	}
-	panic("omnigraph: value of kind " + v.Kind().String())
-}
-
-// floatJSON appends a number, or a name such as "NaN" if JSON has no number for it.
-func floatJSON(dst []byte, f float64, bits int) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, `"NaN"`...)
-	case math.IsInf(f, 1):
-		return append(dst, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		return append(dst, `"-Infinity"`...)
-	}
-	return value.AppendFloat(dst, f, bits)
 }
 
 func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
-	a := &client.CleanedUp{DryRun: opts.DryRun}
-	return a, l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) error {
-		res, err := l.Graph.Cleanup(ctx, opts)
-		if err != nil {
-			return err
-		}
-		a.CommitsReclaimed, a.CommitsKept, a.FilesRemoved, a.BytesFreed = res.Commits, res.Kept, res.Segments, res.Bytes
-		return nil
-	})
+	a := &client.CleanedUp{}
+	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
 }
 
-func (l *local) Verify(ctx context.Context) (faults []client.StoredFault, err error) {
-	err = l.do(ctx, tool.Grant{Action: tool.Admin}, func(ctx context.Context) (err error) {
-		faults, err = operations.StoredFaults(l.Graph.Verify(ctx))
-		return err
-	})
-	return faults, err
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+func (l *local) Verify(ctx context.Context) ([]client.StoredFault, error) {
+	a := &client.Verified{}
+	err := l.call(ctx, "verify", &operations.Verify{}, a)
+	return a.Faults, err
 }

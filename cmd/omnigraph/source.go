@@ -21,7 +21,7 @@ import (
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The
 // answers are those of the REST interface. A store leaves the URI empty, and every member of a
-// snapshot, an applied schema and their parts that no verb prints.
+
 type source interface {
 	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)

@@ -29,12 +29,15 @@ import (
 // after the read or the change was granted, against the schema of the branch.
 type AdHoc struct {
 	Source   string
-	Argument string          // the name of the argument that holds Source; query if empty
-	Name     string          // the query of the text to run; may be empty if there is only one
-	Params   json.RawMessage // nil, null or an object
-	Branch   string          // empty for main
-	Write    bool            // the query must be a mutation; otherwise it must be a read
-	Options  queryrun.Options
+	Argument string // the name of the argument that holds Source; query if empty
+	// File is the file of Source at the command line; empty for a text from a client. A text from a
+	// file has no bounds, and all of its faults are reported.
+	File    string
+	Name    string          // the query of the text to run; may be empty if there is only one
+	Params  json.RawMessage // nil, null or an object
+	Branch  string          // empty for main
+	Write   bool            // the query must be a mutation; otherwise it must be a read
+	Options queryrun.Options
 }
 
 // Grants returns the permission to read or change the branch; a dry run requires both.
@@ -58,7 +61,7 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		return MutateAdHoc(ctx, env, q.Plan, args, c.Branch, &c.Options)
+		return mutateAdHoc(ctx, env, q.Plan, args, c.Branch, &c.Options)
 	}
 	r, err := c.Options.Reading(env, c.Branch)
 	if err != nil {
@@ -78,11 +81,18 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
-	if err != nil {
+	var queries []*gq.Query
+	var found diag.List
+	if c.File != "" {
+		queries, found = gq.CompileQueries(schema.Catalog, gq.Source{Name: c.File, Text: c.Source})
+	} else if queries, found, err = Compile(ctx, env, c.argument(), schema.Catalog, c.Source); err != nil {
 		return nil, nil, err
 	}
-	if found.HasErrors() {
+	switch {
+	case !found.HasErrors():
+	case c.File != "":
+		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}}
+	default:
 		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
 		if c.Write {
 			r.Example = exampleMutation
@@ -173,10 +183,10 @@ func selects(m *plan.Mutation) bool {
 	return false
 }
 
-// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
+// mutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
 // condition requires permission to read the branch as well as to change it; without it the
 // error is a *Forbidden.
-func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
+func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
 	if selects(q.Mutation) {
 		if err := env.Require(access.ReadOn(branch)); err != nil {
 			return nil, err

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/access"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -73,4 +75,9 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 		}
 	}
 	return branches, false, nil
+}
+
+// BranchHead describes a branch and its head for the list of REST.
+func BranchHead(b engine.Branch) client.BranchHead {
+	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -79,6 +80,14 @@ func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine
 		gone.At = before[0].ID
 	}
 	return r, gone, nil
+}
+
+// Merged returns the answer of REST to the merge, before its source is deleted.
+func (c *MergeBranches) Merged(env *tool.Env, r *engine.MergeResult) *client.MergeAnswer {
+	return &client.MergeAnswer{
+		Source: c.Source, Target: orMain(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
+		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
+	}
 }
 
 // Done converts the error of the deletion after a merge. A branch that is already deleted

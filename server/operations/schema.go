@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -20,6 +21,10 @@ type ApplySchema struct {
 	Source   string
 	Argument string               // the name of the argument that holds Source; schema if empty
 	Options  engine.SchemaOptions // Actor is set to the caller
+
+	// File is the file of Source at the command line; empty for a text from a client. A text from a
+	// file has no bounds, and all of its faults are reported.
+	File string
 
 	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.
 	// A caller that has the permission gets it in an *engine.Conflict.
@@ -90,6 +95,13 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 	if c.Fixed != "" {
 		return nil, &engine.Conflict{Reason: c.Fixed}
 	}
+	if c.File != "" {
+		s, found := gq.CompileSchema(gq.Source{Name: c.File, Text: c.Source})
+		if found.HasErrors() {
+			return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}}
+		}
+		return c.apply(ctx, env, s)
+	}
 	var s *catalog.Schema
 	var found diag.List
 	err := WithText(ctx, env, cmp.Or(c.Argument, "schema"), c.Source, func(limits work.Limits) (err error) {
@@ -102,9 +114,26 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 	if found.HasErrors() {
 		return nil, &wireerror.Rejected{What: "the schema", Diagnostics: found.Cut(maxFaults), Sources: map[string]string{schemaName: c.Source}}
 	}
+	return c.apply(ctx, env, s)
+}
+
+func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
 	opts := c.Options
 	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)
 	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
+}
+
+// Applied returns the answer of REST, without the URI.
+func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *client.SchemaApplied {
+	a := &client.SchemaApplied{
+		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
+		StepCount: len(change.Steps), Steps: make([]client.SchemaStep, len(change.Steps)), GraphManifestVersion: change.Head.Seq,
+		Branch: orMain(c.Options.Branch), Digest: change.Digest(), Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+	}
+	for i, s := range change.Steps {
+		a.Steps[i] = client.SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	return a
 }
 
 // Outcome returns the outcome of Apply with the given answer.

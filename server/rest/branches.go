@@ -17,7 +17,7 @@ func (x *exchange) listBranches() error {
 		a := &client.BranchList{Branches: make([]string, len(branches)), Heads: make([]client.BranchHead, len(branches)), NextPageToken: next}
 		for i, b := range branches {
 			a.Branches[i] = b.Name
-			a.Heads[i] = client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+			a.Heads[i] = operations.BranchHead(b)
 		}
 		return a
 	}
@@ -65,7 +65,7 @@ func (x *exchange) mergeBranches() error {
 	m := &operations.MergeBranches{Source: b.Source, Target: b.Target, Options: engine.MergeOptions{
 		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun,
 	}}
-	a := &client.MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
+	var a *client.MergeAnswer
 	gone := &operations.DeleteBranch{Name: b.Source}
 	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		r, merged, err := m.MergeAway(ctx, env)
@@ -73,10 +73,7 @@ func (x *exchange) mergeBranches() error {
 			return nil, err
 		}
 		gone = merged
-		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.ActorID = r.Outcome.String(), r.Nodes, r.Edges, orNil(env.Actor)
-		if r.Commit != nil {
-			a.Commit = &r.Commit.ID
-		}
+		a = m.Merged(env, r)
 		return m.Outcome(r, a), nil
 	}}
 	if b.DeleteBranch {

@@ -10,17 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// schema answers with the source of the schema.
-func (x *exchange) schema() error {
-	return x.look(func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-		s, err := env.Graph.Schema(ctx, engine.Target{Commit: c.ID})
-		if err != nil {
-			return nil, err
-		}
-		return &client.SchemaAnswer{SchemaSource: s.Source}, nil
-	})
-}
-
 // applySchema applies a new schema, unless schemas are fixed on this server.
 func (x *exchange) applySchema() error {
 	var b client.SchemaBody
@@ -55,17 +44,8 @@ func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	a := &client.SchemaApplied{
-		URI: c.uri, Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]client.SchemaStep, len(change.Steps)), GraphManifestVersion: change.Head.Seq,
-		Branch: orMain(c.Options.Branch), Digest: change.Digest(), ActorID: orNil(env.Actor),
-	}
-	if change.Commit != nil {
-		a.Commit = &change.Commit.ID
-	}
-	for i, s := range change.Steps {
-		a.Steps[i] = client.SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
-	}
+	a := c.Applied(env, change)
+	a.URI = c.uri
 	return c.Outcome(change, a), nil
 }
 

@@ -20,8 +20,8 @@ import (
 )
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The
-// answers are those of the REST interface. A store leaves the URI empty, and every member of a
-
+// answers are those of REST; the answers of a store have no URI. The file of a verb has its methods
+// for both.
 type source interface {
 	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func newBlob() *cobra.Command {
@@ -64,3 +68,28 @@ output. A file appears whole or not at all.`,
 	atFlags(cmd, &at.Branch, &at.Commit)
 	return cmd
 }
+
+func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
+	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
+		return nil, err
+	}}, encoding.Options{})
+	return b, err
+}
+
+func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
+	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, place(at)...))
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	b, err := io.ReadAll(io.LimitReader(stream, maxBlob+1))
+	if err == nil && len(b) > maxBlob {
+		err = &engine.TooLarge{Resource: "bytes of the server's answer", Limit: maxBlob, Actual: int64(len(b))}
+	}
+	return b, err
+}
+
+// maxBlob bounds the memory in bytes that the answer of a server takes: 1 GiB, far more than a
+// server stores in one Blob.
+const maxBlob = 1 << 30

@@ -10,6 +10,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 func newBranch() *cobra.Command {
@@ -166,4 +169,81 @@ func conflictsOf(e *engine.MergeConflicts) *conflicted {
 		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message}
 	}
 	return c
+}
+
+func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
+	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
+		heads := make([]client.BranchHead, len(branches))
+		for i, b := range branches {
+			heads[i] = operations.BranchHead(b)
+		}
+		return heads
+	}}, &list)
+	return list, err
+}
+
+func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
+	a := &client.BranchCreated{}
+	return a, l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
+}
+
+func (l *local) DeleteBranch(ctx context.Context, name string) error {
+	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
+}
+
+// Merge checks all permissions first. So an actor that may not delete the branch is refused before
+// the branch is merged.
+func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
+	m, gone := &operations.MergeBranches{Source: from, Target: into, Options: opts}, &operations.DeleteBranch{Name: from}
+	grants := m.Grants()
+	if remove {
+		grants = append(grants, gone.Grants()...)
+	}
+	a := &client.MergeAnswer{}
+	err := l.call(ctx, "merge_branches", &operation{grants, func(ctx context.Context, env *tool.Env) (any, error) {
+		r, merged, err := m.MergeAway(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		gone = merged
+		return m.Merged(env, r), nil
+	}}, a)
+	var conflicts *engine.MergeConflicts
+	switch {
+	case errors.As(err, &conflicts):
+		return nil, conflictsOf(conflicts)
+	case err != nil:
+		return nil, err
+	}
+	if remove && !opts.DryRun {
+		if err := gone.Done(l.call(ctx, "delete_branch", gone, &struct{}{})); err != nil {
+			a.BranchDeleteError = encoding.OrNil(err.Error())
+		} else {
+			a.BranchDeleted = true
+		}
+	}
+	return a, nil
+}
+
+func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
+	return answered(collected(r.graph.AllBranches(ctx)))
+}
+
+func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
+	return answered(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
+}
+
+func (r *remote) DeleteBranch(ctx context.Context, name string) error {
+	_, err := answered(r.graph.DeleteBranch(ctx, name))
+	return err
+}
+
+func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
+	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
+	a, err := answered(r.graph.MergeBranches(ctx, body, conditions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
+	var refused *client.Error
+	if errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
+		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
+	}
+	return a, err
 }

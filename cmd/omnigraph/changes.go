@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 func newChanges() *cobra.Command {
@@ -138,4 +140,64 @@ either keeps does. Commits that are not readable any more are still listed.`,
 	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this, such as 720h")
 	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "say what would be reclaimed, and do nothing")
 	return cmd
+}
+
+// Changes asks for as many pages as needed, like the iterators of package client.
+func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error) {
+	var all *client.ChangesAnswer
+	for most := r.Limit; ; {
+		page := &client.ChangesAnswer{}
+		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = page
+		} else {
+			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
+		}
+		n := len(all.Changes)
+		if !page.More || most > 0 && n >= most {
+			all.NextPageToken = "" // the command continues after a position
+			return all, nil
+		}
+		if most > 0 {
+			r.Limit = most - n
+		}
+		last := all.Changes[n-1]
+		r.After = engine.ChangePosition{Entity: last.EntityKind, Type: last.TypeName, ID: last.ID}
+	}
+}
+
+func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
+	a := &client.CleanedUp{}
+	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
+}
+
+func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRange) (*client.ChangesAnswer, error) {
+	query := client.ChangeQuery{Limit: c.Limit}
+	if c.After != (engine.ChangePosition{}) {
+		after := client.EntityChange{EntityKind: c.After.Entity, TypeName: c.After.Type, ID: c.After.ID}
+		query.After = after.Position()
+	}
+	var all *client.ChangesAnswer
+	for page, err := range r.graph.ChangePages(ctx, commit, query) {
+		switch {
+		case err != nil:
+			return answered[*client.ChangesAnswer](nil, err)
+		case all == nil:
+			all = page
+		default:
+			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
+		}
+	}
+	all.NextPageToken = "" // the command continues after a position
+	return all, nil
+}
+
+func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
+	body := client.CleanupBody{KeepCommits: int32(min(opts.KeepCommits, math.MaxInt32)), DryRun: opts.DryRun}
+	if !opts.Before.IsZero() {
+		body.KeepSince = &opts.Before
+	}
+	return answered(r.graph.Cleanup(ctx, body))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,9 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // exportFormats are the formats of an export.
@@ -187,4 +191,31 @@ func writeFolder(out string, write func(dir string) error) error {
 		os.RemoveAll(dir)
 	}
 	return err
+}
+
+func (l *local) Export(ctx context.Context, e *export) (string, error) {
+	grant := targetGrant(e.at, tool.Export)
+	var commit engine.Commit
+	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
+		if e.format == "parquet" {
+			commit, err = parquet.Export(ctx, env.Graph, e.at, parquet.Options{Types: e.types}, e.create)
+		} else {
+			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
+		}
+		return nil, err
+	}}, encoding.Options{})
+	return commit.ID, err
+}
+
+func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
+	if e.format == "parquet" {
+		return r.exportParquet(ctx, e)
+	}
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	_, err = io.Copy(e.w, stream)
+	return stream.Commit, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/operations"
 )
 
 func newLoad() *cobra.Command {
@@ -150,3 +151,26 @@ func loadReport(res *client.LoadAnswer) *report {
 	}
 	return r
 }
+
+func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
+	a := &client.LoadAnswer{}
+	if data.from != "" {
+		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: data.from}, a)
+	}
+	return a, l.call(ctx, "load", load, a)
+}
+
+func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
+	a, err := answered(r.graph.Load(ctx, data, load, conditions(opts.WriteOptions)...))
+	var refused *client.Error
+	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
+		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)
+	}
+	return a, err
+}
+
+// tooLargeToLoad is the advice if a load is too large for the server.
+const tooLargeToLoad = "Load it where the store is, with --store DIR; or split it at the ends of lines and load the parts, nodes before the edges\n" +
+	"between them, into a branch of their own (--branch NAME --from main): merge --into main --delete-branch then shows all of it at once."

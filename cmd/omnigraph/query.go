@@ -7,12 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/servedgraph"
 )
 
 // statementFlags are the flags of a verb that runs a query.
@@ -221,4 +226,76 @@ much of it is printed; of a mutation, the other flags say on which condition.`,
 	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
 	w.flags(cmd)
 	return cmd
+}
+
+func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
+	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
+	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
+	if err != nil {
+		return nil, s.chosen(false, err)
+	}
+	a := &client.ReadAnswer{}
+	return a, json.Unmarshal(answer.JSON, a)
+}
+
+func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
+	a := &client.MutationAnswer{}
+	return a, s.chosen(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
+}
+
+func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
+	queries, err := l.served.Queries(l.actor)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]client.QueryEntry, len(queries))
+	for i, q := range queries {
+		list[i] = operations.StoredQuery(q)
+	}
+	return list, nil
+}
+
+func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
+	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
+	in.Options.Snapshot = s.at.Commit
+	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
+	if err != nil {
+		return nil, err
+	}
+	a := &client.InvokeAnswer{}
+	return a, json.Unmarshal(answer.JSON, a)
+}
+
+func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
+	if err := s.check(false); err != nil {
+		return nil, err
+	}
+	a, err := answered(r.graph.QueryAll(ctx, client.QueryBody{
+		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
+	}))
+	return a, atFile(err, s.file, s.text)
+}
+
+func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
+	if err := s.check(true); err != nil {
+		return nil, err
+	}
+	a, err := answered(r.graph.Mutate(ctx, client.MutateBody{
+		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
+	}, conditions(opts)...))
+	return a, atFile(err, s.file, s.text)
+}
+
+func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
+	list, err := answered(r.graph.Queries(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return list.Queries, nil
+}
+
+func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
+	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
+		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,
+	}, conditions(opts)...))
 }

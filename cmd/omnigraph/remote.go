@@ -1,10 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"time"
 
@@ -85,38 +85,14 @@ func atFile(err error, file, text string) error {
 	return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
 }
 
-func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	return answered(r.graph.Schema(ctx, place(at)...))
-}
-
-func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	return answered(r.graph.Snapshot(ctx, place(at)...))
-}
-
-func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
-	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
-	a, err := answered(r.graph.ApplySchema(ctx, body, conditions(opts.WriteOptions)...))
-	err = atFile(err, s.name, s.text)
-	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
-		return a, err
+// collected returns all items of a list that is read page by page.
+func collected[T any](all iter.Seq2[T, error]) ([]T, error) {
+	list := []T{}
+	for item, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
 	}
-	// The error envelope does not say whether the loss of data was the reason. A plan shows whether
-	// the change is destructive.
-	body.DryRun = true
-	var condition []client.WriteOption
-	if opts.IfCommit != "" {
-		condition = append(condition, client.IfCommit(opts.IfCommit))
-	}
-	if plan, planned := r.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
-		return nil, lossRefused(err)
-	}
-	return nil, err
-}
-
-func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
-	a, err := answered(r.graph.Verify(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return a.Faults, nil
+	return list, nil
 }

@@ -8,7 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
@@ -118,4 +121,45 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 // lossRefused adds to the error of a destructive change the flag that permits the change.
 func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
+}
+
+func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
+	a := &client.SchemaAnswer{}
+	return a, l.call(ctx, "schema", operations.LookSchema(at), a)
+}
+
+func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
+	apply := &operations.ApplySchema{Source: s.text, File: s.name, Options: opts}
+	a := &client.SchemaApplied{}
+	return a, l.call(ctx, "apply_schema", &operation{apply.Grants(), func(ctx context.Context, env *tool.Env) (any, error) {
+		change, err := apply.Apply(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		return apply.Applied(env, change), nil
+	}}, a)
+}
+
+func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
+	return answered(r.graph.Schema(ctx, place(at)...))
+}
+
+func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
+	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
+	a, err := answered(r.graph.ApplySchema(ctx, body, conditions(opts.WriteOptions)...))
+	err = atFile(err, s.name, s.text)
+	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
+		return a, err
+	}
+	// The error envelope does not say whether the loss of data was the reason. A plan shows whether
+	// the change is destructive.
+	body.DryRun = true
+	var condition []client.WriteOption
+	if opts.IfCommit != "" {
+		condition = append(condition, client.IfCommit(opts.IfCommit))
+	}
+	if plan, planned := r.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
+		return nil, lossRefused(err)
+	}
+	return nil, err
 }

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // statement is a query in a text, or a stored query.
@@ -69,4 +74,27 @@ func (s *statement) check(write bool) error {
 	}
 	_, err := s.choose(list, write)
 	return err
+}
+
+// adHoc returns the call that servers run for a statement.
+func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
+	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
+}
+
+// chosen returns the error of a call of the statement. If the fault is the choice of the query, the
+// message uses the terms of the command.
+func (s *statement) chosen(write bool, err error) error {
+	var a *tool.ArgumentError
+	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
+		return cmp.Or(s.check(write), err)
+	}
+	return err
+}
+
+// parameters returns the parameters in the form of a body, or nil for none.
+func (s *statement) parameters() any {
+	if s.params == nil {
+		return nil
+	}
+	return s.params
 }

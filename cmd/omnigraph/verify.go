@@ -71,3 +71,17 @@ func newVersion() *cobra.Command {
 	f.flags(cmd)
 	return cmd
 }
+
+func (l *local) Verify(ctx context.Context) ([]client.StoredFault, error) {
+	a := &client.Verified{}
+	err := l.call(ctx, "verify", &operations.Verify{}, a)
+	return a.Faults, err
+}
+
+func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
+	a, err := answered(r.graph.Verify(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return a.Faults, nil
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -15,35 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/server/operations"
 )
-
-func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
-	a, err := answered(r.graph.Load(ctx, data, load, conditions(opts.WriteOptions)...))
-	var refused *client.Error
-	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
-		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)
-	}
-	return a, err
-}
-
-// tooLargeToLoad is the advice if a load is too large for the server.
-const tooLargeToLoad = "Load it where the store is, with --store DIR; or split it at the ends of lines and load the parts, nodes before the edges\n" +
-	"between them, into a branch of their own (--branch NAME --from main): merge --into main --delete-branch then shows all of it at once."
-
-func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
-	if e.format == "parquet" {
-		return r.exportParquet(ctx, e)
-	}
-	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
-	if err != nil {
-		return "", err
-	}
-	defer stream.Close()
-	_, err = io.Copy(e.w, stream)
-	return stream.Commit, err
-}
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
 // graph knows the types of its values and their order. So exportParquet loads the NDJSON into a
@@ -88,20 +59,3 @@ func knownTypes(s *catalog.Schema, types []string) error {
 	}
 	return nil
 }
-
-func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
-	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, place(at)...))
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	b, err := io.ReadAll(io.LimitReader(stream, maxBlob+1))
-	if err == nil && len(b) > maxBlob {
-		err = &engine.TooLarge{Resource: "bytes of the server's answer", Limit: maxBlob, Actual: int64(len(b))}
-	}
-	return b, err
-}
-
-// maxBlob bounds the memory in bytes that the answer of a server takes: 1 GiB, far more than a
-// server stores in one Blob.
-const maxBlob = 1 << 30

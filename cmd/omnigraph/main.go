@@ -140,8 +140,8 @@ cluster apply would destroy is not approved.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
-	root.AddCommand(newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
-		newSchema(), newBlob(), newVerify(), newCleanup(), newVersion(), newDocs())
+	root.AddCommand(graphVerbs()...)
+	root.AddCommand(newVersion(), newDocs())
 	completions(root)
 	return root
 }

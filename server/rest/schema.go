@@ -48,17 +48,3 @@ func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	a.URI = c.uri
 	return c.Outcome(change, a), nil
 }
-
-func orMain(branch string) string {
-	if branch == "" {
-		return engine.MainBranch
-	}
-	return branch
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}

@@ -216,7 +216,7 @@ func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
 }
 
 // readopt replaces the state of each anchor of the branch that is not stored with the result of
-// f. REQUIRES: b.turn is held.
+// f. REQUIRES: b.writing is held.
 func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
 	g.lines.Lock()
 	defer g.lines.Unlock()

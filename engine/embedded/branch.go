@@ -19,10 +19,10 @@ type branch struct {
 	deleted bool        // whether the record that deletes it is in the log; guarded by Graph.lines
 	head    atomic.Pointer[commit]
 
-	// turn is the write lock of the branch. It guards the fields from tip to doubt. Writers
+	// writing is the write lock of the branch. It guards the fields from tip to doubt. Writers
 	// change the tip and the receipts with Graph.lines locked too. So the receipts may also be
 	// read with Graph.lines locked, and the tip with Graph.lines and Graph.shape locked.
-	turn     turn
+	writing  ctxMutex
 	tip      *commit
 	err      error // if set, why the tip can never become durable
 	receipts receipts
@@ -56,7 +56,7 @@ type outcome struct {
 }
 
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
-	b := &branch{name: name, turn: newTurn(), tip: &commit{snap: snap, lsn: lsn}}
+	b := &branch{name: name, writing: newCtxMutex(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)
 	return b
 }
@@ -71,7 +71,7 @@ func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
 // lock waits for the write lock of the branch. It fails if ctx ends first, or with b.err if the
 // branch can no longer be written.
 func (b *branch) lock(ctx context.Context) error {
-	if err := b.turn.take(ctx); err != nil {
+	if err := b.writing.lock(ctx); err != nil {
 		return err
 	}
 	if b.err != nil {
@@ -81,10 +81,10 @@ func (b *branch) lock(ctx context.Context) error {
 	return nil
 }
 
-func (b *branch) unlock() { b.turn.give() }
+func (b *branch) unlock() { b.writing.unlock() }
 
 // hold waits for the write lock of the branch, even if the branch can no longer be written.
-func (b *branch) hold() { _ = b.turn.take(context.Background()) }
+func (b *branch) hold() { _ = b.writing.lock(context.Background()) }
 
 // settle removes a commit from the pending commits. A durable commit becomes the head, unless
 // the head is a later commit already.
@@ -100,7 +100,7 @@ func (b *branch) settle(lsn uint64, durable bool) {
 }
 
 // replace replaces every state that may still be read or built on with the result of f: the
-// head, the pending commits after it, and the tip. REQUIRES: b.turn is held.
+// head, the pending commits after it, and the tip. REQUIRES: b.writing is held.
 func (b *branch) replace(f func(*commit) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: g.newID(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: g.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: g.time(), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 	}

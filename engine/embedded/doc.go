@@ -4,7 +4,7 @@
 // # Owners of state
 //
 //	state                                         owner                  file
-//	the calls that run, and whether it is closed  Graph.calls            turnstile.go
+//	the calls that run, and whether it is closed  Graph.calls            inflight.go
 //	branches, their tips, the last record's LSN   Graph.lines            branches.go
 //	one branch: head, tip, pending commits        branch                 branch.go
 //	idempotency receipts of a branch              branch.receipts        receipts.go
@@ -49,11 +49,11 @@
 // tip of no branch. While one call has it, no other merges, deletes a branch, or begins a
 // branch in the past.
 //
-// branch.turn admits one writer to a branch. It guards tip, err, receipts, journal and
+// branch.writing admits one writer to a branch. It guards tip, err, receipts, journal and
 // doubt. Waiting for it ends with the caller's context; waiting for any other lock does
 // not. A writer stores a new tip and a new receipt with turn and lines held. Only a
 // checkpoint that adopts stored rows replaces a tip without lines; it then holds shape for
-// writing, turn and branch.mu. So a tip may be read with turn held, or with lines and
+// writing, turn and branch.mu. So a tip may be read with writing held, or with lines and
 // shape held. Only checkpoints change doubt.
 //
 // past.files is held for reading while a state of the past is read from files, and for
@@ -80,7 +80,7 @@
 //	checkMu
 //	shape
 //	merging
-//	branch.turn     only the holder of checkMu holds several (rewrite, install, adopt)
+//	branch.writing     only the holder of checkMu holds several (rewrite, install, adopt)
 //	past.files
 //	lines
 //	past.mu, branch.mu, history.mu, programs.mu, ids
@@ -103,7 +103,7 @@
 //     their cut are durable. A writer needs neither lock to make its record durable.
 //   - A merge waits, with shape, merging and the target's turn, until the source's tip is
 //     durable. Making it durable needs no turn: settle takes branch.mu alone.
-//   - DeleteBranch waits for the sync of its record with shape, merging and the turn.
+//   - DeleteBranch waits for the sync of its record with shape, merging and the write lock.
 //   - A rewrite holds the turns of the branches that it lays out anew while it writes the
 //     manifest; their writers wait for that. It also waits for readers of the past
 //     (past.files).

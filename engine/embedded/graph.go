@@ -2,15 +2,12 @@ package embedded
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
@@ -115,15 +112,11 @@ type Graph struct {
 	shape   sync.RWMutex
 	merging sync.Mutex // held by Merge, DeleteBranch and CreateBranch in the past; taken after shape
 
-	calls    turnstile // closed by Close
+	calls    inflight // closed by Close
 	closing  sync.Once
 	closeErr error
 
-	ids struct {
-		sync.Mutex
-		entropy *ulid.MonotonicEntropy
-		last    uint64 // time of the last id in ms; it never decreases, even if the clock does
-	}
+	ids ids
 
 	counts    counters
 	logged    atomic.Int64 // log bytes since the last checkpoint
@@ -148,7 +141,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
 	g := newGraph(opts)
-	first := version.NewSnapshot(s, engine.Commit{ID: g.newID(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
+	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
 	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
 	manifest := initial.Append(nil, encode)
 	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
@@ -299,11 +292,11 @@ func newGraph(opts Options) *Graph {
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse
 	}
-	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{}), unwatched: make(chan struct{})}
+	g := &Graph{opts: opts, calls: newInflight(), kick: make(chan struct{}, 1), stopped: make(chan struct{}), unwatched: make(chan struct{})}
 	g.lines.branches, g.lines.tips = map[string]*branch{}, map[string][]*branch{}
 	g.lines.bases.at = map[string]*mergeBase{}
 	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
-	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
+	g.ids.init(opts.Now)
 	return g
 }
 
@@ -368,46 +361,6 @@ func (g *Graph) branch(name string) (*branch, error) {
 		return b, nil
 	}
 	return nil, &engine.NotFound{What: "branch", Name: name}
-}
-
-func (g *Graph) newID() string {
-	g.ids.Lock()
-	defer g.ids.Unlock()
-	g.ids.last = max(g.ids.last, ulid.Timestamp(g.opts.Now()))
-	id, err := ulid.New(g.ids.last, g.ids.entropy)
-	if err != nil { // the ids of this millisecond are used up
-		g.ids.last++
-		id = ulid.MustNew(g.ids.last, g.ids.entropy)
-	}
-	return id.String()
-}
-
-// manyIDs is the number of ids from which a run of ids gets a millisecond of its own.
-const manyIDs = 1 << 10
-
-// newIDs begins a run of n ids. The function that it returns appends the next id to dst. The
-// ids of a long run count up from a random number, and no other id of this graph falls between
-// them. So they ascend and differ in their last characters only.
-func (g *Graph) newIDs(n int) func(dst []byte) []byte {
-	if n < manyIDs {
-		return func(dst []byte) []byte { return append(dst, g.newID()...) }
-	}
-	g.ids.Lock()
-	g.ids.last = max(g.ids.last+1, ulid.Timestamp(g.opts.Now()))
-	id := ulid.MustNew(g.ids.last, rand.Reader)
-	g.ids.last++
-	g.ids.Unlock()
-	id[6] &= 0x7f // leaves room, so that counting up does not overflow
-	return func(dst []byte) []byte {
-		at := len(dst)
-		dst = append(dst, make([]byte, ulid.EncodedSize)...)
-		_ = id.MarshalTextTo(dst[at:]) // cannot fail: dst has the encoded size
-		for i := len(id) - 1; ; i-- {
-			if id[i]++; id[i] != 0 {
-				return dst
-			}
-		}
-	}
 }
 
 func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }

@@ -64,7 +64,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return out, nil
 }
 
-// merge applies the changes of the source to a transaction on the target. REQUIRES: to.turn and
+// merge applies the changes of the source to a transaction on the target. REQUIRES: to.writing and
 // g.merging are held.
 func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
 	tip, err := g.source(from, to)
@@ -104,7 +104,7 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 	return nil
 }
 
-// source returns the tip of the source of a merge. REQUIRES: to.turn is held.
+// source returns the tip of the source of a merge. REQUIRES: to.writing is held.
 func (g *Graph) source(from, to *branch) (*commit, error) {
 	g.lines.Lock()
 	defer g.lines.Unlock()

@@ -124,7 +124,7 @@ func (r *receipts) current(h *version.History, now time.Time) []receipt {
 }
 
 // keep adds the receipt of a commit, if the commit has one. The commit is in the history
-// already. REQUIRES: b.turn is held and Graph.lines is locked.
+// already. REQUIRES: b.writing is held and Graph.lines is locked.
 func (b *branch) keep(h *version.History, c engine.Commit, receipt *version.Receipt) {
 	if receipt != nil {
 		b.receipts.add(h, c, receipt)
@@ -132,7 +132,7 @@ func (b *branch) keep(h *version.History, c engine.Commit, receipt *version.Rece
 }
 
 // settled waits until the commit with the record at lsn is durable. The caller need not hold
-// b.turn. The error is errPoisoned if the commit failed.
+// b.writing. The error is errPoisoned if the commit failed.
 func (b *branch) settled(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })
@@ -151,7 +151,7 @@ func (b *branch) settled(ctx context.Context, lsn uint64) error {
 
 // repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
 // there is none. The error is a *engine.Conflict if that call had another body. REQUIRES:
-// b.turn is held.
+// b.writing is held.
 func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -101,18 +99,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.resumeIDs()
-}
-
-// resumeIDs sets the id generator so that new ids are greater than those of all commits.
-func (g *Graph) resumeIDs() error {
-	latest := g.history.Latest()
-	id, err := ulid.ParseStrict(latest)
-	if err != nil {
-		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("commit id %q is no ULID", latest)}
-	}
-	g.ids.last = id.Time() + 1
-	return nil
+	return g.ids.resume(g.history.Latest())
 }
 
 func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {

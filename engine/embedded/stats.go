@@ -12,7 +12,7 @@ type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
 // Stats returns figures about the graph. For a closed graph it returns the last ones.
 func (g *Graph) Stats() engine.Stats {
 	s := engine.Stats{
-		Commits: int64(g.history.Len()), Calls: max(0, g.calls.calls.Load()), LogBytes: max(0, g.logged.Load()),
+		Commits: int64(g.history.Len()), Calls: g.calls.count(), LogBytes: max(0, g.logged.Load()),
 		Checkpoints: g.counts.checkpoints.Load(), Rewrites: g.counts.rewrites.Load(), CheckpointFailures: g.counts.failures.Load(),
 	}
 	g.lines.Lock()

@@ -37,7 +37,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.answered(ctx, b, call)
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	w := exec.Write{Args: args, Now: g.now(), NewID: g.ids.next}
 	if err == nil && first == nil {
 		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	}
@@ -91,7 +91,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.newIDs, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
+	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
 	if err != nil {
 		return nil, err
 	}

@@ -183,7 +183,7 @@ func (g *Graph) writeArchive(ctx context.Context, runs []version.Run, records []
 // readArchive reads the records of an archive segment. A segment with other commits than
 // seg.Runs is a *engine.Corrupt.
 func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
-	err = g.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
+	err = g.segments.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
 		var runs []version.Run
 		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {

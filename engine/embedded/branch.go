@@ -169,7 +169,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	enqueued := false
 	defer func() {
 		if !enqueued {
-			g.discardParts(parts)
+			g.segments.discardParts(parts)
 		}
 	}()
 	if err != nil {
@@ -199,7 +199,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	}
 	if err := g.store.Reserve(len(rec.payload)); err != nil {
 		if parts == nil {
-			g.discard(rec.segments)
+			g.segments.discard(rec.segments)
 		}
 		return nil, nil, nil, err
 	}
@@ -209,7 +209,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	ticket, err := g.store.Enqueue(rec.kind, rec.payload, rec.segments...)
 	if err != nil {
 		if parts == nil {
-			g.discard(rec.segments)
+			g.segments.discard(rec.segments)
 		}
 		return nil, nil, nil, err
 	}
@@ -293,7 +293,7 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	if parts != nil {
 		rec := record{kind: version.KindBulk}
 		for _, p := range parts {
-			id, err := g.storedPart(ctx, p)
+			id, err := g.segments.writePart(ctx, p)
 			if err != nil {
 				return record{}, err
 			}
@@ -321,64 +321,4 @@ func (g *Graph) record(ctx context.Context, tx *version.Txn, parts []version.Par
 	}
 	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
 	return record{kind: version.KindSpilled, payload: payload, rest: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
-}
-
-// storeSegment stores a segment that is not published yet, and sets its name. Afterwards the
-// rows of the segment are read from the mapped file, and the memory in which they were made is
-// freed.
-func (g *Graph) storeSegment(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
-		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
-	})
-	if err != nil {
-		return id, err
-	}
-	s.Name = segmentName(id)
-	if src, err := g.segment(ctx, s.Name); err == nil {
-		g.mapped(t, s, src)
-	}
-	return id, nil
-}
-
-// adder returns a function that adds blocks to a segment. It compresses the cold blocks.
-func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool)) func(block string, data []byte) error {
-	return func(block string, data []byte) error {
-		if cold, delta := isCold(block); cold {
-			return w.AddCold(block, data, delta)
-		}
-		return w.AddBlock(block, data)
-	}
-}
-
-// storeRows stores a segment and returns it, mapped from its file.
-func (g *Graph) storeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
-	if _, err := g.storeSegment(ctx, t, s); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// storedPart stores the segment of a part, unless it is stored already.
-func (g *Graph) storedPart(ctx context.Context, p version.Part) (store.SegmentID, error) {
-	if p.Segment.Name != "" {
-		return segmentID(p.Segment.Name)
-	}
-	return g.storeSegment(ctx, p.Type, p.Segment)
-}
-
-// discardParts removes the segments of parts that no record will name.
-func (g *Graph) discardParts(parts []version.Part) {
-	for _, p := range parts {
-		if id, err := segmentID(p.Segment.Name); err == nil {
-			g.discard([]store.SegmentID{id})
-		}
-	}
-}
-
-// discard removes segments that no record will name. If a removal fails, the file only takes
-// space until the first checkpoint after the next Open.
-func (g *Graph) discard(segments []store.SegmentID) {
-	for _, id := range segments {
-		_ = g.store.RemoveSegment(id)
-	}
 }

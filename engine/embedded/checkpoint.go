@@ -2,8 +2,6 @@ package embedded
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -166,7 +164,7 @@ func (g *Graph) flushCut(ctx context.Context, cut *cut) error {
 		err = g.manifest(ctx, cut, after)
 	}
 	if err != nil {
-		g.discard(made)
+		g.segments.discard(made)
 		return err
 	}
 	g.logged.Add(-logged)
@@ -234,7 +232,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	if err != nil {
 		return err
 	}
-	g.disown(after)
+	g.segments.disown(after)
 	indexes, err := g.storeIndexes(ctx, cut, after)
 	stored = append(stored, indexes.ids...)
 	if err == nil {
@@ -244,7 +242,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	}
 	if err != nil {
 		indexes.forget()
-		g.discard(stored)
+		g.segments.discard(stored)
 		return err
 	}
 	named := map[string]bool{}
@@ -279,7 +277,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 	}
 	if err != nil {
 		indexes.forget()
-		g.discard(stored)
+		g.segments.discard(stored)
 		return err
 	}
 	g.checkedTo, g.stored = cut.lsn, history
@@ -291,7 +289,7 @@ func (g *Graph) manifest(ctx context.Context, cut *cut, after map[*version.Snaps
 // states in after, unless after has them already. It returns the segments that it made, also
 // when it fails.
 func (g *Graph) storeFlushes(ctx context.Context, c *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
-	pack := packer{g: g}
+	pack := packer{files: &g.segments}
 	defer func() { made = pack.made }()
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
@@ -346,21 +344,6 @@ func (s *storedIndexes) forget() {
 	}
 }
 
-// disown removes, from the indexes of the states, the names of segments that no longer exist.
-func (g *Graph) disown(after map[*version.Snapshot]*version.Snapshot) {
-	sizes := g.store.Sizes()
-	there := func(name string) bool {
-		id, err := segmentID(name)
-		_, ok := sizes[id]
-		return ok && err == nil
-	}
-	for _, s := range after {
-		for _, t := range s.Tables() {
-			t.Disown(there)
-		}
-	}
-}
-
 // storeIndexes stores those indexes over the tables of heads and merge bases that are not
 // stored yet and are large enough to be worth a file.
 func (g *Graph) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
@@ -397,16 +380,4 @@ func (g *Graph) textsToStore() bool {
 		}
 	}
 	return false
-}
-
-func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
-	all := map[store.SegmentID]bool{}
-	for name := range names {
-		id, err := segmentID(name)
-		if err != nil {
-			return nil, err
-		}
-		all[id] = true
-	}
-	return slices.Collect(maps.Keys(all)), nil
 }

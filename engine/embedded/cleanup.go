@@ -222,7 +222,7 @@ func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
 		err = g.flushCut(ctx, cut)
 	}
 	if err != nil {
-		g.discard(made)
+		g.segments.discard(made)
 	}
 	return err
 }

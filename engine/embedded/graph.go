@@ -3,8 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,6 +98,7 @@ const (
 type Graph struct {
 	opts     Options
 	store    *store.Store
+	segments segmentFiles
 	main     *branch
 	lines    lines
 	history  version.History
@@ -144,10 +143,11 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
 	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
 	manifest := initial.Append(nil, encode)
-	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
+	st, err := store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
 	if err != nil {
 		return nil, err
 	}
+	g.use(st)
 	g.history.Add(first.Commit, 0)
 	g.past.archived = 1
 	b := recovered(engine.MainBranch, first, 0)
@@ -166,7 +166,7 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 	if err != nil {
 		return nil, err
 	}
-	g.store = st
+	g.use(st)
 	if err := g.recovery(ctx, found); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -300,6 +300,11 @@ func newGraph(opts Options) *Graph {
 	return g
 }
 
+// use gives the store to the parts of the graph that need it.
+func (g *Graph) use(st *store.Store) {
+	g.store, g.segments.store = st, st
+}
+
 func (g *Graph) start() {
 	g.main = g.lines.branches[engine.MainBranch]
 	ctx, cancel := context.WithCancel(context.Background())
@@ -368,14 +373,3 @@ func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Micro
 func (g *Graph) now() value.Value { return value.OfDateTime(value.DateTimeOf(g.opts.Now())) }
 
 func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
-
-func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
-
-// segmentID returns the id of the file that holds a named segment.
-func segmentID(name string) (store.SegmentID, error) {
-	id, err := strconv.ParseUint(fileOf(name), 10, 64)
-	if err != nil {
-		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
-	}
-	return store.SegmentID(id), nil
-}

@@ -302,7 +302,7 @@ func (g *Graph) rebuild(ctx context.Context, id string) (s *version.Snapshot, bo
 	if !ok {
 		return nil, false, &engine.NotFound{What: notKept, Name: id}
 	}
-	open := g.opener(ctx)
+	open := g.segments.opener(ctx)
 	if s = r.from; s == nil {
 		if s, err = g.readAnchor(ctx, &r.anchor); err != nil {
 			return nil, false, err
@@ -439,7 +439,7 @@ func (g *Graph) archivedRecord(ctx context.Context, n int, read map[string][]ver
 // memory are shared in memory too.
 func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.Snapshot, err error) {
 	var schemas []*version.Schema
-	open := g.opener(ctx)
+	open := g.segments.opener(ctx)
 	g.lines.Lock()
 	g.open(func(schema *version.Schema, t *version.Table) {
 		if !slices.Contains(schemas, schema) {
@@ -450,7 +450,7 @@ func (g *Graph) readAnchor(ctx context.Context, a *version.Anchor) (s *version.S
 		}
 	})
 	g.lines.Unlock()
-	err = g.readBlock(ctx, a.Name, a.BlockName(), func(b []byte) (err error) {
+	err = g.segments.readBlock(ctx, a.Name, a.BlockName(), func(b []byte) (err error) {
 		s, err = version.ReadState(b, catalog.Decode, schemas, open)
 		return err
 	})

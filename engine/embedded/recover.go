@@ -5,73 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// opener opens the segments of tables. Tables that share a segment share its mapping and the
-// parts that were read of it. Segments in one file share the file's mapping.
-type opener struct {
-	g      *Graph
-	ctx    context.Context
-	opened map[string]*version.Segment
-	files  map[string]*store.Segment
-}
-
-func (g *Graph) opener(ctx context.Context) *opener {
-	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, files: map[string]*store.Segment{}}
-}
-
-// has registers a segment that is open in a table of type t.
-func (o *opener) has(t *version.Type, s *version.Segment) {
-	if s.Name != "" && s.Origin == nil {
-		o.opened[version.SegmentKey(t, s.Name)] = s
-	}
-}
-
-// Segment opens a segment of rows of type t.
-func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
-	// The key includes the type: a segment of an older schema is read as the type that it was
-	// stored as.
-	key := version.SegmentKey(t, name)
-	s := o.opened[key]
-	if s == nil {
-		src, err := o.Source(name)
-		if err != nil {
-			return nil, err
-		}
-		if s, err = version.ReadSegment(t, name, src); err != nil {
-			return nil, err
-		}
-		o.opened[key] = s
-	}
-	shared := *s // copied, because each table sets where its rows begin
-	return &shared, nil
-}
-
-// Source opens any segment by name.
-func (o *opener) Source(name string) (column.Source, error) {
-	name, whole := fileOf(name), name
-	file := o.files[name]
-	if file == nil {
-		var err error
-		if file, err = o.g.segment(o.ctx, name); err != nil {
-			return nil, err
-		}
-		o.files[name] = file
-	}
-	return partOf(file, whole), nil
-}
-
 // recover restores the state of the graph from the manifest and the log records that the store
 // found.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
-	open := g.opener(ctx)
+	open := g.segments.opener(ctx)
 	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
 	if err != nil {
 		return err
@@ -105,7 +49,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	n := 0
 	for _, h := range m.History {
-		err := g.readBlock(ctx, h.Name, historyBlock, g.history.ReadHistory)
+		err := g.segments.readBlock(ctx, h.Name, historyBlock, g.history.ReadHistory)
 		if err != nil {
 			return err
 		}
@@ -262,7 +206,7 @@ func (g *Graph) apply(ctx context.Context, tx *version.Txn, kind uint8, rest []b
 		if err != nil {
 			return err
 		}
-		return g.readBlock(ctx, name, "ops", tx.ApplyOps)
+		return g.segments.readBlock(ctx, name, "ops", tx.ApplyOps)
 	case version.KindSchema:
 		return g.redoChange(ctx, tx, rest)
 	}
@@ -299,28 +243,4 @@ func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
 
 func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
-}
-
-// segment opens the file that holds the named segment.
-func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error) {
-	id, err := segmentID(name)
-	if err != nil {
-		return nil, err
-	}
-	return g.store.OpenSegment(ctx, id)
-}
-
-// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
-// copy the bytes that it keeps.
-func (g *Graph) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
-	seg, err := g.segment(ctx, name)
-	if err != nil {
-		return err
-	}
-	b, err := seg.Block(block)
-	if err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(seg)
-	return use(b)
 }

@@ -90,7 +90,7 @@ func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err
 		done, err = g.install(ctx, cut, all, after, flushed)
 	}
 	if !done {
-		g.discard(segments)
+		g.segments.discard(segments)
 		return false, err
 	}
 	g.logged.Add(-logged)
@@ -116,7 +116,7 @@ func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after m
 	}
 	keep := func(fresh []version.Fresh) error {
 		for _, f := range fresh {
-			id, err := g.storeSegment(ctx, f.Type, f.Segment)
+			id, err := g.segments.write(ctx, f.Type, f.Segment)
 			if err != nil {
 				return err
 			}

@@ -256,7 +256,7 @@ func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte)
 	case name == "":
 		return redo(rest)
 	}
-	return g.readBlock(ctx, name, changeBlock, redo)
+	return g.segments.readBlock(ctx, name, changeBlock, redo)
 }
 
 // align brings the three states of a merge (the transaction on the target, the base and the

@@ -116,7 +116,9 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		var store load.Store
 		if !opts.DryRun {
-			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) { return g.storeRows(ctx, t, s) }
+			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) {
+				return g.segments.writeRows(ctx, t, s)
+			}
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {

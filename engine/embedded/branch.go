@@ -20,13 +20,13 @@ type branch struct {
 	head    atomic.Pointer[commit]
 
 	// writing is the write lock of the branch. It guards the fields from tip to doubt. Writers
-	// change the tip and the receipts with Graph.lines locked too. So the receipts may also be
-	// read with Graph.lines locked, and the tip with Graph.lines and Graph.shape locked.
-	writing  ctxMutex
-	tip      *commit
-	err      error // if set, why the tip can never become durable
-	receipts receipts
-	journal  *journal // commits during a rewrite; nil when no rewrite runs
+	// change the tip with Graph.lines locked too. So the tip may also be read with Graph.lines and
+	// Graph.shape locked.
+	writing ctxMutex
+	tip     *commit
+	err     error       // if set, why the tip can never become durable
+	keys    idempotency // the keys of its commits of the last day; has its own lock
+	journal *journal    // commits during a rewrite; nil when no rewrite runs
 	// doubt reports a stale manifest: after a crash, a manifest may be in force that numbers
 	// entities differently from the tip. Recovery would then misread a record that holds entity
 	// numbers.
@@ -137,6 +137,24 @@ func (c *commit) settled(ctx context.Context) error {
 	}
 }
 
+// settled waits until the commit with the record at lsn is durable. The caller need not hold
+// b.writing. The error is errPoisoned if the commit failed.
+func (b *branch) settled(ctx context.Context, lsn uint64) error {
+	b.mu.Lock()
+	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })
+	if i >= 0 {
+		c := b.pending[i]
+		b.mu.Unlock()
+		return c.settled(ctx)
+	}
+	durable := lsn <= b.head.Load().lsn
+	b.mu.Unlock()
+	if !durable {
+		return errPoisoned
+	}
+	return nil
+}
+
 // staged is a commit whose record has its place in the log.
 type staged struct {
 	ticket *store.Ticket
@@ -218,7 +236,7 @@ func (g *Graph) stage(ctx context.Context, b *branch, w *write, build func(*vers
 	b.journal.note(c, ticket.LSN, rec)
 	g.lines.advance(b, next)
 	g.history.Add(c, next.lsn)
-	b.keep(&g.history, c, w.receipt)
+	b.keys.add(&g.history, c, w.receipt)
 	g.note(b, next, rec.kind, rec.rest, len(rec.ops))
 	g.lines.lsn, g.lines.last = next.lsn, next.out
 	if w.source != nil {

@@ -64,7 +64,7 @@ func dumpGraph(g *Graph) (string, error) {
 			return "", err
 		}
 		var keys []string
-		for _, x := range line.receipts.list {
+		for _, x := range line.keys.list {
 			r := x.whole(&g.history)
 			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}

@@ -70,7 +70,7 @@ func (g *Graph) cut() *cut {
 			continue
 		}
 		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: b.name, Head: b.tip.snap}}
-		cb.receipts = b.receipts.current(&g.history, now)
+		cb.receipts = b.keys.current(&g.history, now)
 		c.branches = append(c.branches, cb)
 	}
 	c.bases = g.lines.bases.states()

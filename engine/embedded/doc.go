@@ -7,7 +7,7 @@
 //	the calls that run, and whether it is closed  Graph.calls            inflight.go
 //	branches, their tips, the last record's LSN   Graph.lines            branches.go
 //	one branch: head, tip, pending commits        branch                 branch.go
-//	idempotency receipts of a branch              branch.receipts        receipts.go
+//	the idempotency keys of a branch              branch.keys            idempotency.go
 //	merge bases in memory                         Graph.lines.bases      bases.go
 //	every commit of the graph                     Graph.history          version/history.go
 //	anchors, archive, rebuilt states of the past  Graph.past             past.go, archive.go
@@ -49,9 +49,9 @@
 // tip of no branch. While one call has it, no other merges, deletes a branch, or begins a
 // branch in the past.
 //
-// branch.writing admits one writer to a branch. It guards tip, err, receipts, journal and
+// branch.writing admits one writer to a branch. It guards tip, err, journal and
 // doubt. Waiting for it ends with the caller's context; waiting for any other lock does
-// not. A writer stores a new tip and a new receipt with turn and lines held. Only a
+// not. A writer stores a new tip with turn and lines held. Only a
 // checkpoint that adopts stored rows replaces a tip without lines; it then holds shape for
 // writing, turn and branch.mu. So a tip may be read with writing held, or with lines and
 // shape held. Only checkpoints change doubt.

@@ -32,7 +32,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 			if !known {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
 			}
-			b.keep(&g.history, c, &r.Receipt)
+			b.keys.add(&g.history, c, &r.Receipt)
 		}
 		g.lines.add(b)
 	}
@@ -178,7 +178,7 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	p.g.lines.advance(b, next)
 	b.head.Store(next)
 	p.g.history.Add(c, r.LSN)
-	b.keep(&p.g.history, c, receipt)
+	b.keys.add(&p.g.history, c, receipt)
 	// Clone rest, because the record would keep its whole log file in memory.
 	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)

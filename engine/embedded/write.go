@@ -192,3 +192,46 @@ func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*vers
 	commit := c.snap.Commit
 	return nil, &commit, commit, nil
 }
+
+// receipted is a receipt and the commit that holds it, which may be in flight.
+type receipted struct {
+	version.Receipted
+	branch *branch
+	lsn    uint64 // 0 if recovery restored the commit
+}
+
+// settled waits until the commit of the receipt is durable.
+func (r *receipted) settled(ctx context.Context) error { return r.branch.settled(ctx, r.lsn) }
+
+// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
+// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
+// caller holds the write lock of b.
+func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
+	r, ok, err := b.keys.repeated(&g.history, w.actor, w.receipt, g.time())
+	if !ok || err != nil {
+		return nil, err
+	}
+	_, lsn, _ := g.history.Get(r.Commit.ID)
+	return &receipted{r, b, lsn}, nil
+}
+
+// answered returns the receipt of the earlier call with the idempotency key of w, or nil,
+// before w takes the write lock itself. It waits until the receipt's commit is durable. The
+// errors include those of repeated.
+func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
+	if err := b.lock(ctx); err != nil {
+		return nil, err
+	}
+	first, err := g.repeated(b, w)
+	b.unlock()
+	if first == nil || err != nil {
+		return nil, err
+	}
+	return first, first.settled(ctx)
+}

@@ -37,16 +37,16 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 // before returns the state of the commit's first parent, nil for the first commit, and the
 // state of the commit.
 func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Snapshot, err error) {
-	if !g.reachable(commit) {
+	if !g.restorer.reachable(commit) {
 		return nil, nil, &engine.NotFound{What: "commit", Name: commit}
 	}
 	c, _, _ := g.history.Get(commit)
 	if len(c.Parents) > 0 {
-		if was, err = g.state(ctx, c.Parents[0]); err != nil {
+		if was, err = g.restorer.state(ctx, c.Parents[0]); err != nil {
 			return nil, nil, err
 		}
 	}
 	// This state is in memory, or is restored from its parent's, which is in memory.
-	is, err = g.state(ctx, commit)
+	is, err = g.restorer.state(ctx, commit)
 	return was, is, err
 }

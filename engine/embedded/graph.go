@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -93,39 +92,29 @@ const (
 	defaultIndexed = 2048
 )
 
-// Graph is an open graph. It implements [engine.Graph]. The package's documentation lists its
-// locks and their order.
+// Graph is an open graph. It implements [engine.Graph]. It hands each call to the part of the
+// graph that owns the state; the package's documentation lists the owners, their locks and the
+// lock order.
 type Graph struct {
-	opts     Options
-	store    *store.Store
-	segments segmentFiles
-	main     *branch
-	lines    lines
-	history  version.History
-	past     past
-	programs programs
+	opts  Options
+	store *store.Store
+	calls inflight // closed by Close
 
-	// shape is the lock of the layout of rows. Checkpoints hold it for writing, because they
-	// lay out the rows of each branch anew. Calls that carry the state of one branch to another
-	// hold it for reading.
-	shape   sync.RWMutex
-	merging sync.Mutex // held by Merge, DeleteBranch and CreateBranch in the past; taken after shape
+	ids         ids
+	history     version.History
+	programs    programs
+	files       segmentFiles
+	layout      layout
+	branches    branches
+	retention   retention
+	restorer    restorer
+	checkpoints checkpoints
+	writer      writer
 
-	calls    inflight // closed by Close
-	closing  sync.Once
-	closeErr error
-
-	ids ids
-
-	counts    counters
-	logged    atomic.Int64 // log bytes since the last checkpoint
-	kick      chan struct{}
-	stop      context.CancelFunc
-	stopped   chan struct{}
-	unwatched chan struct{} // closed when watchRoom has ended
-	checkMu   sync.Mutex
-	checkedTo uint64                   // LSN of the last checkpoint; guarded by checkMu
-	stored    []version.HistorySegment // what the last checkpoint stored; guarded by checkMu
+	stop       context.CancelFunc
+	background sync.WaitGroup // the goroutines that end after stop
+	closing    sync.Once
+	closeErr   error
 }
 
 var _ engine.Graph = (*Graph)(nil)
@@ -140,7 +129,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
 	g := newGraph(opts)
-	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
+	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
 	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
 	manifest := initial.Append(nil, encode)
 	st, err := store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
@@ -149,10 +138,9 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	}
 	g.use(st)
 	g.history.Add(first.Commit, 0)
-	g.past.archived = 1
 	b := recovered(engine.MainBranch, first, 0)
-	g.lines.add(b)
-	g.anchor(b, b.tip)
+	g.branches.addLocked(b)
+	g.retention.begin(b)
 	g.start()
 	return g, nil
 }
@@ -170,7 +158,7 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 	if err := g.recovery(ctx, found); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	g.checkedTo = found.ManifestLSN
+	g.checkpoints.lsn = found.ManifestLSN
 	g.start()
 	return g, nil
 }
@@ -205,30 +193,17 @@ func (g *Graph) Verify(ctx context.Context) error {
 	defer g.calls.leave()
 	faults := []error{g.store.Verify(ctx)}
 	var v version.Verifier
-	for _, s := range g.states() {
+	for _, s := range g.branches.states() {
 		faults = append(faults, v.Verify(ctx, s))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-	for _, a := range g.storedAnchors() {
-		faults = append(faults, g.verifyAnchor(ctx, &v, a))
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	anchors := g.restorer.verify(ctx, &v)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return errors.Join(faults...)
-}
-
-// states lists the states at the heads of branches and the merge bases in memory.
-func (g *Graph) states() []*version.Snapshot {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	var all []*version.Snapshot
-	for _, b := range g.lines.sorted {
-		all = append(all, b.head.Load().snap)
-	}
-	return append(all, g.lines.bases.states()...)
+	return errors.Join(append(faults, anchors)...)
 }
 
 // Close waits for the running calls, makes a checkpoint if the log is long or text indexes are
@@ -242,16 +217,10 @@ func (g *Graph) Close() error {
 	g.closing.Do(func() {
 		g.calls.close()
 		g.stop()
-		<-g.stopped
-		<-g.unwatched
-		g.past.building.Wait()
-		if g.Failure() == nil && (g.logged.Load() > closeBytes || g.textsToStore()) {
-			if err := g.closeFlush(); err != nil {
-				g.counts.failures.Add(1)
-				if g.opts.Failed != nil {
-					g.opts.Failed(err)
-				}
-			}
+		g.background.Wait()
+		g.restorer.running.Wait()
+		if g.Failure() == nil {
+			g.checkpoints.close()
 		}
 		g.closeErr = g.store.Close()
 	})
@@ -292,28 +261,35 @@ func newGraph(opts Options) *Graph {
 	if opts.sparse == 0 {
 		opts.sparse = version.DefaultSparse
 	}
-	g := &Graph{opts: opts, calls: newInflight(), kick: make(chan struct{}, 1), stopped: make(chan struct{}), unwatched: make(chan struct{})}
-	g.lines.branches, g.lines.tips = map[string]*branch{}, map[string][]*branch{}
-	g.lines.bases.at = map[string]*mergeBase{}
-	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
+	g := &Graph{opts: opts, calls: newInflight()}
 	g.ids.init(opts.Now)
+	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
+	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
+	g.branches.bases.at = map[string]*mergeBase{}
+	g.restorer = restorer{history: &g.history, files: &g.files, branches: &g.branches, retention: &g.retention, pending: map[string]*pending{}}
+	g.checkpoints = checkpoints{
+		opts: &g.opts, files: &g.files, history: &g.history, layout: &g.layout, branches: &g.branches, retention: &g.retention,
+		restorer: &g.restorer, requested: make(chan struct{}, 1),
+	}
+	g.writer = writer{
+		opts: &g.opts, files: &g.files, ids: &g.ids, history: &g.history, layout: &g.layout, branches: &g.branches,
+		restorer: &g.restorer, checkpoints: &g.checkpoints,
+	}
 	return g
 }
 
 // use gives the store to the parts of the graph that need it.
 func (g *Graph) use(st *store.Store) {
-	g.store, g.segments.store = st, st
+	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
 }
 
+// start begins the work in the background. The graph may be shared afterwards.
 func (g *Graph) start() {
-	g.main = g.lines.branches[engine.MainBranch]
+	g.branches.main = g.branches.byName[engine.MainBranch]
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
-	go g.checkpoints(ctx)
-	go func() {
-		defer close(g.unwatched)
-		g.watchRoom(ctx)
-	}()
+	g.background.Go(func() { g.checkpoints.loop(ctx) })
+	g.background.Go(func() { watchRoom(ctx, g.store, &g.checkpoints) })
 }
 
 // enter begins a call. The caller must end it with g.calls.leave. The error is a
@@ -342,13 +318,13 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 }
 
 func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
-	b, err := g.branch(at.Branch)
+	b, err := g.branches.find(at.Branch)
 	if err != nil {
 		return nil, err
 	}
 	snap := b.head.Load().snap
 	if at.Commit != "" && at.Commit != snap.Commit.ID {
-		return g.state(ctx, at.Commit)
+		return g.restorer.state(ctx, at.Commit)
 	}
 	if at.AtLeast != "" && at.AtLeast != snap.Commit.ID && !g.history.InLine(at.AtLeast, snap.Commit.ID) {
 		return nil, &engine.NotFound{What: "commit", Name: at.AtLeast}
@@ -356,20 +332,10 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 	return snap, nil
 }
 
-func (g *Graph) branch(name string) (*branch, error) {
-	if name == "" || name == engine.MainBranch {
-		return g.main, nil
-	}
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	if b := g.lines.branches[name]; b != nil && b.live.Load() {
-		return b, nil
-	}
-	return nil, &engine.NotFound{What: "branch", Name: name}
-}
+// time returns the time of a commit made now.
+func (o *Options) time() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 
-func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }
-
-func (g *Graph) now() value.Value { return value.OfDateTime(value.DateTimeOf(g.opts.Now())) }
+// now returns the value of now() in a query.
+func (o *Options) now() value.Value { return value.OfDateTime(value.DateTimeOf(o.Now())) }
 
 func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }

@@ -2,10 +2,13 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // opener opens the segments of tables. Tables that share a segment share its mapping and the
@@ -60,4 +63,50 @@ func (o *opener) Source(name string) (column.Source, error) {
 		o.mapped[name] = file
 	}
 	return partOf(file, whole), nil
+}
+
+// apply replays a record on a transaction. rest is the record's payload after its header.
+func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
+	switch kind {
+	case version.KindRows:
+		return tx.ApplyOps(rest)
+	case version.KindBulk:
+		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
+		for _, part := range parts {
+			tx.PutSegment(part)
+		}
+		return err
+	case version.KindSpilled:
+		name, err := version.ReadSpilled(rest)
+		if err != nil {
+			return err
+		}
+		return o.files.readBlock(o.ctx, name, "ops", tx.ApplyOps)
+	case version.KindSchema:
+		return o.redoChange(tx, rest)
+	}
+	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
+}
+
+// redoChange replays a record that puts a schema in force. payload is the record's payload
+// after its header.
+func (o *opener) redoChange(tx *version.Txn, payload []byte) error {
+	redo := func(change []byte) error {
+		ch, ops, err := version.ReadChange(change, catalog.Decode)
+		if err == nil {
+			err = tx.Migrate(ch)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.ApplyOps(ops)
+	}
+	name, rest, err := version.ReadWhere(payload)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return redo(rest)
+	}
+	return o.files.readBlock(o.ctx, name, changeBlock, redo)
 }

@@ -121,7 +121,7 @@ func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) e
 	switch {
 	case !prog.AsksNow():
 	case at.Now.IsZero():
-		opts.Now = g.now()
+		opts.Now = g.opts.now()
 	default:
 		opts.Now = value.OfDateTime(value.DateTimeOf(at.Now))
 	}

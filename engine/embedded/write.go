@@ -27,7 +27,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if call.receipt != nil {
 		call.receipt.Body = mutationDigest(q, args)
 	}
-	b, err := g.branch(opts.Branch)
+	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return engine.Change{}, err
 	}
@@ -35,9 +35,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var first *receipted
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
-		first, err = g.answered(ctx, b, call)
+		first, err = g.writer.answered(ctx, b, call)
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.ids.next}
+	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next}
 	if err == nil && first == nil {
 		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	}
@@ -47,7 +47,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var made *engine.Commit
 	var head engine.Commit
 	if first == nil {
-		first, made, head, err = g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+		first, made, head, err = g.writer.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
 			if err := exec.BindMutation(q, tx.Schema()); err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return nil, err
 	}
 	defer g.calls.leave()
-	b, err := g.branch(opts.Branch)
+	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	var first *receipted
 	if in.LeftOut() > 0 {
-		if first, err = g.answered(ctx, b, call); err == nil && first == nil {
+		if first, err = g.writer.answered(ctx, b, call); err == nil && first == nil {
 			err = g.embed(ctx, in)
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		var store load.Store
 		if !opts.DryRun {
 			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) {
-				return g.segments.writeRows(ctx, t, s)
+				return g.files.writeRows(ctx, t, s)
 			}
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
@@ -127,7 +127,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return parts, err
 	}
 	if first == nil {
-		first, made, head, err = g.write(ctx, b, call, build)
+		first, made, head, err = g.writer.write(ctx, b, call, build)
 	}
 	switch {
 	case err != nil:
@@ -149,89 +149,4 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 		}
 		return vectors, nil
 	})
-}
-
-// write holds the parameters of a commit, apart from its transaction.
-type write struct {
-	actor    string
-	ifCommit string
-	dryRun   bool
-	receipt  *version.Receipt  // nil without an idempotency key
-	from     *branch           // for a merge, the source branch
-	source   *version.Snapshot // for a merge, the state of from
-	staged   func()            // if set, called once stage has returned or panicked
-}
-
-func newWrite(opts engine.WriteOptions) *write {
-	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
-}
-
-// write runs build on a transaction and commits the result. It makes no commit if build changes
-// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
-// before, write makes no commit either, and first is the receipt of the earlier call.
-func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
-	var c *commit
-	var s *staged
-	func() {
-		if w.staged != nil {
-			defer w.staged() // also if build panics
-		}
-		first, c, s, err = g.stage(ctx, b, w, build)
-	}()
-	switch {
-	case err != nil:
-		return nil, nil, engine.Commit{}, err
-	case first != nil:
-		return first, nil, engine.Commit{}, first.settled(ctx)
-	case s == nil:
-		return nil, nil, c.snap.Commit, c.settled(ctx)
-	}
-	if err := g.complete(b, c, s); err != nil {
-		return nil, nil, engine.Commit{}, err
-	}
-	commit := c.snap.Commit
-	return nil, &commit, commit, nil
-}
-
-// receipted is a receipt and the commit that holds it, which may be in flight.
-type receipted struct {
-	version.Receipted
-	branch *branch
-	lsn    uint64 // 0 if recovery restored the commit
-}
-
-// settled waits until the commit of the receipt is durable.
-func (r *receipted) settled(ctx context.Context) error { return r.branch.settled(ctx, r.lsn) }
-
-// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
-// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
-// caller holds the write lock of b.
-func (g *Graph) repeated(b *branch, w *write) (*receipted, error) {
-	if w.receipt == nil || w.dryRun {
-		return nil, nil
-	}
-	r, ok, err := b.keys.repeated(&g.history, w.actor, w.receipt, g.time())
-	if !ok || err != nil {
-		return nil, err
-	}
-	_, lsn, _ := g.history.Get(r.Commit.ID)
-	return &receipted{r, b, lsn}, nil
-}
-
-// answered returns the receipt of the earlier call with the idempotency key of w, or nil,
-// before w takes the write lock itself. It waits until the receipt's commit is durable. The
-// errors include those of repeated.
-func (g *Graph) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
-	if w.receipt == nil || w.dryRun {
-		return nil, nil
-	}
-	if err := b.lock(ctx); err != nil {
-		return nil, err
-	}
-	first, err := g.repeated(b, w)
-	b.unlock()
-	if first == nil || err != nil {
-		return nil, err
-	}
-	return first, first.settled(ctx)
 }

@@ -108,9 +108,9 @@ func (b *branch) settle(lsn uint64, durable bool) {
 	}
 }
 
-// replace replaces every state that may still be read or built on with the result of f: the
+// replaceLocked replaces every state that may still be read or built on with the result of f: the
 // head, the pending commits after it, and the tip. REQUIRES: b.writing is held.
-func (b *branch) replace(f func(*commit) *version.Snapshot) {
+func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := func(c *commit) *commit { return &commit{snap: f(c), lsn: c.lsn, out: c.out} }

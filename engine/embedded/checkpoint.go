@@ -68,7 +68,7 @@ func (c *checkpoints) request() {
 	}
 }
 
-// grown counts bytes of log. After a commit it may request a checkpoint: see committed.
+// grown counts bytes of log that need no checkpoint by themselves.
 func (c *checkpoints) grown(bytes int) { c.logged.Add(int64(bytes)) }
 
 // committed counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
@@ -104,12 +104,12 @@ func (c *checkpoints) closing() (err error) {
 	defer c.mu.Unlock()
 	c.layout.Lock()
 	defer c.layout.Unlock()
-	return c.flush(context.Background(), false)
+	return c.flushLocked(context.Background(), false)
 }
 
-// make makes a checkpoint: it writes a manifest of every branch. It first rewrites the branches that have many
-// holes. It stores and rewrites the merge bases in memory together with the branches, so that
-// they continue to share rows.
+// make makes a checkpoint: it writes a manifest of every branch. It first rewrites the branches
+// that have many holes. It stores and rewrites the merge bases in memory together with the
+// branches, so that they continue to share rows.
 func (c *checkpoints) make(ctx context.Context) (err error) {
 	defer damage.Catch(damage.Watch(), &err)
 	c.mu.Lock()
@@ -118,31 +118,31 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	defer c.layout.Unlock()
 	defer c.branches.noteStale()
 	if sparse := c.branches.sparse(c.opts.sparse); len(sparse) > 0 {
-		if done, err := c.rewrite(ctx, sparse); done || err != nil {
+		if done, err := c.rewriteLocked(ctx, sparse); done || err != nil {
 			if done && err == nil {
 				c.counts.rewrites.Add(1)
 			}
 			return err
 		}
 	}
-	return c.flush(ctx, false)
+	return c.flushLocked(ctx, false)
 }
 
-// flush stores the commits and the rows that are only in the log. Then it writes a manifest and
-// replaces the rows in memory with the stored segments and their indexes. If the log has no
-// record since the last checkpoint, flush does this only if must is set or there are text
-// indexes to store. REQUIRES: c.mu is locked, and c.layout for writing.
-func (c *checkpoints) flush(ctx context.Context, must bool) error {
+// flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest
+// and replaces the rows in memory with the stored segments and their indexes. If the log has no
+// record since the last checkpoint, it does this only if must is set or there are text indexes to
+// store. REQUIRES: c.mu is locked, and c.layout for writing.
+func (c *checkpoints) flushLocked(ctx context.Context, must bool) error {
 	cut := c.branches.cut(c.opts.time())
 	if cut.lsn == c.lsn && !must && !c.textsToStore() {
 		return nil
 	}
-	return c.flushCut(ctx, cut)
+	return c.flushCutLocked(ctx, cut)
 }
 
-// flushCut does the work of flush for one cut. REQUIRES: c.mu is locked, and c.layout for
-// writing.
-func (c *checkpoints) flushCut(ctx context.Context, cut *cut) error {
+// flushCutLocked does the work of flushLocked for one cut. REQUIRES: c.mu is locked, and c.layout
+// for writing.
+func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 	logged := c.logged.Load()
 	if err := cut.settled(ctx); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *checkpoints) flushCut(ctx context.Context, cut *cut) error {
 	after := map[*version.Snapshot]*version.Snapshot{}
 	made, err := c.storeFlushes(ctx, cut, &flushed, after)
 	if err == nil {
-		err = c.manifest(ctx, cut, after)
+		err = c.manifestLocked(ctx, cut, after)
 	}
 	if err != nil {
 		c.files.discard(made)
@@ -172,7 +172,7 @@ func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snaps
 			continue
 		}
 		fault := b.adopt(func() {
-			b.replace(func(old *commit) *version.Snapshot { return flushed.Adopt(b.tip.snap, old.snap) })
+			b.replaceLocked(func(old *commit) *version.Snapshot { return flushed.Adopt(b.tip.snap, old.snap) })
 			c.retention.replace(b.branch, func(a *anchor) *version.Snapshot { return flushed.Adopt(b.tip.snap, a.snap) })
 		})
 		if fault != nil {

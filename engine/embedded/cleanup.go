@@ -37,7 +37,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	defer c.branches.noteStale()
 	if !opts.DryRun {
 		// Flush first, so that the result does not count the rows that are only in the log.
-		if err := c.flush(ctx, false); err != nil {
+		if err := c.flushLocked(ctx, false); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	out := &engine.CleanupResult{Commits: int64(keep.readable - len(keep.commits)), Kept: int64(len(keep.commits))}
 	before := c.store.Sizes()
 	if opts.DryRun {
-		needed := c.needed(cut, keep)
+		needed := c.neededLocked(cut, keep)
 		for id, size := range before {
 			if name := segmentName(id); needed[name] == onlyPast {
 				out.Segments++
@@ -62,7 +62,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 		}
 		return out, nil
 	}
-	if err := c.reclaim(ctx, cut, keep); err != nil {
+	if err := c.reclaimLocked(ctx, cut, keep); err != nil {
 		return nil, err
 	}
 	after := c.store.Sizes()
@@ -166,9 +166,9 @@ const (
 	others
 )
 
-// needed returns, by file name, whether a file of the cut stays needed after the cleanup, or
-// only the commits that it reclaims need it.
-func (c *checkpoints) needed(cut *cut, k *kept) map[string]use {
+// neededLocked returns, by file name, whether a file of the cut stays needed after the cleanup, or
+// only the commits that it reclaims need it. REQUIRES: c.mu is locked.
+func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]use {
 	uses := map[string]use{}
 	by := func(u use, names ...string) {
 		for _, name := range names {
@@ -204,9 +204,9 @@ func (c *checkpoints) needed(cut *cut, k *kept) map[string]use {
 	return uses
 }
 
-// reclaim drops the whole past of the cut except for the kept commits, and writes a manifest of
-// the result.
-func (c *checkpoints) reclaim(ctx context.Context, cut *cut, k *kept) error {
+// reclaimLocked drops the whole past of the cut except for the kept commits, and writes a manifest
+// of the result. REQUIRES: c.mu is locked, and c.layout for writing.
+func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) error {
 	states, err := c.bareStates(ctx, cut, k)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (c *checkpoints) reclaim(ctx context.Context, cut *cut, k *kept) error {
 	if err == nil {
 		c.retention.setStale() // until a manifest is certainly in force
 		c.branches.keepBases(k.commits)
-		err = c.flushCut(ctx, cut)
+		err = c.flushCutLocked(ctx, cut)
 	}
 	if err != nil {
 		c.files.discard(made)

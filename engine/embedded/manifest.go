@@ -10,10 +10,11 @@ import (
 // historyBlock is the name of the block that holds commits in a history segment.
 const historyBlock = "commits"
 
-// manifest writes a manifest that makes a cut the state from which Open begins. after maps each
-// state of the cut to a form in which every row is stored.
-func (c *checkpoints) manifest(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
-	history, stored, err := c.storeHistory(ctx, cut.commits)
+// manifestLocked writes a manifest that makes a cut the state from which Open begins. after maps
+// each state of the cut to a form in which every row is stored. REQUIRES: c.mu is locked, and
+// c.layout for writing.
+func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
+	history, stored, err := c.storeHistoryLocked(ctx, cut.commits)
 	if err != nil {
 		return err
 	}
@@ -170,10 +171,10 @@ func (c *checkpoints) textsToStore() bool {
 	return false
 }
 
-// storeHistory stores those of the first n commits that are not stored yet. It merges the last
-// stored segments into the new one if they are small. all lists the segments that then hold the
-// n commits; made lists the segments written by this call.
-func (c *checkpoints) storeHistory(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
+// storeHistoryLocked stores those of the first n commits that are not stored yet. It merges the
+// last stored segments into the new one if they are small. all lists the segments that then hold
+// the n commits; made lists the segments written by this call. REQUIRES: c.mu is locked.
+func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
 	from := 0
 	for _, s := range c.stored {
 		from += s.N

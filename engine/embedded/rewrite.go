@@ -49,7 +49,7 @@ type rewriting struct {
 	held bool      // whether the rewrite holds the write lock of the branch
 }
 
-// rewrite lays out the tips of sparse branches anew, without holes. It works in three steps:
+// rewriteLocked lays out the tips of sparse branches anew, without holes. It works in three steps:
 //
 //  1. It stores the new layout. Rows that branches or the merge bases in memory share are shared
 //     again.
@@ -59,7 +59,7 @@ type rewriting struct {
 // Readers are not affected. Writers on these branches wait while the manifest is written. done
 // is false if a bulk commit was made meanwhile, because its record does not fit the new layout.
 // REQUIRES: c.mu is locked, and c.layout for writing.
-func (c *checkpoints) rewrite(ctx context.Context, branches []*branch) (done bool, err error) {
+func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
 		for _, w := range all {
@@ -87,7 +87,7 @@ func (c *checkpoints) rewrite(ctx context.Context, branches []*branch) (done boo
 	logged := c.logged.Load()
 	after, flushed, segments, err := c.layOut(ctx, cut, all)
 	if err == nil {
-		done, err = c.install(ctx, cut, all, after, flushed)
+		done, err = c.installLocked(ctx, cut, all, after, flushed)
 	}
 	if !done {
 		c.files.discard(segments)
@@ -142,9 +142,10 @@ func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (a
 	return after, &w.Flushes, append(segments, made...), err
 }
 
-// install replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces the states in memory with those of after.
-func (c *checkpoints) install(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
+// installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
+// and replaces the states in memory with those of after. REQUIRES: c.mu is locked, and c.layout for
+// writing.
+func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}
 	for _, w := range all {
 		if w.tip == nil {
@@ -172,7 +173,7 @@ func (c *checkpoints) install(ctx context.Context, cut *cut, all []*rewriting, a
 		// A manifest whose write fails may still be in force after the next Open.
 		w.stale = true
 	}
-	if err := c.manifest(ctx, cut, after); err != nil {
+	if err := c.manifestLocked(ctx, cut, after); err != nil {
 		return false, err
 	}
 	for _, w := range all {
@@ -181,7 +182,7 @@ func (c *checkpoints) install(ctx context.Context, cut *cut, all []*rewriting, a
 		for _, made := range w.made {
 			byLSN[made.lsn] = made.snap
 		}
-		w.replace(func(old *commit) *version.Snapshot { return byLSN[old.lsn] })
+		w.replaceLocked(func(old *commit) *version.Snapshot { return byLSN[old.lsn] })
 		c.retention.replace(w.branch, func(a *anchor) *version.Snapshot { return anchors[a.Commit] })
 	}
 	return true, c.adopt(cut, after, flushed, func(b *branch) bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
@@ -14,7 +14,7 @@ import (
 // use, a *engine.TooLarge above [Options.MaxBranches], and a *engine.NotFound if the target
 // cannot be reached.
 func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := engine.CheckBranchName(name); err != nil {
 		return engine.Branch{}, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
@@ -13,7 +13,7 @@ import (
 // cannot be reached. Restoring the two states may take long; after that, the time is
 // proportional to the changes plus one check per page of 256 entities.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (_ *engine.Changes, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
@@ -99,7 +99,7 @@ func (c *checkpoints) close() {
 
 // closing makes the checkpoint of close.
 func (c *checkpoints) closing() (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.layout.Lock()
@@ -111,7 +111,7 @@ func (c *checkpoints) closing() (err error) {
 // that have many holes. It stores and rewrites the merge bases in memory together with the
 // branches, so that they continue to share rows.
 func (c *checkpoints) make(ctx context.Context) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.layout.Lock()
@@ -198,7 +198,7 @@ func (b *branch) adopt(f func()) (err error) {
 			b.err = err
 		}
 	}()
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	b.stale = false
 	f()
 	return nil

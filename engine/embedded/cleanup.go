@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
@@ -17,7 +17,7 @@ import (
 // reclaimed segments. With opts.DryRun, Cleanup only computes the result. The error is a
 // *engine.BadArgument if opts.KeepCommits is negative.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if opts.KeepCommits < 0 {
 		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("%d commits, wanted 0 or more", opts.KeepCommits)}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -98,7 +98,7 @@ func probes(persons int) []func(g *Graph) (string, error) {
 		func(g *Graph) (string, error) { return search(g, "hello") },
 		func(g *Graph) (string, error) { return search(g, "again") },
 		func(g *Graph) (s string, err error) {
-			defer damage.Catch(damage.Watch(), &err)
+			defer corruption.Catch(corruption.Watch(), &err)
 			return dumpGraph(g)
 		},
 		func(g *Graph) (string, error) {

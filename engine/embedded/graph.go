@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
@@ -229,7 +229,7 @@ func (g *Graph) Close() error {
 
 // recovery calls recover and turns a thrown corruption into an error.
 func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	return g.recover(ctx, found)
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
@@ -14,7 +14,7 @@ import (
 // *engine.MergeConflicts if both changed the same data, and a *engine.SchemasDiverge if neither
 // schema descends from the other.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -15,7 +15,7 @@ import (
 // Bind checks that a plan fits the schema at the target. It fails with a *engine.Unsupported if
 // the plan needs vectors of texts and the graph has no Embedder.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 
 // Query runs a read on the target. The caller must close the result.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 // Explain describes how a query would run at the target. With analyze it runs the query and
 // describes the actual run. A mutation cannot be analyzed: that is a *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
@@ -192,7 +192,7 @@ func (r *restorer) share(ctx context.Context, id string, epoch uint64) (*version
 
 // restoreCaught calls restore and turns a thrown corruption into an error.
 func (r *restorer) restoreCaught(ctx context.Context, id string) (s restored, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	return r.restore(ctx, id)
 }
 
@@ -346,7 +346,7 @@ func (r *restorer) verify(ctx context.Context, v *version.Verifier) error {
 // holds r.reading only while it opens the files, so a checkpoint waits for no more than that.
 // Open files stay readable.
 func (r *restorer) verifyAnchor(ctx context.Context, v *version.Verifier, a version.Anchor) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	s, err := r.keptAnchor(ctx, &a)
 	if s == nil || err != nil {
 		return err

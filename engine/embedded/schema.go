@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -24,7 +24,7 @@ const maxViolations = 100
 // cannot be taken, a *engine.DataLoss for destructive steps without opts.AllowDataLoss, and a
 // *engine.ConstraintViolations for rows that break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

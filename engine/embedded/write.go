@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -15,7 +15,7 @@ import (
 // Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing. A
 // call with an idempotency key that was used before returns the result of the first call.
 func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (_ engine.Change, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
@@ -76,7 +76,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 // fails with a *engine.SchemaMismatch. A call with an idempotency key that was used before, and
 // with the same input, returns the result of the first call.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -113,8 +113,8 @@ type Graph interface {
 	// it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
 
-	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. Verify
-	// returns nil if the engine stores nothing.
+	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. It is an
+	// *Unsupported if the engine stores nothing.
 	Verify(ctx context.Context) error
 
 	// Stats returns figures for monitoring, also after Close. It is cheap enough to call every few

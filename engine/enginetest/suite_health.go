@@ -39,7 +39,8 @@ func healthCases() []testCase {
 		},
 		"a sound graph verifies": func(s *session) {
 			s.mutate(s.change().insert("Person", set{"name": "zoe"}))
-			if err := s.graph.Verify(s.ctx); err != nil {
+			var nothing *engine.Unsupported // from an engine that stores nothing
+			if err := s.graph.Verify(s.ctx); err != nil && !errors.As(err, &nothing) {
 				s.Errorf("verify: %v", err)
 			}
 			ended, cancel := context.WithCancel(s.ctx)

@@ -28,7 +28,8 @@ func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}}
 // Unhurried exempts the call from the time limit, because it reads all stored data.
 func (*Verify) Unhurried() {}
 
-// Run verifies the stored data and answers with the faults found.
+// Run verifies the stored data and answers with the faults found. The error is an
+// *engine.Unsupported if the engine stores nothing.
 func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	found, err := StoredFaults(env.Graph.Verify(ctx))
 	if err != nil {

@@ -239,18 +239,18 @@ type created struct {
 
 // create makes a branch and gives its record a place in the log. restored is the state of the
 // target if the target's commit is the tip of no branch. REQUIRES: layout is locked for reading.
-func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (*created, error) {
+func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.byName[name] != nil {
-		return nil, &engine.Conflict{Reason: "branch " + name + " exists already"}
+		return made, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
 	if n := len(l.byName); most > 0 && n >= most {
-		return nil, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that are not needed"}
+		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that are not needed"}
 	}
 	parent, err := l.originLocked(at)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	from, origin := "", restored
 	if parent != nil {
@@ -258,28 +258,28 @@ func (l *branches) create(name string, at engine.Target, restored *version.Snaps
 	}
 	switch {
 	case origin == nil:
-		return nil, errNeedsState
+		return made, errNeedsState
 	case parent == nil && l.retention.isStale():
-		return nil, errStaleRetention
+		return made, errStaleRetention
 	}
 	out := &outcome{done: make(chan struct{})}
 	b := newBranch(name, origin.Fork(), 0)
 	b.stale = l.stale
 	b.tip.out = out
 	if b.line.run, err = l.retention.runOf(parent, origin); err != nil {
-		return nil, err
+		return made, err
 	}
 	record := version.Branching{Name: name, From: from, Commit: origin.Commit.ID, Time: now}
 	payload := record.Append(nil)
 	ticket, err := l.store.Enqueue(version.KindBranch, payload)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	b.tip.lsn = ticket.LSN
 	l.addLocked(b)
 	l.bases.hold(b, origin)
 	l.lsn, l.last = ticket.LSN, out
-	return &created{b, out, ticket, len(payload)}, nil
+	return created{b, out, ticket, len(payload)}, nil
 }
 
 // originLocked returns the branch at whose tip a new branch is to begin. It returns nil for a

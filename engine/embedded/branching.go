@@ -81,7 +81,7 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 // fork makes a branch and gives its record a place in the log. It holds the layout for reading, so
 // no checkpoint can run between restoring a state of the past and enqueuing the branch that begins
 // there. Such a checkpoint could remove files that only that state needs.
-func (r *writer) fork(ctx context.Context, name string, at engine.Target) (*created, error) {
+func (r *writer) fork(ctx context.Context, name string, at engine.Target) (created, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
 	made, err := r.branches.create(name, at, nil, r.opts.time(), r.opts.MaxBranches)
@@ -96,7 +96,7 @@ func (r *writer) fork(ctx context.Context, name string, at engine.Target) (*crea
 		err = r.restorer.readableWith(at.Commit)
 	}
 	if err != nil {
-		return nil, err
+		return created{}, err
 	}
 	return r.branches.create(name, at, state, r.opts.time(), r.opts.MaxBranches)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
@@ -29,6 +30,7 @@ import (
 type Program struct {
 	Catalogs []*tool.Catalog // from the generated packages
 	Sample   Sample          // the query that --dev calls; the zero value for none
+	Engine   engine.Engine   // opens the graphs; nil for the embedded engine
 }
 
 // Sample names a stored query that takes no arguments.
@@ -162,6 +164,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
+		Engine:         p.Engine,
 		MaxConnections: o.connections,
 		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
 		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -96,7 +96,7 @@ func (c *Column) Blocks(name string, add func(name string, data []byte) error) e
 
 // Decode decodes a column's descriptor at the start of desc, and returns the rest of desc.
 // The first use of the column reads and verifies its blocks, and throws the faults that it
-// finds; see package damage. The column aliases the blocks and keeps src. The error is a
+// finds; see package corruption. The column aliases the blocks and keeps src. The error is a
 // *engine.Corrupt.
 func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err error) {
 	corrupt := func(format string, args ...any) error {
@@ -170,7 +170,7 @@ func (c *Column) read() {
 		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				damage.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
+				corruption.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
 			}
 		}
 	}

@@ -12,12 +12,7 @@ import (
 )
 
 // Embedder computes vectors from texts.
-type Embedder interface {
-	// Model returns the name of the model, as schemas store it.
-	Model() string
-	// Embed returns one vector of dim components for each text.
-	Embed(ctx context.Context, texts []string, dim int) ([][]float32, error)
-}
+type Embedder = engine.Embedder
 
 // Vectors holds the vectors that were computed for a mutation, by property and text.
 type Vectors map[embedding]value.Value

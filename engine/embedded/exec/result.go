@@ -6,7 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -84,7 +84,7 @@ func (r *Result) Commit() string { return r.id }
 
 // Next returns the next batch, or nil at the end; see [engine.Result].
 func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	st := r.st
 	if st == nil || r.next == len(st.perm) {
 		return nil, nil

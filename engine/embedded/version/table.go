@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -255,7 +255,7 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 // the stored end of an edge, may hold a wrong number.
 func (t *Table) late(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
-		damage.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}
 	return &t.tail[row-t.base]
 }

@@ -19,7 +19,7 @@ func TestAnchorIsLaidOutAnew(t *testing.T) {
 	opts := Options{quiet: true, sparse: 8, indexed: 1}
 	g := create(t, fsys, opts)
 	must(t, loadText(g, engine.Merge, manyPeople(0, 100)))
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	for i := range 32 {
 		_, err := g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprintf("p%06d", i))}, engine.WriteOptions{})
 		must(t, err)
@@ -34,20 +34,20 @@ func TestAnchorIsLaidOutAnew(t *testing.T) {
 	_, err = g.Load(ctx, strings.NewReader(manyPeople(100, 10)), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: "side"}})
 	must(t, err)
 	was.note(g)
-	few := g.lines.branches["side"].tip.snap.Commit.ID
+	few := g.branches.byName["side"].tip.snap.Commit.ID
 	for i := range 3 {
 		_, err := g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprintf("p%06d", 100+i))}, engine.WriteOptions{Branch: "side"})
 		must(t, err)
 	}
 	was.check(t, g, "before the rewrite", nil)
-	layout := g.main.tip.snap
-	must(t, g.checkpoint(ctx))
-	if g.main.tip.snap.Nodes(0).Ordinals() == layout.Nodes(0).Ordinals() {
+	layout := g.branches.main.tip.snap
+	must(t, g.checkpoints.make(ctx))
+	if g.branches.main.tip.snap.Nodes(0).Ordinals() == layout.Nodes(0).Ordinals() {
 		t.Fatal("nothing was laid out anew")
 	}
 	_, err = g.CreateBranch(ctx, "again", engine.Target{Commit: few})
 	must(t, err)
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	was.check(t, g, "after the rewrite", nil)
 	must(t, g.Close())
 	g, err = Open(ctx, fsys, dir, opts)

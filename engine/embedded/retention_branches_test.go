@@ -42,13 +42,13 @@ func TestRewriteSharedByBranches(t *testing.T) {
 	}
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(2)}, engine.WriteOptions{Branch: "two"})
 	must(err)
-	must(g.checkpoint(ctx))
-	for name, b := range g.lines.branches {
+	must(g.checkpoints.make(ctx))
+	for name, b := range g.branches.byName {
 		if n := b.tip.snap.Nodes(0).Ordinals(); n > 20 {
 			t.Errorf("branch %s has given out %d numbers for %d persons", name, n, b.tip.snap.Nodes(0).Live())
 		}
 	}
-	if g.main.tip.snap.Nodes(0) != g.lines.branches["one"].tip.snap.Nodes(0) {
+	if g.branches.main.tip.snap.Nodes(0) != g.branches.byName["one"].tip.snap.Nodes(0) {
 		t.Error("main and the branch that has not changed share no table")
 	}
 	was.check(t, g, "after the rewrite", nil)
@@ -80,7 +80,7 @@ func TestRewriteSharedByBranches(t *testing.T) {
 		if err != nil || again.Commit == nil || again.Commit.ID != once.Commit.ID {
 			t.Errorf("the repeated call returns %+v, %v", again, err)
 		}
-		must(g.checkpoint(ctx))
+		must(g.checkpoints.make(ctx))
 		was.check(t, g, "at last", nil)
 	}
 	if len(was) != want {
@@ -102,7 +102,7 @@ func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 		return nil
 	}), opts)
 	failing = true
-	if err := g.checkpoint(ctx); err == nil {
+	if err := g.checkpoints.make(ctx); err == nil {
 		t.Fatal("the manifest did not fail")
 	}
 	failing = false
@@ -134,7 +134,7 @@ func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 		}
 	}
 	check("in doubt")
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := load(); err != nil {
@@ -205,7 +205,7 @@ func TestPastBesideEverything(t *testing.T) {
 		}
 	})
 	all.Wait()
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Verify(ctx); err != nil {

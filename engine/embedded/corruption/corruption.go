@@ -1,14 +1,14 @@
-// Package damage carries corruption errors from code that cannot return an error up to the
+// Package corruption carries corruption errors from code that cannot return an error up to the
 // exported methods of a graph.
 //
 // Stored data is read on first use, in the middle of an operator. A fault in it is
 // therefore thrown as a panic. A method that may reach such a fault begins with
 //
-//	defer damage.Catch(damage.Watch(), &err)
+//	defer corruption.Catch(corruption.Watch(), &err)
 //
 // The deferred call turns the panic into the method's error, which is an *engine.Corrupt.
 // Every other panic continues.
-package damage
+package corruption
 
 import (
 	"fmt"

@@ -19,7 +19,7 @@ type remembered map[string]string
 
 // note adds the heads of all branches.
 func (r remembered) note(g *Graph) {
-	for _, b := range g.lines.branches {
+	for _, b := range g.branches.byName {
 		if s := b.head.Load().snap; b.live.Load() && !b.deleted {
 			r[s.Commit.ID] = dump(s)
 		}
@@ -56,7 +56,7 @@ func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 	for id := range r {
 		gone[id] = true
 	}
-	for name := range g.lines.branches {
+	for name := range g.branches.byName {
 		commits, err := g.Commits(context.Background(), name, engine.CommitRange{Limit: max(n, 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func (r remembered) beyond(t *testing.T, g *Graph, n int) map[string]bool {
 			delete(gone, c.ID)
 		}
 	}
-	heads := g.tips()
+	heads := g.branches.tipIDs()
 	for i, a := range heads {
 		for _, b := range heads[:i] {
 			base, _ := g.history.CommonAncestor(a, b)
@@ -180,7 +180,7 @@ func (w *randomPast) step() error {
 		if w.r.IntN(2) == 0 {
 			from = engine.Target{Commit: w.readable()}
 		}
-		if len(g.lines.branches) < 5 {
+		if len(g.branches.byName) < 5 {
 			_, err = g.CreateBranch(ctx, fmt.Sprint("b", w.n), from)
 			if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.What == notKept && missing.Name != from.Commit {
 				err = nil // it needs a merge base that a cleanup has reclaimed
@@ -198,7 +198,7 @@ func (w *randomPast) step() error {
 			err = g.DeleteBranch(ctx, branch)
 		}
 	case k < 36:
-		err = g.checkpoint(ctx)
+		err = g.checkpoints.make(ctx)
 	case k < 37:
 		keep := w.r.IntN(8)
 		dry, dryErr := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: keep, DryRun: true})
@@ -234,14 +234,14 @@ func (w *randomPast) open() error {
 }
 
 func (w *randomPast) branch() string {
-	names := slices.Sorted(maps.Keys(w.g.lines.branches))
+	names := slices.Sorted(maps.Keys(w.g.branches.byName))
 	return names[w.r.IntN(len(names))]
 }
 
 // live returns the ancestors of the heads.
 func (w *randomPast) live() map[string]bool {
 	live := map[string]bool{}
-	w.g.history.Ancestors(w.g.heads(), "", func(n int) bool {
+	w.g.history.Ancestors(w.g.branches.heads(), "", func(n int) bool {
 		live[w.g.history.At(n).ID] = true
 		return true
 	})

@@ -30,7 +30,7 @@ func TestLongPast(t *testing.T) {
 		}
 		ids[i] = c.Head.ID
 		if i == commits/2 {
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -40,7 +40,7 @@ func TestLongPast(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 60 {
 			i := r.IntN(commits)
-			if route, ok := g.route(ids[i]); !ok || len(route.commits) > anchorRecords {
+			if route, ok := g.restorer.route(ids[i]); !ok || len(route.commits) > anchorRecords {
 				t.Fatalf("%s: commit %d is reached: %t, by %d records", what, i, ok, len(route.commits))
 			}
 			s, err := g.snapshot(ctx, engine.Target{Commit: ids[i]})
@@ -57,7 +57,7 @@ func TestLongPast(t *testing.T) {
 		}
 	}
 	read("in the log")
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	read("after a checkpoint")
@@ -69,13 +69,13 @@ func TestLongPast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	for id, a := range g.past.anchors {
+	for id, a := range g.retention.anchors {
 		if a.snap != nil {
 			t.Errorf("anchor %s was read by Open", id)
 		}
 	}
 	read("opened again")
-	if n := len(g.past.states); n > keptStates {
+	if n := len(g.restorer.states); n > keptStates {
 		t.Errorf("%d states are kept", n)
 	}
 }
@@ -107,7 +107,7 @@ func TestPastShared(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	slow.Store(true)
@@ -124,15 +124,15 @@ func TestPastShared(t *testing.T) {
 		})
 	}
 	for waiting := 0; waiting < 9; time.Sleep(time.Millisecond) {
-		g.past.mu.Lock()
-		waiting = g.past.flights[first.Head.ID].waiting
-		g.past.mu.Unlock()
+		g.restorer.mu.Lock()
+		waiting = g.restorer.pending[first.Head.ID].waiting
+		g.restorer.mu.Unlock()
 	}
 	leave()
 	for waiting := 9; waiting > 8; time.Sleep(time.Millisecond) {
-		g.past.mu.Lock()
-		waiting = g.past.flights[first.Head.ID].waiting
-		g.past.mu.Unlock()
+		g.restorer.mu.Lock()
+		waiting = g.restorer.pending[first.Head.ID].waiting
+		g.restorer.mu.Unlock()
 	}
 	close(release)
 	readers.Wait()
@@ -160,24 +160,24 @@ func TestPastCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	away, leave := context.WithCancel(ctx)
-	g.past.files.Lock() // held as by a checkpoint
+	g.restorer.reading.Lock() // held as by a checkpoint
 	done := make(chan error)
 	go func() {
 		_, err := g.snapshot(away, engine.Target{Commit: first.Head.ID})
 		done <- err
 	}()
 	for flying := 0; flying == 0; time.Sleep(time.Millisecond) {
-		g.past.mu.Lock()
-		flying = len(g.past.flights)
-		g.past.mu.Unlock()
+		g.restorer.mu.Lock()
+		flying = len(g.restorer.pending)
+		g.restorer.mu.Unlock()
 	}
 	leave()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	g.past.files.Unlock()
-	g.past.building.Wait()
-	if n := len(g.past.flights) + len(g.past.states); n != 0 {
+	g.restorer.reading.Unlock()
+	g.restorer.running.Wait()
+	if n := len(g.restorer.pending) + len(g.restorer.states); n != 0 {
 		t.Errorf("%d states are under way or kept", n)
 	}
 	if s, err := g.snapshot(ctx, engine.Target{Commit: first.Head.ID}); err != nil || s.Nodes(0).Live() != 1 {
@@ -195,7 +195,7 @@ func TestCleanupReclaims(t *testing.T) {
 		if err := loadText(g, engine.Overwrite, manyPeople(i, 40)); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestDeletedBranchIsReclaimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost = res.Head.ID
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestDeletedBranchIsReclaimed(t *testing.T) {
 	}
 	_, err := g.Snapshot(ctx, engine.Target{Commit: lost})
 	wantError[*engine.NotFound](t, "a commit of the branch", err)
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if after := len(g.store.Sizes()); after > 3 || after >= before {

@@ -36,7 +36,7 @@ func TestCleanupInDoubt(t *testing.T) {
 				}
 				ids = append(ids, c.Head.ID)
 			}
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 			failing = true
@@ -72,7 +72,7 @@ func TestCleanupInDoubt(t *testing.T) {
 			if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := g.CreateBranch(ctx, "side", engine.Target{Commit: ids[1]}); err != nil {
@@ -149,14 +149,14 @@ func TestCorruptPast(t *testing.T) {
 		}
 		was.note(g)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]bool{}
-	for _, a := range g.past.archive {
+	for _, a := range g.retention.archive {
 		files[a.Name] = true
 	}
-	for _, a := range g.past.anchors {
+	for _, a := range g.retention.anchors {
 		files[a.Name] = true
 	}
 	if err := g.Close(); err != nil {
@@ -227,7 +227,7 @@ func TestFormat2Past(t *testing.T) {
 	_, err = g.snapshot(ctx, engine.Target{Commit: line[5].ID})
 	wantError[*engine.NotFound](t, "a commit before all states", err)
 	for range 3 {
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(len(was))}, engine.WriteOptions{Branch: "side"}); err != nil {

@@ -15,7 +15,7 @@ func TestReceiptTable(t *testing.T) {
 	const n = 5 * pruneEvery
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var h version.History
-	r := receipts{blind: ^uint64(0xfff)}
+	r := idempotency{blind: ^uint64(0xfff)}
 	model := map[receiptKey]engine.Commit{}
 	var handed []receipt
 	for i := range n {

@@ -34,22 +34,22 @@ func (a *accumulator) reset() {
 }
 
 // group adds the rows of a frame to their groups.
-func (st *state) group(f *frame) error {
-	ids, err := st.assign(f)
+func (co *collector) group(f *frame) error {
+	ids, err := co.assign(f)
 	if err != nil {
 		return err
 	}
-	for k := range st.aggs {
-		st.accumulate(&st.aggs[k], &st.sums[k], f, ids)
+	for k := range co.aggs {
+		co.accumulate(&co.aggs[k], &co.sums[k], f, ids)
 	}
 	return nil
 }
 
-func (st *state) addGroup() {
-	for k := range st.sums {
-		a := &st.sums[k]
+func (co *collector) addGroup() {
+	for k := range co.sums {
+		a := &co.sums[k]
 		a.counts = append(a.counts, 0)
-		switch st.aggs[k].fn {
+		switch co.aggs[k].fn {
 		case plan.Sum, plan.Avg:
 			a.sums = append(a.sums, exactSum{})
 		case plan.Min, plan.Max:
@@ -59,14 +59,14 @@ func (st *state) addGroup() {
 	}
 }
 
-func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) {
+func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) {
 	if a.rows {
 		for _, id := range ids {
 			to.counts[id]++
 		}
 		return
 	}
-	vec := st.eval(a.ex, f)
+	vec := co.eval(a.ex, f)
 	for i, id := range ids {
 		if vec.IsNull(i) {
 			continue
@@ -96,11 +96,11 @@ func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint3
 
 // result writes an aggregate's results into vec, for the given groups, or for all groups if
 // groups is nil.
-func (st *state) result(k int, groups []uint32, vec *column.Vec) {
-	a, from := &st.aggs[k], &st.sums[k]
+func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
+	a, from := &co.aggs[k], &co.sums[k]
 	n := len(groups)
 	if groups == nil {
-		n = st.grouped
+		n = co.grouped
 	}
 	vec.Reset(a.typ, n)
 	for i := range n {

@@ -65,21 +65,21 @@ func (b *binder) returned() {
 }
 
 // readRows prefetches the properties of the collected rows before they are sorted.
-func (st *state) readRows() {
-	n := st.rows.n
-	if n < 2 || n > aheadMost || st.read.Grouped || st.read.Limit >= 0 && int64(n) > st.read.Limit {
+func (co *collector) readRows() {
+	n := co.rows.n
+	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n) > co.read.Limit {
 		return
 	}
 	var sum uint32
-	for _, v := range st.keep {
-		if props := st.reads[v]; props != nil {
-			table := st.table(v)
-			for _, ord := range st.rows.cols[v][:n] {
+	for _, v := range co.keep {
+		if props := co.reads[v]; props != nil {
+			table := co.table(v)
+			for _, ord := range co.rows.cols[v][:n] {
 				sum += table.ReadAhead(ord, props)
 			}
 		}
 	}
-	st.ahead += sum
+	co.ahead += sum
 }
 
 // sides records the edges that the steps of a pipe will look up at a variable's node.
@@ -114,15 +114,15 @@ func (b *binder) sides(p *pipe, v plan.VarID, a *ahead) {
 	}
 }
 
-func (st *state) readAhead(a *ahead, t *version.Table, ord uint32) {
+func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
 	sum := t.ReadAhead(ord, a.props)
 	for _, s := range a.hops {
-		edges := st.snap.Edges(s.edge)
+		edges := m.snap.Edges(s.edge)
 		if s.back {
 			sum += edges.In().ReadAhead(ord)
 		} else {
 			sum += edges.Out().ReadAhead(ord)
 		}
 	}
-	st.ahead = sum
+	m.ahead = sum
 }

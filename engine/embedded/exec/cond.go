@@ -47,9 +47,9 @@ func (c *cond) weight() int {
 }
 
 // test appends the rows of a frame for which a condition is true.
-func (st *state) test(c *cond, f *frame, rows []uint32) []uint32 {
+func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 	if c.text >= 0 {
-		st.matchText(c.text, f, func(i int, ok bool) {
+		ev.matchText(c.text, f, func(i int, ok bool) {
 			if ok {
 				rows = append(rows, uint32(i))
 			}
@@ -63,21 +63,21 @@ func (st *state) test(c *cond, f *frame, rows []uint32) []uint32 {
 		}
 	}
 	if left.kind != exprConst && right.kind == exprConst {
-		k := st.constant(right)
+		k := ev.constant(right)
 		if k.IsNull() {
 			return rows
 		}
-		return testConst(op, st.eval(left, f), k, f.n, rows)
+		return testConst(op, ev.eval(left, f), k, f.n, rows)
 	}
 	if left.kind == exprConst && right.kind == exprConst {
-		if holds(op, st.constant(left), st.constant(right)) {
+		if holds(op, ev.constant(left), ev.constant(right)) {
 			for i := range f.n {
 				rows = append(rows, uint32(i))
 			}
 		}
 		return rows
 	}
-	a, b := st.eval(left, f), st.eval(right, f)
+	a, b := ev.eval(left, f), ev.eval(right, f)
 	for i := range f.n {
 		if holds(op, a.Value(i), b.Value(i)) {
 			rows = append(rows, uint32(i))

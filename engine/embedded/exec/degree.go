@@ -88,26 +88,26 @@ func (s *degrees) countsRows(p *Program) bool {
 	return s.v == s.From || s.v == s.To
 }
 
-func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
-	edges := st.snap.Edges(s.edge)
+func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
+	edges := m.snap.Edges(s.edge)
 	adj := edges.Out()
 	other := s.To
 	if s.v == s.To {
 		adj, other = edges.In(), s.From
 	}
-	out := st.frame(s.id, nil)
-	st.room(out, s.v)
-	nodes := st.table(s.v)
+	out := m.frame(s.id, nil)
+	m.room(out, s.v)
+	nodes := m.table(s.v)
 	plain := adj.Simple() && edges.AllLive()
-	weights := st.weights[:0]
+	weights := m.weights[:0]
 	flush := func() error {
-		st.weights = weights
-		err := st.groupWeighted(out, weights)
+		m.weights = weights
+		err := m.out.groupWeighted(out, weights)
 		out.n, weights = 0, weights[:0]
 		return err
 	}
 	for next := uint32(0); next < nodes.Ordinals(); {
-		if err := st.tick(frameSize); err != nil {
+		if err := m.tick(frameSize); err != nil {
 			return err
 		}
 		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
@@ -118,7 +118,7 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 				d = adj.BaseDegree(node)
 			} else {
 				var err error
-				if d, err = s.others(st, edges, adj, node, other); err != nil {
+				if d, err = s.others(m, edges, adj, node, other); err != nil {
 					return err
 				}
 			}
@@ -137,9 +137,9 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 }
 
 // others returns the number of different nodes that the edges of a node lead to.
-func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
+func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
-	if err := st.tick(1 + len(list)/8); err != nil {
+	if err := m.tick(1 + len(list)/8); err != nil {
 		return 0, err
 	}
 	alive := edges.AllLive()
@@ -155,8 +155,8 @@ func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, 
 		}
 		return n, nil
 	}
-	seen := &st.walks[s.id]
-	seen.begin(st.table(other).Ordinals())
+	seen := &m.walks[s.id]
+	seen.begin(m.table(other).Ordinals())
 	for i, e := range list {
 		if (alive || edges.Alive(e)) && seen.visit(to[i]) {
 			n++

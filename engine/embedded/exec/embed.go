@@ -64,15 +64,15 @@ func (p *Program) Embeds() bool {
 }
 
 // target returns the query vector of a distance in this run, or nil if it is null.
-func (st *state) target(d *distance) ([]float32, error) {
-	v := st.constant(d.operand)
+func (ev *evaluator) target(d *distance) ([]float32, error) {
+	v := ev.constant(d.operand)
 	switch {
 	case v.IsNull():
 		return nil, nil
 	case v.Kind() == value.Vector:
 		return v.Vector(), nil
 	}
-	vectors, err := embed(st.ctx, st.embedder, st.types[d.v].Props[d.prop], v.Str())
+	vectors, err := embed(ev.ctx, ev.embedder, ev.types[d.v].Props[d.prop], v.Str())
 	if err != nil {
 		return nil, err
 	}

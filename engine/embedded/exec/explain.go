@@ -39,7 +39,7 @@ func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator,
 // after the last batch; rows is the number of rows that the run returned. The errors are
 // those of [Program.Explain].
 func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
-	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.st.prof}
+	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.run.matcher.prof}
 	return x.explain(rows)
 }
 

@@ -97,19 +97,19 @@ func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
 	return nil
 }
 
-func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(l.v)
-	out := st.frame(l.out, l.vars)
-	st.column(out, l.v)
+func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(l.v)
+	out := m.frame(l.out, l.vars)
+	m.column(out, l.v)
 	if l.edge != nil {
-		st.column(out, l.edge.From)
-		st.column(out, l.edge.To)
+		m.column(out, l.edge.From)
+		m.column(out, l.edge.To)
 	}
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
-		ord, ok := st.find(l, table, f, i)
+		ord, ok := m.find(l, table, f, i)
 		if !ok {
 			continue
 		}
@@ -119,12 +119,12 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 			out.n++
 			continue
 		}
-		src, dst := st.snap.Ends(table, ord)
+		src, dst := m.snap.Ends(table, ord)
 		if l.emit(f, out, i, src, dst) {
 			out.n++
 		}
 		if out.n == frameSize {
-			if err := st.flush(p, at, out); err != nil {
+			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
 		}
@@ -135,13 +135,13 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 				out.n++
 			}
 			if out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // emit writes the ends of an edge to the traversal's variables. It reports false if one of
@@ -162,9 +162,9 @@ func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
 }
 
 // find looks up the entity for row i.
-func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
+func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
 	if len(l.exs) == 1 && (l.id != nil || table.Type.IDProp >= 0) {
-		v := st.valueAt(l.exs[0], f, i)
+		v := m.valueAt(l.exs[0], f, i)
 		if v.IsNull() {
 			return 0, false
 		}
@@ -174,43 +174,21 @@ func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32,
 		}
 		finder := table.Find(id)
 		if ord, ok := finder.Likely(); ok {
-			st.readAhead(l.ahead, table, ord)
+			m.readAhead(l.ahead, table, ord)
 		}
 		return finder.Found()
 	}
 	var few [4]value.Value
 	members := few[:0]
 	for _, ex := range l.exs {
-		v := st.valueAt(ex, f, i)
+		v := m.valueAt(ex, f, i)
 		if v.IsNull() {
 			return 0, false
 		}
 		members = append(members, v)
 	}
-	st.key = table.Type.AppendKey(st.key[:0], members)
-	return table.Lookup(string(st.key))
-}
-
-// valueAt evaluates an expression for one row of a frame.
-func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
-	switch e.kind {
-	case exprConst:
-		return st.constant(e)
-	case exprProp:
-		return st.table(e.v).Value(f.cols[e.v][i], e.prop)
-	case exprID:
-		return value.OfString(st.table(e.v).ID(f.cols[e.v][i]))
-	case exprEnd:
-		edges := st.table(e.v)
-		src, dst := edges.Ends(f.cols[e.v][i])
-		if e.to {
-			return value.OfString(st.snap.Nodes(edges.Type.To).ID(dst))
-		}
-		return value.OfString(st.snap.Nodes(edges.Type.From).ID(src))
-	case exprMatch:
-		// A text match is never equal to a key.
-	}
-	return value.Null
+	m.key = table.Type.AppendKey(m.key[:0], members)
+	return table.Lookup(string(m.key))
 }
 
 // probe binds a variable to the entities that have the given values in an indexed tuple of
@@ -261,10 +239,10 @@ func (b *binder) addProbe(s *scope, p *probe) error {
 	return nil
 }
 
-func (s *probe) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(s.v)
-	out := st.frame(s.out, s.vars)
-	st.column(out, s.v)
+func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	out := m.frame(s.out, s.vars)
+	m.column(out, s.v)
 rows:
 	for i := range f.n {
 		if f.settled(i) {
@@ -272,32 +250,32 @@ rows:
 		}
 		var h uint64
 		for _, ex := range s.exs {
-			v := st.valueAt(ex, f, i)
+			v := m.valueAt(ex, f, i)
 			if v.IsNull() {
 				continue rows
 			}
 			h = version.HashValue(h, v)
 		}
-		seen := &st.walks[s.out]
+		seen := &m.walks[s.out]
 		seen.begin(table.Ordinals())
 		for c := table.Candidates(s.tuple, h); c.Next(); {
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
 				continue
 			}
-			if err := st.charge(seen); err != nil {
+			if err := m.charge(seen); err != nil {
 				return err
 			}
 			out.copyRow(f, i, s.vars)
 			out.cols[s.v][out.n] = c.Ord
 			if out.n++; out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }

@@ -35,7 +35,7 @@ type Program struct {
 	tallies bool // the read returns only counts of all its rows
 	ranking
 	grouping
-	pool sync.Pool // of *state
+	pool sync.Pool // of *run
 }
 
 // projection is a column of the result.
@@ -62,13 +62,17 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 		return nil, err
 	}
 	p := &Program{read: q.Read, params: q.Params, schema: snap.Schema, drift: magnitude(snap)}
-	p.pool.New = func() any { return newState(p) }
+	p.pool.New = func() any { return newRun(p) }
 	b := &binder{Program: p, meter: meter{ctx: ctx}, snap: snap}
 	if err := b.bind(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
+
+// width returns the number of columns of the collected rows: one for each variable, and one
+// for rowVar.
+func (p *Program) width() int { return len(p.types) + 1 }
 
 // Schema returns the schema that the program is bound to.
 func (p *Program) Schema() *version.Schema { return p.schema }

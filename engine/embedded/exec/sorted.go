@@ -193,58 +193,58 @@ func (b *binder) passing(first *sorted) float64 {
 	return share
 }
 
-func (s *sorted) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(s.v)
-	span, view, err := s.span(st, table)
+func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	span, view, err := s.span(m, table)
 	if err != nil {
 		return err
 	}
 	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, scanInstead*float64(table.Live())) {
-		return s.scan(st, p, at, f)
+		return s.scan(m, p, at, f)
 	}
-	out := st.frame(s.id, s.vars)
-	st.room(out, s.v)
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.v)
 	for i := range f.n {
 		if f.settled(i) || span.Len() == 0 {
 			continue
 		}
 		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
 		if s.ordered {
-			return s.first(st, p, at, out, table, &walk)
+			return s.first(m, p, at, out, table, &walk)
 		}
 		for ord, _, ok := walk.Next(); ok && !f.settled(i); ord, _, ok = walk.Next() {
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			out.copyRow(f, i, s.vars)
 			out.cols[s.v][out.n] = ord
 			if out.n++; out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // scan runs the step without the index.
-func (s *sorted) scan(st *state, p *pipe, at int, f *frame) error {
+func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 	if s.instead == nil {
-		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(st, p, at, f)
+		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(m, p, at, f)
 	}
-	return s.instead.run(st, p, at, f)
+	return s.instead.run(m, p, at, f)
 }
 
 // first follows the index until there are enough rows for the limit. It goes on while
 // entities have the same value of this key as the last one before that point.
-func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
+func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.
-	size := int(min(max(32, st.read.Limit), frameSize))
+	size := int(min(max(32, m.read.Limit), frameSize))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
-		if err := st.tick(1); err != nil {
+		if err := m.tick(1); err != nil {
 			return err
 		}
 		if enough && compare(last, row) != 0 {
@@ -254,30 +254,30 @@ func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Ta
 		if out.n++; out.n < size {
 			continue
 		}
-		if err := st.flush(p, at, out); err != nil {
+		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		st.room(out, s.v)
+		m.room(out, s.v)
 		size = min(2*size, frameSize)
 		if !enough {
-			enough, last = int64(st.rows.n) >= st.read.Limit, row
+			enough, last = int64(m.out.rows.n) >= m.read.Limit, row
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // span finds the range of the index between the bounds of this run. The returned index is
 // nil if the property has no index, or if no bound applies and the step is not ordered.
-func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorted, error) {
+func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
 	bounded := false
 	values := func(list []bound) (out []value.Value, some bool) {
 		for _, b := range list {
-			if b.unless >= 0 && st.args[b.unless].IsNull() {
+			if b.unless >= 0 && m.args[b.unless].IsNull() {
 				out = append(out, value.Null)
 				continue
 			}
 			bounded = true
-			v := st.constant(b.ex)
+			v := m.constant(b.ex)
 			if v.IsNull() {
 				return nil, false
 			}
@@ -296,11 +296,11 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	if !bounded && !s.ordered {
 		return index.Span{}, nil, nil
 	}
-	view, err := table.SortedBy(st.ctx, s.prop, func(bytes int) bool {
-		if st.spend(bytes) == nil {
+	view, err := table.SortedBy(m.ctx, s.prop, func(bytes int) bool {
+		if m.spend(bytes) == nil {
 			return true
 		}
-		st.spend(-bytes)
+		m.spend(-bytes)
 		return false
 	})
 	if view == nil || err != nil {

@@ -46,17 +46,17 @@ type textQuery struct {
 }
 
 // textQuery returns the query of a match in this run.
-func (st *state) textQuery(id int) (*textMatch, *textQuery) {
-	m, q := st.texts[id], &st.queries[id]
+func (ev *evaluator) textQuery(id int) (*textMatch, *textQuery) {
+	m, q := ev.texts[id], &ev.queries[id]
 	if q.ready {
 		return m, q
 	}
 	q.ready, q.tokens, q.edits, q.seen, q.found = true, q.tokens[:0], defaultEdits, 0, false
-	if v := st.constant(m.query); !v.IsNull() {
+	if v := ev.constant(m.query); !v.IsNull() {
 		q.tokens = text.AppendTokens(q.tokens, v.Str())
 	}
 	if m.edits != nil {
-		if v := st.constant(m.edits); !v.IsNull() {
+		if v := ev.constant(m.edits); !v.IsNull() {
 			q.edits = int(max(0, min(defaultEdits, int64(v.Bits()))))
 		}
 	}
@@ -64,19 +64,19 @@ func (st *state) textQuery(id int) (*textMatch, *textQuery) {
 }
 
 // propose asks the index for the ordinals that may match.
-func (st *state) propose(m *textMatch, q *textQuery) {
+func (ev *evaluator) propose(m *textMatch, q *textQuery) {
 	if q.found {
 		return
 	}
 	q.found = true
-	table := st.table(m.prop.v)
+	table := ev.table(m.prop.v)
 	words := (int(table.Ordinals()) + 63) / 64
 	q.set = slices.Grow(q.set[:0], words)[:words]
 	clear(q.set)
 	if len(q.tokens) == 0 {
 		return
 	}
-	view := st.text(table, m.prop.prop)
+	view := ev.text(table, m.prop.prop)
 	switch m.kind {
 	case plan.Search:
 		view.Any(q.tokens, q.set)
@@ -89,20 +89,20 @@ func (st *state) propose(m *textMatch, q *textQuery) {
 }
 
 // matchText calls yield for each row of a frame and passes whether the text match is true.
-func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
-	m, q := st.textQuery(id)
+func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
+	m, q := ev.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {
-		st.propose(m, q)
+		ev.propose(m, q)
 	}
 	if !q.found {
-		vec := st.eval(m.prop, f)
+		vec := ev.eval(m.prop, f)
 		for i := range f.n {
 			yield(i, len(q.tokens) > 0 && !vec.IsNull(i) && q.holds(m.kind, vec.Strings[i]))
 		}
 		return
 	}
 	verify := m.kind == plan.Phrase && len(q.tokens) > 1
-	table := st.table(m.prop.v)
+	table := ev.table(m.prop.v)
 	for i, ord := range f.cols[m.prop.v][:f.n] {
 		ok := q.set.Get(int(ord))
 		if ok && verify {
@@ -196,10 +196,10 @@ func (b *binder) addTextScan(s *scope, v plan.VarID, m plan.TextMatch) error {
 	return nil
 }
 
-func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
-	m, q := st.textQuery(s.text)
-	st.propose(m, q)
-	out := st.frame(s.id, s.vars)
+func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
+	match, q := m.textQuery(s.text)
+	m.propose(match, q)
+	out := m.frame(s.id, s.vars)
 	if cap(out.cols[s.v]) < frameSize {
 		out.cols[s.v] = make([]uint32, frameSize)
 	}
@@ -208,7 +208,7 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 			if f.settled(i) {
 				break
 			}
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			for ; word != 0; word &= word - 1 {
@@ -219,14 +219,14 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 				out.cols[s.v] = out.cols[s.v][:frameSize]
 				out.cols[s.v][out.n] = uint32(w*64 + bits.TrailingZeros64(word))
 				if out.n++; out.n == frameSize {
-					if err := st.flush(p, at, out); err != nil {
+					if err := m.flush(p, at, out); err != nil {
 						return err
 					}
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // boundText finds a text match that is already bound.

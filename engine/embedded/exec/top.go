@@ -56,19 +56,19 @@ func (b *binder) top() (*topStep, error) {
 	return &topStep{score: score, v: 0, id: b.frame()}, nil
 }
 
-func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
-	out := st.frame(s.id, []plan.VarID{s.v})
-	limit := int(min(st.read.Limit, int64(st.table(s.v).Live())))
+func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
+	out := m.frame(s.id, []plan.VarID{s.v})
+	limit := int(min(m.read.Limit, int64(m.table(s.v).Live())))
 	push := func(ord uint32) error {
 		out.cols[s.v] = out.cols[s.v][:frameSize]
 		out.cols[s.v][out.n] = ord
 		if out.n++; out.n < frameSize {
 			return nil
 		}
-		return st.flush(p, at, out)
+		return m.flush(p, at, out)
 	}
 	if s.score.kind == exprNearest {
-		ords, err := st.closest(s.score, limit)
+		ords, err := m.closest(s.score, limit)
 		if err != nil {
 			return err
 		}
@@ -77,19 +77,19 @@ func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
 				return err
 			}
 		}
-		return st.flush(p, at, out)
+		return m.flush(p, at, out)
 	}
-	best := st.relevance(s.score.score).Top(limit)
-	st.best = st.best[:0]
+	best := m.relevance(s.score.score).Top(limit)
+	m.best = m.best[:0]
 	for _, f := range best {
-		st.best = append(st.best, f.Ord)
+		m.best = append(m.best, f.Ord)
 	}
 	// Sort by ordinal: their scores are computed again, and that is faster in order.
-	slices.Sort(st.best)
-	for _, ord := range st.best {
+	slices.Sort(m.best)
+	for _, ord := range m.best {
 		if err := push(ord); err != nil {
 			return err
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -10,12 +12,18 @@ import (
 type cond struct {
 	op          plan.Op
 	left, right *expr
-	unless      int // the parameter that disables the condition when it is null, or -1
-	text        int // position in Program.texts for a text match, else -1
+	unless      int          // the parameter that disables the condition when it is null, or -1
+	text        int          // position in query.texts for a text match, else -1
+	vars        []plan.VarID // the variables that it uses, each once
 }
 
 func (b *binder) cond(c plan.Cond) (*cond, error) {
 	out := &cond{unless: plan.NoParam, text: -1}
+	usesCond(c, func(v plan.VarID) {
+		if v != plan.NoVar && !slices.Contains(out.vars, v) {
+			out.vars = append(out.vars, v)
+		}
+	})
 	var err error
 	switch c := c.(type) {
 	case plan.Compare:
@@ -115,7 +123,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 				}
 			}
 			return rows
-		case ordered(v.Type.Kind) && comparableKinds(v.Type.Kind, k.Kind()):
+		case column.CompareAsInts(v.Type.Kind, k.Kind()):
 			x := int64(k.Bits())
 			for i, y := range v.Ints[:n] {
 				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
@@ -139,20 +147,6 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		}
 	}
 	return rows
-}
-
-// ordered reports whether values of a kind have the order of their int64 payloads.
-func ordered(k value.Kind) bool {
-	switch k {
-	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
-		return true
-	case value.Invalid, value.String, value.U64, value.F32, value.F64, value.Blob, value.Vector:
-	}
-	return false
-}
-
-func comparableKinds(a, b value.Kind) bool {
-	return a == b || a.IsInteger() && b.IsInteger() && ordered(b)
 }
 
 // holds reports whether a comparison is true.

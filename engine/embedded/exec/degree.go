@@ -15,44 +15,28 @@ type degrees struct {
 }
 
 // degrees returns the step for a read, or nil if the read does not have that form.
-func (b *binder) degrees() *degrees {
-	r := b.read
-	if !r.Grouped || fuses(r) {
+func (pl *planner) degrees() *degrees {
+	m := pl.match
+	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.nots) > 0 {
 		return nil
 	}
-	var walk *plan.Traverse
-	for _, c := range r.Match {
-		switch c := c.(type) {
-		case plan.Bind:
-		case plan.Traverse:
-			if walk != nil {
-				return nil
-			}
-			walk = &c
-		case plan.Filter, plan.Not:
-			return nil
-		}
-	}
-	if walk == nil || walk.Min != 1 || walk.Max != 1 || walk.EdgeVar != plan.NoVar || walk.Undirected || walk.From == walk.To {
+	l := m.links[0]
+	if l.Min != 1 || l.Max != 1 || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
 		return nil
 	}
 	// The traversal must bind every variable.
-	for _, c := range r.Match {
-		if c, ok := c.(plan.Bind); ok && c.Var != walk.From && c.Var != walk.To {
+	for _, v := range m.vars {
+		if v != l.From && v != l.To && v != plan.NoVar {
 			return nil
 		}
 	}
-	t := b.schema.Type(plan.Edge, walk.Edge)
-	if t == nil || b.types[walk.From].Index != t.From || b.types[walk.To].Index != t.To {
-		return nil
-	}
-	return &degrees{traverse: traverse{Traverse: *walk, edge: t.Index, vars: nil}, v: plan.NoVar}
+	return &degrees{traverse: traverse{link: l}, v: plan.NoVar}
 }
 
 // countsRows sets v to the end of the traversal that the groups depend on. It reports
 // whether the step can replace the match: each column and each sort key must depend only on
 // that end, or count rows.
-func (s *degrees) countsRows(p *Program) bool {
+func (s *degrees) countsRows(q *query) bool {
 	s.v = plan.NoVar
 	depends := func(e *expr) bool {
 		switch e.kind {
@@ -67,17 +51,17 @@ func (s *degrees) countsRows(p *Program) bool {
 		}
 		return false
 	}
-	for i := range p.aggs {
-		if !p.aggs[i].rows {
+	for i := range q.aggs {
+		if !q.aggs[i].rows {
 			return false
 		}
 	}
-	for i := range p.columns {
-		if c := &p.columns[i]; c.agg < 0 && !depends(c.ex) {
+	for i := range q.columns {
+		if c := &q.columns[i]; c.agg < 0 && !depends(c.ex) {
 			return false
 		}
 	}
-	for _, o := range p.order {
+	for _, o := range q.order {
 		if o.agg < 0 && !depends(o.ex) {
 			return false
 		}

@@ -28,7 +28,7 @@ type evaluator struct {
 	vecs    []column.Vec // by slot of an expression
 	scratch []uint32
 	chosen  []uint32    // rows that a condition or a step keeps; valid until the next one
-	queries []textQuery // by position in Program.texts
+	queries []textQuery // by position in query.texts
 	scores
 }
 

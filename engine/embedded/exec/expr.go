@@ -32,8 +32,8 @@ type expr struct {
 	v     plan.VarID
 	prop  int
 	to    bool // for exprEnd: the target end instead of the source
-	match int  // position in Program.texts
-	score int  // position in Program.relevances, distances or fusions
+	match int  // position in query.texts
+	score int  // position in query.relevances, distances or fusions
 	slot  int  // the vector for its values
 }
 

@@ -39,7 +39,7 @@ const rememberAt = 16
 
 // groupKey analyzes the key of a grouped read.
 func (b *binder) groupKey() {
-	g := &b.Program.grouping
+	g := &b.grouping
 	g.by = plan.NoVar
 	single := true
 	var props []int

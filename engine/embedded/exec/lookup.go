@@ -11,90 +11,75 @@ import (
 // lookup binds a variable to the entity with an id or a key, if there is one.
 type lookup struct {
 	v    plan.VarID
-	id   plan.Expr   // either this
-	key  []plan.Expr // or this: the values of the key's members, in name order
-	exs  []*expr
+	byID bool
+	exs  []*expr // the id, or the values of the key's members, in name order
 	vars []plan.VarID
 	out  int
-	edge *plan.Traverse // the traversal whose edge variable v is, or nil
+	edge *link // the traversal whose edge variable v is, or nil
 	// ahead is the memory to prefetch for the entity; nil for nothing.
 	ahead *ahead
 }
 
 // lookup finds the filters that determine a variable's id or key. It returns nil if there
 // are none.
-func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
-	if id, ok := b.equals(s, v, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
-		return &lookup{v: v, id: id}
+func (pl *planner) lookup(s *scope, v plan.VarID) *lookup {
+	if id := pl.equals(s, v, func(e *expr) bool { return e.kind == exprID && e.v == v }, value.String); id != nil {
+		return &lookup{v: v, byID: true, exs: []*expr{id}}
 	}
-	t := b.types[v]
+	t := pl.types[v]
 	if len(t.Key) == 0 {
 		return nil
 	}
 	l := &lookup{v: v}
 	for _, k := range t.Key {
-		e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
-		if !ok {
+		e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+		if e == nil {
 			return nil
 		}
-		l.key = append(l.key, e)
+		l.exs = append(l.exs, e)
 	}
 	return l
 }
 
-func propOf(v plan.VarID, name string) func(plan.Expr) bool {
-	return func(e plan.Expr) bool { x, ok := e.(plan.Prop); return ok && x.Var == v && x.Name == name }
+// propOf returns a test for property p of a variable.
+func propOf(v plan.VarID, p int) func(*expr) bool {
+	return func(e *expr) bool { return e.kind == exprProp && e.v == v && e.prop == p }
 }
 
-func (b *binder) addLookup(s *scope, l *lookup) error {
-	l.out, l.vars = b.frame(), slices.Clip(s.vars)
-	for _, e := range append(slices.Clone(l.key), l.id) {
-		if e == nil {
-			continue
-		}
-		ex, err := b.expr(e)
-		if err != nil {
-			return err
-		}
-		l.exs = append(l.exs, ex)
-	}
+func (pl *planner) addLookup(s *scope, l *lookup) {
+	l.out, l.vars = pl.frame(), slices.Clip(s.vars)
 	// Remove the filters that the lookup has already tested.
-	for w := range b.filtersOn(s, l.v) {
-		cmp, ok := w.cond.(plan.Compare)
-		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
-			continue
+	for w := range pl.filtersOn(s, l.v) {
+		if c := w.cond; c.determines() {
+			w.done = pl.tests(l, c.left, c.right) || pl.tests(l, c.right, c.left)
 		}
-		tested := func(left, right plan.Expr) bool {
-			if x, ok := left.(plan.ID); ok {
-				return x.Var == l.v && l.id != nil && sameExpr(right, l.id)
-			}
-			x, ok := left.(plan.Prop)
-			if !ok || x.Var != l.v {
-				return false
-			}
-			for i, k := range b.types[l.v].Key {
-				if l.key != nil && b.types[l.v].Props[k].Name == x.Name && sameExpr(right, l.key[i]) {
-					return true
-				}
-			}
-			return false
-		}
-		w.done = tested(cmp.Left, cmp.Right) || tested(cmp.Right, cmp.Left)
 	}
 	s.pipe.steps = append(s.pipe.steps, l)
 	s.bind(l.v)
-	return nil
+}
+
+// tests reports whether the found entity always satisfies left = right.
+func (pl *planner) tests(l *lookup, left, right *expr) bool {
+	if left.v != l.v {
+		return false
+	}
+	switch left.kind {
+	case exprID:
+		return l.byID && sameExpr(right.src, l.exs[0].src)
+	case exprProp:
+		member := slices.Index(pl.types[l.v].Key, left.prop)
+		return !l.byID && member >= 0 && sameExpr(right.src, l.exs[member].src)
+	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+	}
+	return false
 }
 
 // addEdgeLookup binds an edge variable by its id, and the ends of the edge with it.
-func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
-	l.edge = &t
-	if err := b.addLookup(s, l); err != nil {
-		return err
-	}
+func (pl *planner) addEdgeLookup(s *scope, t *link, l *lookup) {
+	l.edge = t
+	pl.addLookup(s, l)
 	s.bind(t.From)
 	s.bind(t.To)
-	return nil
 }
 
 func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -163,7 +148,7 @@ func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
 
 // find looks up the entity for row i.
 func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
-	if len(l.exs) == 1 && (l.id != nil || table.Type.IDProp >= 0) {
+	if len(l.exs) == 1 && (l.byID || table.Type.IDProp >= 0) {
 		v := m.valueAt(l.exs[0], f, i)
 		if v.IsNull() {
 			return 0, false
@@ -196,16 +181,15 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 type probe struct {
 	v     plan.VarID
 	tuple int
-	srcs  []plan.Expr
-	exs   []*expr
+	exs   []*expr // the values, in the order of the tuple
 	vars  []plan.VarID
 	out   int
 }
 
 // probe finds the filters that determine the values of an indexed tuple. It returns nil if
 // there are none.
-func (b *binder) probe(s *scope, v plan.VarID) *probe {
-	t := b.types[v]
+func (pl *planner) probe(s *scope, v plan.VarID) *probe {
+	t := pl.types[v]
 tuples:
 	for i, tuple := range t.Tuples {
 		p := &probe{v: v, tuple: i}
@@ -213,11 +197,11 @@ tuples:
 			if k < 0 || t.Props[k].Type.List {
 				continue tuples
 			}
-			e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
-			if !ok {
+			e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+			if e == nil {
 				continue tuples
 			}
-			p.srcs = append(p.srcs, e)
+			p.exs = append(p.exs, e)
 		}
 		return p
 	}
@@ -225,18 +209,10 @@ tuples:
 }
 
 // addProbe adds a probe. The filters stay, because the index only proposes candidates.
-func (b *binder) addProbe(s *scope, p *probe) error {
-	p.out, p.vars = b.frame(), slices.Clip(s.vars)
-	for _, e := range p.srcs {
-		ex, err := b.expr(e)
-		if err != nil {
-			return err
-		}
-		p.exs = append(p.exs, ex)
-	}
+func (pl *planner) addProbe(s *scope, p *probe) {
+	p.out, p.vars = pl.frame(), slices.Clip(s.vars)
 	s.pipe.steps = append(s.pipe.steps, p)
 	s.bind(p.v)
-	return nil
 }
 
 func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {

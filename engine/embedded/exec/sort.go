@@ -145,8 +145,8 @@ func (co *collector) sortKeys() []sortKey {
 
 // isID reports whether an expression is the id of a variable's entity, or the property that
 // holds the id.
-func (p *Program) isID(e *expr) bool {
-	return e.kind == exprID || e.kind == exprProp && p.types[e.v].IDProp == e.prop
+func (q *query) isID(e *expr) bool {
+	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
 }
 
 // insertionMost is the largest number of rows for which insertion sort is the fastest.

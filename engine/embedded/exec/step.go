@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -23,6 +25,11 @@ type scan struct {
 	v    plan.VarID
 	vars []plan.VarID // already bound
 	id   int
+}
+
+func (pl *planner) addScan(s *scope, v plan.VarID) {
+	s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: pl.frame(), vars: slices.Clip(s.vars)})
+	s.bind(v)
 }
 
 func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -89,7 +96,7 @@ type idFilter struct {
 }
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
-func (b *binder) idCond(c *cond) *idFilter {
+func (q *query) idCond(c *cond) *idFilter {
 	if c.text >= 0 || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
 		return nil
 	}
@@ -97,7 +104,7 @@ func (b *binder) idCond(c *cond) *idFilter {
 	if left.kind == exprConst {
 		left, right = right, left
 	}
-	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !b.isID(left) {
+	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !q.isID(left) {
 		return nil
 	}
 	return &idFilter{v: left.v, id: right, not: c.op == plan.Ne, cond: c}

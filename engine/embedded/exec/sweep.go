@@ -35,7 +35,7 @@ type sweeper struct {
 
 // sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a
 // sorted step, the sweep becomes its fallback.
-func (b *binder) sweeps(p *pipe) {
+func (pl *planner) sweeps(p *pipe) {
 	if len(p.steps) < 2 || p.inner {
 		return
 	}
@@ -63,7 +63,7 @@ func (b *binder) sweeps(p *pipe) {
 	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
 	var left []*cond
 	for _, c := range f.conds {
-		if t, ok := b.sweepTest(c, v); ok {
+		if t, ok := newSweepTest(c, v); ok {
 			s.tests = append(s.tests, t)
 			s.slow.conds = append(s.slow.conds, c)
 		} else {
@@ -88,7 +88,9 @@ func (b *binder) sweeps(p *pipe) {
 	}
 }
 
-func (b *binder) sweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
+// newSweepTest returns the test for a condition. It reports false if the columns cannot be
+// compared block by block.
+func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	t := sweepTest{cond: c, op: c.op}
 	if c.text >= 0 {
 		return t, false

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // defaultEdits is the edit distance of fuzzy when the query gives none. It is also the
@@ -25,6 +26,64 @@ type textMatch struct {
 	prop  *expr
 	query *expr
 	edits *expr // nil for the default
+}
+
+// text binds a text match and returns its position in b.texts.
+func (b *binder) text(m plan.TextMatch) (int, error) {
+	if i, ok := b.boundText(m); ok {
+		return i, nil
+	}
+	t := &textMatch{src: m, kind: m.Kind}
+	var err error
+	if t.prop, err = b.expr(m.Prop); err != nil {
+		return 0, err
+	}
+	if t.query, err = b.expr(m.Query); err != nil {
+		return 0, err
+	}
+	if t.prop.typ.Kind != value.String || t.prop.typ.List {
+		return 0, mismatch("%s on a property of type %s", m.Kind, t.prop.typ)
+	}
+	if !isText(t.query) {
+		return 0, mismatch("%s for a value of type %s", m.Kind, t.query.typ)
+	}
+	if t.query.kind != exprConst {
+		return 0, &engine.Unsupported{Construct: m.Kind.String() + " for a text that differs from row to row"}
+	}
+	if m.MaxEdits != nil {
+		if t.edits, err = b.expr(m.MaxEdits); err != nil {
+			return 0, err
+		}
+		if t.edits.kind != exprConst {
+			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
+		}
+	}
+	key := keyOf(plan.Matched{Match: m})
+	if b.textsOf == nil {
+		b.textsOf = map[string][]int{}
+	}
+	b.textsOf[key] = append(b.textsOf[key], len(b.texts))
+	b.texts = append(b.texts, t)
+	return len(b.texts) - 1, nil
+}
+
+// isText reports whether the query of a text search is a text or null.
+func isText(query *expr) bool {
+	if lit, ok := query.src.(plan.Lit); ok && lit.Value.IsNull() {
+		return true
+	}
+	return query.typ.Kind == value.String && !query.typ.List
+}
+
+// boundText finds a text match that is already bound.
+func (b *binder) boundText(m plan.TextMatch) (int, bool) {
+	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
+		b.step(1)
+		if reflect.DeepEqual(b.texts[i].src, m) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // textQuery is the query of a text match in one run.
@@ -176,24 +235,19 @@ type textScan struct {
 	id   int
 }
 
-// textFilter finds a text match on a variable.
-func (b *binder) textFilter(s *scope, v plan.VarID) (plan.TextMatch, bool) {
-	for w := range b.filtersOn(s, v) {
-		if m, ok := w.cond.(plan.TextMatch); ok && m.Prop.Var == v {
-			return m, true
+// textFilter finds a text match on a variable and returns its position in query.texts.
+func (pl *planner) textFilter(s *scope, v plan.VarID) (text int, ok bool) {
+	for w := range pl.filtersOn(s, v) {
+		if t := w.cond.text; t >= 0 && pl.texts[t].prop.v == v {
+			return t, true
 		}
 	}
-	return plan.TextMatch{}, false
+	return 0, false
 }
 
-func (b *binder) addTextScan(s *scope, v plan.VarID, m plan.TextMatch) error {
-	id, err := b.text(m)
-	if err != nil {
-		return err
-	}
-	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: id, vars: slices.Clip(s.vars), id: b.frame()})
+func (pl *planner) addTextScan(s *scope, v plan.VarID, text int) {
+	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: text, vars: slices.Clip(s.vars), id: pl.frame()})
 	s.bind(v)
-	return nil
 }
 
 func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -227,15 +281,4 @@ func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
 		}
 	}
 	return m.flush(p, at, out)
-}
-
-// boundText finds a text match that is already bound.
-func (b *binder) boundText(m plan.TextMatch) (int, bool) {
-	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
-		b.step(1)
-		if reflect.DeepEqual(b.texts[i].src, m) {
-			return i, true
-		}
-	}
-	return 0, false
 }

@@ -17,14 +17,14 @@ type topStep struct {
 // top returns the step that replaces the whole match of a read, if the read binds one
 // variable without a condition and returns the first rows by a score. For other reads it
 // returns nil.
-func (b *binder) top() (*topStep, error) {
-	r := b.read
+func (pl *planner) top() *topStep {
+	r := pl.read
 	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Vars) != 1 || fuses(r) {
-		return nil, nil
+		return nil
 	}
 	for _, c := range r.Match {
 		if _, ok := c.(plan.Bind); !ok {
-			return nil, nil
+			return nil
 		}
 	}
 	// A second score may drop rows that are the best by the first score.
@@ -32,28 +32,24 @@ func (b *binder) top() (*topStep, error) {
 		switch o.Expr.(type) {
 		case plan.BM25:
 			if i > 0 || !o.Desc {
-				return nil, nil
+				return nil
 			}
 		case plan.Nearest:
 			if i > 0 || o.Desc {
-				return nil, nil
+				return nil
 			}
 		default:
 			if i == 0 {
-				return nil, nil
+				return nil
 			}
 		}
 	}
 	for _, c := range r.Columns {
 		if _, ok := c.Expr.(plan.Nearest); ok && !sameExpr(c.Expr, r.Order[0].Expr) {
-			return nil, nil
+			return nil
 		}
 	}
-	score, err := b.expr(r.Order[0].Expr)
-	if err != nil {
-		return nil, err
-	}
-	return &topStep{score: score, v: 0, id: b.frame()}, nil
+	return &topStep{score: pl.order[0].ex, v: 0, id: pl.frame()}
 }
 
 func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {

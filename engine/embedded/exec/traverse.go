@@ -30,8 +30,7 @@ func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
 
 // traverse is the common part of expand, check and reach.
 type traverse struct {
-	plan.Traverse
-	edge int
+	*link
 	back bool         // follows edges from target to source
 	from plan.VarID   // the bound end
 	to   plan.VarID   // the other end
@@ -39,10 +38,10 @@ type traverse struct {
 	id   int
 }
 
-func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
-	tr := traverse{Traverse: t, edge: b.schema.Type(plan.Edge, t.Edge).Index, back: back, from: t.From, to: t.To, vars: slices.Clip(s.vars), id: b.frame()}
+func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
+	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
-		tr.from, tr.to = t.To, t.From
+		tr.from, tr.to = l.To, l.From
 	}
 	return tr
 }
@@ -51,22 +50,22 @@ func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
 func (t *traverse) far() bool { return t.Min != 1 || t.Max != 1 }
 
 // addExpand adds the step that binds the other end of a traversal.
-func (b *binder) addExpand(s *scope, t plan.Traverse, back bool) {
-	tr := b.traverse(s, t, back)
+func (pl *planner) addExpand(s *scope, l *link, back bool) {
+	tr := pl.traverse(s, l, back)
 	if tr.far() {
 		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
 	} else {
 		s.pipe.steps = append(s.pipe.steps, &expand{tr})
 	}
 	s.bind(tr.to)
-	s.bind(t.EdgeVar)
+	s.bind(l.EdgeVar)
 }
 
 // check returns the step for a traversal with both ends bound.
-func (b *binder) check(s *scope, t plan.Traverse) step {
-	tr := b.traverse(s, t, false)
+func (pl *planner) check(s *scope, l *link) step {
+	tr := pl.traverse(s, l, false)
 	if tr.far() {
-		return &reach{tr, true, b.frame()}
+		return &reach{tr, true, pl.frame()}
 	}
 	return &check{traverse: tr}
 }

@@ -3,6 +3,8 @@ package syntax
 import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
@@ -67,7 +69,7 @@ func (*Call) operand()     {}
 func (r Range) Source() Range { return r }
 
 // Functions lists the names of the functions that a Call can have.
-var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
+var Functions = append(plan.AggregateNames(), "search", "match_text", "fuzzy", "bm25", "nearest", "rrf")
 
 const (
 	operandGrammar  = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`

@@ -156,28 +156,21 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return i, nil
 		}
 	}
-	a := aggregate{src: e, fn: e.Func, slot: b.vecs}
+	row := e.Func.Row()
+	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
 	b.vecs++
-	if _, rows := e.Arg.(plan.Whole); rows && e.Func == plan.Count {
+	if _, rows := e.Arg.(plan.Whole); rows && row.Arg.Nodes {
 		a.rows = true
 	} else {
 		uses(e.Arg, b.keepVar)
-		ex, err := b.expr(e.Arg)
-		if err != nil {
+		var err error
+		if a.ex, err = b.expr(e.Arg); err != nil {
 			return 0, err
 		}
-		a.ex = ex
-		if numeric := ex.typ.Kind.IsNumeric() && !ex.typ.List; !numeric && (e.Func == plan.Sum || e.Func == plan.Avg) {
-			return 0, mismatch("%s of a value of type %s", e.Func, ex.typ)
+		if !row.Arg.Accepts(a.ex.typ) {
+			return 0, mismatch("%s of a value of type %s", e.Func, a.ex.typ)
 		}
-	}
-	switch e.Func {
-	case plan.Count:
-		a.typ = value.Of(value.I64)
-	case plan.Sum, plan.Avg:
-		a.typ = value.Of(value.F64).Optional()
-	case plan.Min, plan.Max:
-		a.typ = a.ex.typ.Optional()
+		a.typ = row.Result(a.ex.typ)
 	}
 	b.aggs = append(b.aggs, a)
 	return len(b.aggs) - 1, nil

@@ -71,7 +71,7 @@ func (b *binder) groupKey() {
 	g.whole = g.whole || len(key) > 0 && !slices.ContainsFunc(key, func(p int) bool { return !slices.Contains(props, p) })
 }
 
-func newGrouper(p *Program) grouper { return grouper{sums: make([]accumulator, len(p.aggs))} }
+func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 
 func (g *grouper) begin() {
 	g.grouped = 0
@@ -332,7 +332,7 @@ func (co *collector) leading() ([]uint32, error) {
 	groups := slices.Grow(co.leaders[:0], n)
 	defer func() { co.leaders = groups }()
 	limit := co.read.Limit
-	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.aggs[co.order[0].agg].fn == plan.Count {
+	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
 		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
 		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {

@@ -130,8 +130,8 @@ func (b *binder) known(e plan.Expr) error {
 	case nil:
 		return mismatch("an expression is empty")
 	case plan.Agg:
-		if e.Func > plan.Max {
-			return mismatch("there is no aggregate %d", e.Func)
+		if e.Func.Row() == nil {
+			return mismatch("there is no aggregate %d", uint8(e.Func))
 		}
 		return b.known(e.Arg)
 	case plan.Matched:

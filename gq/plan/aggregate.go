@@ -18,6 +18,9 @@ const (
 	Avg   AggFunc = 2
 	Min   AggFunc = 3
 	Max   AggFunc = 4
+	// Median is the middle one of the sorted values, and for an even number the mean of the
+	// two in the middle, rounded once. NaN sorts last.
+	Median AggFunc = 5
 )
 
 // Aggregate describes an aggregate function to the checker, the engines, the generators and
@@ -64,6 +67,8 @@ var Aggregates = []Aggregate{
 		Doc: "returns the least value"},
 	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true,
 		Doc: "returns the greatest value"},
+	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
+		Doc: "returns the middle value in order, or for an even number the mean of the two in the middle"},
 }
 
 func always(t value.Type) func(value.Type) value.Type {

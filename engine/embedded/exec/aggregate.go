@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"math"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -21,6 +23,8 @@ var folds = map[plan.AggFunc]func() fold{
 	plan.Avg: func() fold { return &sums{mean: true} },
 	plan.Min: func() fold { return &extremes{sign: -1} },
 	plan.Max: func() fold { return &extremes{sign: +1} },
+
+	plan.Median: func() fold { return &medians{} },
 }
 
 // fold combines the values of one aggregate, by group.
@@ -169,3 +173,91 @@ func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
 }
 
 func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(i, e.best[group]) }
+
+// medians folds the values of median. It keeps them, because the middle is known only at the
+// end.
+type medians struct {
+	kind value.Kind // of the values
+	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
+}
+
+func (m *medians) reset() {
+	clear(m.keys)
+	m.keys = m.keys[:0]
+}
+
+func (m *medians) grow() { m.keys = append(m.keys, nil) }
+
+func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
+	m.kind = values.Type.Kind
+	var few [frameSize]entry
+	entries := few[:len(groups)]
+	scalarHeads(values, entries)
+	for i, g := range groups {
+		if !values.IsNull(i) {
+			m.keys[g] = append(m.keys[g], entries[i].head)
+		}
+	}
+	return b.spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
+}
+
+func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
+	keys := m.keys[group]
+	upper := nth(keys, len(keys)/2)
+	if n%2 != 0 {
+		out.Floats[i] = m.sum(upper)
+		return
+	}
+	lower := nth(keys, len(keys)/2-1)
+	out.Floats[i] = m.sum(lower, upper) / 2
+	if math.IsInf(out.Floats[i], 0) { // the sum of two finite numbers may be out of range
+		out.Floats[i] = m.sum(lower)/2 + m.sum(upper)/2
+	}
+}
+
+// sum adds the values with the given keys. Halving a sum of two is exact, so that a mean is
+// rounded once.
+func (m *medians) sum(keys ...uint64) float64 {
+	var s exactSum
+	for _, k := range keys {
+		switch m.kind {
+		case value.F32, value.F64:
+			s.add(floatOfHead(k))
+		case value.U64:
+			s.addUint(k)
+		default:
+			s.addInt(int64(k ^ 1<<63))
+		}
+	}
+	return s.value()
+}
+
+// floatOfHead returns the number that floatHead turned into h, or 0 for −0.
+func floatOfHead(h uint64) float64 {
+	if h>>63 == 0 {
+		return math.Float64frombits(^h)
+	}
+	return math.Float64frombits(h &^ (1 << 63))
+}
+
+// nth returns the n-th least key, from 0. It finds the key byte by byte, so that the time is
+// proportional to the number of keys in any order.
+func nth(keys []uint64, n int) uint64 {
+	var found, known uint64 // the bytes so far, and a mask of them
+	for shift := 56; shift >= 0; shift -= 8 {
+		var counts [256]int
+		for _, k := range keys {
+			if k&known == found {
+				counts[byte(k>>shift)]++
+			}
+		}
+		b := 0
+		for n >= counts[b] {
+			n -= counts[b]
+			b++
+		}
+		found |= uint64(b) << shift
+		known |= 0xff << shift
+	}
+	return found
+}

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"math"
 	"math/big"
 	"slices"
 
@@ -24,6 +25,11 @@ var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows 
 		return slices.MinFunc(vals, order)
 	},
 	plan.Max: func(_ *evaluation, vals []value.Value, _ int) value.Value { return slices.MaxFunc(vals, order) },
+
+	plan.Median: func(_ *evaluation, vals []value.Value, _ int) value.Value {
+		sorted := slices.SortedFunc(slices.Values(vals), order)
+		return value.OfF64(mean(sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]))
+	},
 }
 
 // aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
@@ -79,4 +85,26 @@ func exactSum(vals []value.Value) float64 {
 	}
 	rounded, _ := sum.Float64()
 	return rounded
+}
+
+// mean returns the number in the middle of two, rounded once at the end. It is NaN if one of them
+// is, or if they are opposite infinities.
+func mean(a, b value.Value) float64 {
+	if x, y := toFloat(a), toFloat(b); math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return x + y
+	}
+	sum := new(big.Rat).Add(exact(a), exact(b))
+	middle, _ := sum.Quo(sum, big.NewRat(2, 1)).Float64()
+	return middle
+}
+
+// exact returns a finite number without rounding it.
+func exact(v value.Value) *big.Rat {
+	switch {
+	case v.Kind().IsFloat():
+		return new(big.Rat).SetFloat64(v.Float())
+	case v.Kind() == value.U64:
+		return new(big.Rat).SetInt(new(big.Int).SetUint64(v.Uint()))
+	}
+	return big.NewRat(v.Int(), 1)
 }

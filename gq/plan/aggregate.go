@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// AggFunc is an aggregate function. Plans encode its number, so a number keeps its meaning
-// for ever.
+// AggFunc is an aggregate function. Plans encode its number, so a number never gets
+// another meaning.
 type AggFunc uint8
 
 // The aggregate functions.
@@ -18,8 +18,8 @@ const (
 	Avg   AggFunc = 2
 	Min   AggFunc = 3
 	Max   AggFunc = 4
-	// Median is the middle one of the sorted values, and for an even number the mean of the
-	// two in the middle, rounded once. NaN sorts last.
+	// Median is the middle one of the sorted values. Of an even number of values, it is the
+	// mean of the two in the middle, rounded once. NaN sorts last.
 	Median AggFunc = 5
 )
 
@@ -34,7 +34,7 @@ type Aggregate struct {
 	// result is nullable if a group without values has the result null; otherwise it is 0.
 	Result func(arg value.Type) value.Type
 	Member bool   // the result is one of the values of the argument
-	Doc    string // what it returns, as a sentence without its subject; about rows of a group
+	Doc    string // says what it does, after its name: "adds the values"
 }
 
 // Argument describes the arguments that an aggregate accepts.

@@ -90,7 +90,7 @@ func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 			return nil, err
 		}
 	}
-	if len(s.filters)+len(s.nots)+len(s.links) > 0 {
+	if s.open+len(s.nots)+len(s.links) > 0 {
 		return nil, mismatch("a clause uses a variable that nothing binds")
 	}
 	return s.pipe, nil
@@ -122,14 +122,10 @@ func (pl *planner) settle(s *scope) error {
 func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0
-	left := s.filters[:0]
-	for _, w := range s.filters {
+	slices.SortFunc(s.ready, func(a, b *waiting) int { return a.at - b.at })
+	for _, w := range s.ready {
 		pl.step(1)
 		if w.done {
-			continue
-		}
-		if w.unbound > 0 {
-			left = append(left, w)
 			continue
 		}
 		w.done = true
@@ -146,7 +142,7 @@ func (pl *planner) settleFilters(s *scope) {
 		share *= w.cond.share()
 		conds = append(conds, w.cond)
 	}
-	s.filters = left
+	s.ready = s.ready[:0]
 	if conds != nil {
 		// Test texts last, because reading them costs the most.
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
@@ -231,7 +227,8 @@ func (pl *planner) entrance(s *scope, v plan.VarID) *entrance {
 	return e
 }
 
-// The costs of finding entities, in rows: the search itself, before the first entity.
+// The costs of a search itself, in rows. They also decide which search to prefer if several
+// find equally few entities.
 const (
 	lookupCost = 1
 	probeCost  = 2

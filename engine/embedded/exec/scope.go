@@ -12,8 +12,9 @@ type scope struct {
 	vars      []plan.VarID // bound variables, in the order of binding; elements never change
 	unbound   []plan.VarID
 	links     []*link
-	filters   []*waiting                // in the order of the clauses; some may be done
-	filtersOf map[plan.VarID][]*waiting // the filters by the variable that they use
+	filtersOf map[plan.VarID][]*waiting // the filters by the unbound variables that they use
+	ready     []*waiting                // filters whose variables are all bound
+	open      int                       // number of the other filters
 	nots      []*block
 	entries   map[plan.VarID]*entrance // see planner.entrance
 	pipe      *pipe
@@ -32,6 +33,7 @@ const (
 // waiting is a condition that no step tests yet.
 type waiting struct {
 	cond    *cond
+	at      int  // position among the conditions of the block
 	unbound int  // number of its variables that are not bound yet
 	done    bool // a step tests it
 }
@@ -53,9 +55,9 @@ func (pl *planner) scope(b *block, outer *scope) *scope {
 		pl.step(1)
 		s.want(v)
 	}
-	for _, c := range b.conds {
+	for i, c := range b.conds {
 		pl.step(1)
-		s.filter(c)
+		s.filter(&waiting{cond: c, at: i})
 	}
 	return s
 }
@@ -78,7 +80,10 @@ func (s *scope) bind(v plan.VarID) {
 	s.vars = append(s.vars, v)
 	s.unbound = slices.DeleteFunc(s.unbound, func(u plan.VarID) bool { return u == v })
 	for _, w := range s.filtersOf[v] {
-		w.unbound--
+		if w.unbound--; w.unbound == 0 {
+			s.ready = append(s.ready, w)
+			s.open--
+		}
 		for _, u := range w.cond.vars {
 			delete(s.entries, u) // the filter may bound u by v
 		}
@@ -86,10 +91,8 @@ func (s *scope) bind(v plan.VarID) {
 }
 
 // filter records a condition of the block.
-func (s *scope) filter(c *cond) {
-	w := &waiting{cond: c}
-	s.filters = append(s.filters, w)
-	for _, v := range c.vars {
+func (s *scope) filter(w *waiting) {
+	for _, v := range w.cond.vars {
 		if s.bound(v) {
 			continue
 		}
@@ -98,6 +101,11 @@ func (s *scope) filter(c *cond) {
 		}
 		s.filtersOf[v] = append(s.filtersOf[v], w)
 		w.unbound++
+	}
+	if w.unbound == 0 {
+		s.ready = append(s.ready, w)
+	} else {
+		s.open++
 	}
 }
 

@@ -109,11 +109,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		selectFirst(entries, int(limit), compare)
 		entries = entries[:limit]
 	}
-	if len(entries) <= insertionMost {
-		insertionSort(entries, compare)
-	} else {
-		slices.SortFunc(entries, compare)
-	}
+	slices.SortFunc(entries, compare)
 	co.perm = co.perm[:len(entries)]
 	for i := range entries {
 		co.perm[i] = entries[i].row
@@ -147,19 +143,6 @@ func (co *collector) sortKeys() []sortKey {
 // holds the id.
 func (q *query) isID(e *expr) bool {
 	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
-}
-
-// insertionMost is the largest number of rows for which insertion sort is the fastest.
-const insertionMost = 12
-
-func insertionSort(rows []entry, compare func(a, b entry) int) {
-	for i := 1; i < len(rows); i++ {
-		row, k := rows[i], i
-		for ; k > 0 && compare(row, rows[k-1]) < 0; k-- {
-			rows[k] = rows[k-1]
-		}
-		rows[k] = row
-	}
 }
 
 // selectFirst moves the first k rows in compare's order to the front, in any order. A heap

@@ -130,9 +130,24 @@ func (s *sums) reset() { s.totals = s.totals[:0] }
 func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
 
 func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
-	for i, g := range groups {
-		if !values.IsNull(i) {
-			s.totals[g].addFrom(values, i)
+	switch values.Type.Kind {
+	case value.F32, value.F64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].add(values.Floats[i])
+			}
+		}
+	case value.U64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addUint(uint64(values.Ints[i]))
+			}
+		}
+	default:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addInt(values.Ints[i])
+			}
 		}
 	}
 	return nil

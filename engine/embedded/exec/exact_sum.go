@@ -1,11 +1,6 @@
 package exec
 
-import (
-	"math"
-
-	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/gq/value"
-)
+import "math"
 
 // exactSum adds floats without rounding errors, so that the sum does not depend on their
 // order. It keeps non-overlapping partial sums (Shewchuk, Adaptive Precision Floating-Point
@@ -13,18 +8,6 @@ import (
 type exactSum struct {
 	parts   []float64
 	special float64 // the sum of the infinities and NaNs
-}
-
-// addFrom adds a number of a vector.
-func (s *exactSum) addFrom(v *column.Vec, i int) {
-	switch v.Type.Kind {
-	case value.F32, value.F64:
-		s.add(v.Floats[i])
-	case value.U64:
-		s.addUint(uint64(v.Ints[i]))
-	default:
-		s.addInt(v.Ints[i])
-	}
 }
 
 func (s *exactSum) addInt(n int64) {

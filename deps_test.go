@@ -23,7 +23,7 @@ var imports = []struct {
 	{"gq/plan", []string{"gq/value"}},
 	{"gq/catalog", []string{"gq/value"}},
 	{"gq/work", nil},
-	{"gq/syntax", []string{"gq/diag", "gq/value", "gq/work"}},
+	{"gq/syntax", []string{"gq/diag", "gq/plan", "gq/value", "gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation depends on the language only.

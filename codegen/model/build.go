@@ -310,7 +310,7 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 
 // columnProp returns the property whose unchanged values a column shows, and whether there is one.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
-	if agg, ok := e.(plan.Agg); ok && (agg.Func == plan.Min || agg.Func == plan.Max) {
+	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
 		e = agg.Arg
 	}
 	p, ok := e.(plan.Prop)

@@ -411,15 +411,14 @@ func (r *readDraw) aggregate() plan.Expr {
 			continue
 		}
 		prop := r.prop(v, p.Name)
-		funcs := []plan.AggFunc{plan.Count}
-		if p.Type.Kind != value.Bool {
-			funcs = append(funcs, plan.Min, plan.Max)
-		}
-		if p.Type.Kind.IsNumeric() {
-			funcs = append(funcs, plan.Sum, plan.Avg)
-			if wild {
-				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
+		var funcs []plan.AggFunc
+		for _, row := range plan.Aggregates {
+			if row.Arg.Accepts(p.Type) {
+				funcs = append(funcs, row.Func)
 			}
+		}
+		if wild {
+			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
 		}
 		return agg(pick(r.drawer, funcs), prop)
 	}

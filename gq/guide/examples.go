@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -238,7 +239,13 @@ func overNumber(s *catalog.Schema) string {
 	}
 	v := variable(n)
 	place := v + "." + p.Name
-	return query("", []string{v + ": " + n.Name}, returns("min("+place+") as least", "max("+place+") as most", "avg("+place+") as mean"))
+	var columns []string
+	for _, a := range plan.Aggregates {
+		if a.Arg.Accepts(p.Type) {
+			columns = append(columns, a.Name+"("+place+") as "+a.Name)
+		}
+	}
+	return query("", []string{v + ": " + n.Name}, returns(columns...))
 }
 
 func columns(s *catalog.Schema) string {

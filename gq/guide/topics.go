@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 var topics = []Topic{
@@ -38,9 +39,8 @@ condition when the parameter is left out. There is no or: run two queries.`,
 variables bound inside are not seen outside. It may nest.`,
 		cases: []example{{"Nodes without such an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
-		text: `count, sum, avg, min and max stand in return and order. Every other column is then a grouping key: there
-is no group by. count($v) counts rows, count($v.property) those where it is not null. sum and avg take numbers,
-min and max also Strings and dates. When nothing matches, an aggregate alone is one row: count 0, the others null.`,
+		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property is the column v.property; as gives another name, and two columns of one name are an error. $v
@@ -95,4 +95,13 @@ func firstNode(s *catalog.Schema) *catalog.Node {
 		return s.Nodes[0]
 	}
 	return nil
+}
+
+// aggregateList returns a line for each aggregate.
+func aggregateList() string {
+	var lines []string
+	for _, a := range plan.Aggregates {
+		lines = append(lines, a.Name+"(…) takes "+a.Arg.Text+" and "+a.Doc+".")
+	}
+	return strings.Join(lines, "\n")
 }

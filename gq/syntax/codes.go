@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/omnigraph-go/omnigraph/gq/diag"
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
 
 // The parse codes.
 const (
@@ -40,7 +44,7 @@ var Codes = []diag.Entry{
 		Example: "query q() { match { $p: Person } return { $p } limit 9999999999999999999 }"},
 	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are String, Bool, I32, I64, U32, U64, F32, F64, Date, DateTime and Blob; Vector takes its length in parentheses.",
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
-	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are count, sum, avg, min, max, search, match_text, fuzzy, bm25, nearest, rrf, now, date and datetime.",
+	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + strings.Join(Functions, ", ") + ", now, date and datetime.",
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
 }
 

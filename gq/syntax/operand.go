@@ -1,5 +1,7 @@
 package syntax
 
+import "github.com/omnigraph-go/omnigraph/gq/plan"
+
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
 // *Now and *Call.
 type Operand interface {
@@ -62,4 +64,4 @@ func (*Call) operand()     {}
 func (r Range) Source() Range { return r }
 
 // Functions lists the names of the functions that a Call can have.
-var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
+var Functions = append(plan.AggregateNames(), "search", "match_text", "fuzzy", "bm25", "nearest", "rrf")

@@ -55,11 +55,17 @@ func HasKernel(op plan.Op, t, constant value.Type) bool {
 	case t.Kind == value.U64:
 		return constant.Kind == value.U64
 	}
-	return integral(t.Kind) && (t.Kind == constant.Kind || t.Kind.IsInteger() && constant.Kind.IsInteger() && integral(constant.Kind))
+	return CompareAsInts(t.Kind, constant.Kind)
 }
 
-// integral reports whether values of a kind have the order of their int64 payloads.
-func integral(k value.Kind) bool {
+// CompareAsInts reports whether values of two kinds compare like the int64 payloads that
+// columns hold.
+func CompareAsInts(a, b value.Kind) bool {
+	return intPayload(a) && (a == b || a.IsInteger() && b.IsInteger() && intPayload(b))
+}
+
+// intPayload reports whether values of a kind have the order of their int64 payloads.
+func intPayload(k value.Kind) bool {
 	switch k {
 	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
 		return true

@@ -17,21 +17,55 @@ const (
 	memoryStep = 1 << 20
 )
 
+// budget counts the bytes that a run uses, and keeps them below the limit of the run and the
+// limit of all runs.
+type budget struct {
+	limit    int64 // of the run; 0 for none
+	spent    int64
+	held     int64   // bytes that the pooled memory keeps from run to run; charged to each run
+	shared   *Memory // limit for all runs; nil for no limit, and between runs
+	reserved int64   // bytes reserved from shared, plus unasked
+}
+
+func (b *budget) begin(limit int64, shared *Memory) {
+	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unasked
+}
+
+// hold charges the run for bytes that its pooled memory keeps for later runs. The error is that of
+// spend.
+func (b *budget) hold(bytes int) error {
+	b.held += int64(bytes)
+	return b.spend(bytes)
+}
+
+// spend charges the run for bytes; a negative number returns them. The error is a
+// *engine.TooLarge or a *engine.Busy.
+func (b *budget) spend(bytes int) error {
+	b.spent += int64(bytes)
+	if b.limit > 0 && b.spent > b.limit {
+		return &engine.TooLarge{Resource: "bytes of memory for one query", Limit: b.limit, Actual: b.spent}
+	}
+	if b.spent > b.reserved && b.shared != nil {
+		return b.reserve()
+	}
+	return nil
+}
+
 // reserve reserves the bytes that the run has spent beyond its reservation. The error is a
 // *engine.Busy.
-func (st *state) reserve() error {
-	more := (st.spent - st.reserved + memoryStep - 1) / memoryStep * memoryStep
-	if !st.shared.Take(more) {
-		return &engine.Busy{Resource: "bytes of memory for all queries at once", Limit: st.shared.Limit()}
+func (b *budget) reserve() error {
+	more := (b.spent - b.reserved + memoryStep - 1) / memoryStep * memoryStep
+	if !b.shared.Take(more) {
+		return &engine.Busy{Resource: "bytes of memory for all queries at once", Limit: b.shared.Limit()}
 	}
-	st.reserved += more
+	b.reserved += more
 	return nil
 }
 
 // release returns the run's reservation.
-func (st *state) release() {
-	if st.shared != nil {
-		st.shared.Give(st.reserved - unasked)
-		st.shared = nil
+func (b *budget) release() {
+	if b.shared != nil {
+		b.shared.Give(b.reserved - unasked)
+		b.shared = nil
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/service"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -159,7 +158,7 @@ func (l *local) Queries(context.Context) ([]queryAnswer, error) {
 		info := q.Info()
 		list[i] = queryAnswer{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []paramAnswer{}}
 		for k, p := range q.Plan().Params {
-			entry := paramAnswer{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+			entry := paramAnswer{Name: p.Name, Kind: p.Type.Kind.WireName(), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 			if p.Type.List {
 				entry.Kind, entry.ItemKind = "list", entry.Kind
 			}
@@ -180,13 +179,6 @@ type paramAnswer struct {
 	VectorDim   int    `json:"vector_dim,omitempty"`
 	Nullable    bool   `json:"nullable"`
 	Description string `json:"description,omitempty"`
-}
-
-// kindNames maps kinds to their names on the wire. The wire names do not distinguish widths below
-// 64 bits.
-var kindNames = map[value.Kind]string{
-	value.String: "string", value.Bool: "bool", value.I32: "int", value.U32: "int", value.I64: "bigint", value.U64: "bigint",
-	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*rowsAnswer, *changeAnswer, error) {

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/syntax"
@@ -233,15 +234,27 @@ func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 		ok = scalar && k.IsNumeric()
 		t.typ = value.Of(value.F64).Optional()
 	case plan.Min, plan.Max:
-		ok = scalar && (k.IsNumeric() || k == value.String || k == value.Date || k == value.DateTime)
+		ok = scalar && k.HasExtremes()
 		t.typ = arg.typ.Optional()
 	}
 	if !ok {
 		want := "a number"
 		if f == plan.Min || f == plan.Max {
-			want = "a number, a String or a date"
+			want = extremes()
 		}
 		c.fault(BadAggregate, at, "", "%s of %s, want %s", f, arg, want)
 	}
 	return t, ok
+}
+
+// extremes describes the values that min and max take.
+func extremes() string {
+	names := []string{"a number"}
+	for _, k := range value.Kinds() {
+		if k.HasExtremes() && !k.IsNumeric() {
+			names = append(names, "a "+k.String())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -1,8 +1,12 @@
 package syntax
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
@@ -21,8 +25,7 @@ const (
 	IntLiteral
 	FloatLiteral
 	BoolLiteral
-	DateLiteral
-	DateTimeLiteral
+	TextLiteral // the text of another kind, such as date("2024-05-01")
 	ListLiteral
 )
 
@@ -30,7 +33,8 @@ const (
 type Literal struct {
 	Range
 	Kind  LiteralKind
-	Text  string // unquoted for a String, Date or DateTime; otherwise as written
+	Of    value.Kind // of a TextLiteral
+	Text  string     // unquoted for a StringLiteral or TextLiteral; otherwise as written
 	Elems []*Literal
 }
 
@@ -69,6 +73,17 @@ func (r Range) Source() Range { return r }
 // Functions lists the names of the functions that a Call can have.
 var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
 
+// literalFunctions lists the functions that write a literal, such as date.
+var literalFunctions = func() []string {
+	var names []string
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			names = append(names, f)
+		}
+	}
+	return names
+}()
+
 const (
 	operandGrammar  = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	propRefGrammar  = `PropRef = <var> "." <name> .`
@@ -76,9 +91,10 @@ const (
 	aliasRefGrammar = `AliasRef = <name> .`
 	nowGrammar      = `Now = "now" "(" ")" .`
 	callGrammar     = `Call = <name> "(" Operand ("," Operand)* ")" .`
-	literalGrammar  = `Literal = <string> | <int> | <float> | "true" | "false" | (("date" | "datetime") "(" <string> ")") | List .`
 	listGrammar     = `List = "[" (Literal ("," Literal)*)? "]" .`
 )
+
+var literalGrammar = `Literal = <string> | <int> | <float> | "true" | "false" | (("` + strings.Join(literalFunctions, `" | "`) + `") "(" <string> ")") | List .`
 
 // operandParser parses operands by hand. The first token determines the form of the operand, or
 // the second one if the first is a name.
@@ -118,16 +134,14 @@ func (p operandParser) named(t Token) (Operand, error) {
 	if !p.punct("(") {
 		return &AliasRef{p.taken()}, nil
 	}
-	switch t.Value {
-	case "now":
+	if t.Value == "now" {
 		if err := p.want(")"); err != nil {
 			return nil, err
 		}
 		return &Now{p.taken()}, nil
-	case "date":
-		return p.dated(DateLiteral)
-	case "datetime":
-		return p.dated(DateTimeLiteral)
+	}
+	if k, ok := value.KindOfLiteral(t.Value); ok {
+		return p.textOf(k)
 	}
 	c := &Call{Name: t}
 	for {
@@ -147,8 +161,9 @@ func (p operandParser) named(t Token) (Operand, error) {
 	return c, nil
 }
 
-// dated parses the rest of date("…") or datetime("…").
-func (p operandParser) dated(kind LiteralKind) (Operand, error) {
+// textOf parses the rest of a literal of a kind that is written as a call with a text, such as
+// date("2024-05-01").
+func (p operandParser) textOf(kind value.Kind) (Operand, error) {
 	t := *p.Peek()
 	if t.Type != String {
 		return nil, unexpected(t, "a string")
@@ -157,7 +172,7 @@ func (p operandParser) dated(kind LiteralKind) (Operand, error) {
 	if err := p.want(")"); err != nil {
 		return nil, err
 	}
-	return &Literal{Range: p.taken(), Kind: kind, Text: Text(t)}, nil
+	return &Literal{Range: p.taken(), Kind: TextLiteral, Of: kind, Text: Text(t)}, nil
 }
 
 func (p operandParser) literal(t Token) (Operand, error) {

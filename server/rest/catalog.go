@@ -38,12 +38,12 @@ type queryEntry struct {
 }
 
 type paramEntry struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind" jsonschema:"enum=string,enum=bool,enum=int,enum=bigint,enum=float,enum=date,enum=datetime,enum=blob,enum=vector,enum=list"`
-	ItemKind    string `json:"item_kind,omitempty"`
-	VectorDim   int    `json:"vector_dim,omitempty"`
-	Nullable    bool   `json:"nullable"`
-	Description string `json:"description,omitempty"`
+	Name        string   `json:"name"`
+	Kind        kindName `json:"kind"`
+	ItemKind    string   `json:"item_kind,omitempty"`
+	VectorDim   int      `json:"vector_dim,omitempty"`
+	Nullable    bool     `json:"nullable"`
+	Description string   `json:"description,omitempty"`
 }
 
 // health answers that the server is alive. It needs no actor.
@@ -93,36 +93,25 @@ func entry(q tool.StoredQuery) queryEntry {
 }
 
 func param(p plan.Param) paramEntry {
-	e := paramEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+	e := paramEntry{Name: p.Name, Kind: kindName(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 	if p.Type.List {
-		e.Kind, e.ItemKind = "list", e.Kind
+		e.Kind, e.ItemKind = listKind, string(e.Kind)
 	}
 	return e
 }
 
-// kindName returns the name of a kind on the wire, which does not distinguish widths below 64
-// bits.
-func kindName(k value.Kind) string {
-	switch k {
-	case value.String:
-		return "string"
-	case value.Bool:
-		return "bool"
-	case value.I32, value.U32:
-		return "int"
-	case value.I64, value.U64:
-		return "bigint"
-	case value.F32, value.F64:
-		return "float"
-	case value.Date:
-		return "date"
-	case value.DateTime:
-		return "datetime"
-	case value.Blob:
-		return "blob"
-	case value.Vector:
-		return "vector"
-	case value.Invalid:
+// kindName is the name of a kind on the wire; see [value.Kind.WireName]. For a list it is "list".
+type kindName string
+
+const listKind kindName = "list"
+
+// kindNames lists the names, each once.
+func kindNames() []any {
+	var names []any
+	for _, k := range value.Kinds() {
+		if name := any(kindName(k.WireName())); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	panic("rest: parameter of kind " + k.String())
+	return append(names, listKind)
 }

@@ -75,10 +75,10 @@ func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint3
 		switch a.fn {
 		case plan.Count:
 		case plan.Sum, plan.Avg:
-			switch vec.Type.Kind {
-			case value.F32, value.F64:
+			switch vec.Type.Kind.Storage() {
+			case value.InFloat32, value.InFloat64:
 				to.sums[id].add(vec.Floats[i])
-			case value.U64:
+			case value.InUint64:
 				to.sums[id].addUint(uint64(vec.Ints[i]))
 			default:
 				to.sums[id].addInt(vec.Ints[i])
@@ -133,13 +133,13 @@ func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
 	if v.Type.List {
 		return appendListKey(dst, v.Lists[i])
 	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
 		dst = binary.AppendUvarint(dst, uint64(len(v.Strings[i])))
 		return append(dst, v.Strings[i]...)
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		return binary.LittleEndian.AppendUint64(dst, floatKey(v.Floats[i]))
-	case value.Vector:
+	case value.InVector:
 		for _, x := range v.Vectors[i] {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
 		}

@@ -115,7 +115,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 				}
 			}
 			return rows
-		case ordered(v.Type.Kind) && comparableKinds(v.Type.Kind, k.Kind()):
+		case column.SameOrder(v.Type.Kind, k.Kind()):
 			x := int64(k.Bits())
 			for i, y := range v.Ints[:n] {
 				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
@@ -139,20 +139,6 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		}
 	}
 	return rows
-}
-
-// ordered reports whether values of a kind have the order of their int64 payloads.
-func ordered(k value.Kind) bool {
-	switch k {
-	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
-		return true
-	case value.Invalid, value.String, value.U64, value.F32, value.F64, value.Blob, value.Vector:
-	}
-	return false
-}
-
-func comparableKinds(a, b value.Kind) bool {
-	return a == b || a.IsInteger() && b.IsInteger() && ordered(b)
 }
 
 // holds reports whether a comparison is true.

@@ -2,6 +2,27 @@ package value
 
 import "reflect"
 
+// The scalar kinds of the languages. An enum is a String with a set of allowed values in its Type.
+//
+// The numbers are stored: in the blocks of columns, in the digests of idempotency keys and page
+// tokens, and in the plans that generated code carries. A number never changes and is never given
+// to another kind; testdata/numbers.golden pins them.
+const (
+	Invalid  Kind = 0
+	String   Kind = 1
+	Bool     Kind = 2
+	I32      Kind = 3
+	I64      Kind = 4
+	U32      Kind = 5
+	U64      Kind = 6
+	F32      Kind = 7
+	F64      Kind = 8
+	Date     Kind = 9
+	DateTime Kind = 10
+	Blob     Kind = 11
+	Vector   Kind = 12
+)
+
 // row describes a kind. Packages that this one cannot import have a table of their own with a row
 // per kind; a test in each fails when a kind has no row.
 type row struct {

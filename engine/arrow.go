@@ -147,6 +147,8 @@ func appendArrow(to array.Builder, v value.Value) error {
 		b.Append(v.Float())
 	case *array.Date32Builder:
 		b.Append(arrow.Date32(v.Int()))
+	case *array.DurationBuilder:
+		b.Append(arrow.Duration(v.Int()))
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.Int()))
 	default:
@@ -184,4 +186,5 @@ var arrowTypes = [256]arrow.DataType{
 	value.Date:     arrow.FixedWidthTypes.Date32,
 	value.DateTime: arrow.FixedWidthTypes.Timestamp_ms,
 	value.Blob:     arrow.BinaryTypes.Binary,
+	value.Duration: arrow.FixedWidthTypes.Duration_ns,
 }

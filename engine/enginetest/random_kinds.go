@@ -30,6 +30,7 @@ var drawnKinds = []drawnKind{
 	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"), nil},
 	{value.Blob, 0, 0, poolOf(func(s string) value.Value { return value.OfBlob([]byte(s)) }, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
 	{value.Vector, 0, 0, vectors(), nil},
+	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.5S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
 func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {

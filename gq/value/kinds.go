@@ -21,6 +21,7 @@ const (
 	DateTime Kind = 10
 	Blob     Kind = 11
 	Vector   Kind = 12
+	Duration Kind = 13
 )
 
 // row describes a kind. Packages that this one cannot import have a table of their own with a row
@@ -107,6 +108,12 @@ var rows = []row{
 		goType: reflect.TypeFor[BlobValue](), wire: "blob", example: `"AQID"`, wanted: "bytes as base64 with padding",
 	}, {
 		kind: Vector, name: "Vector", storage: InVector, json: JSONArray, wire: "vector", wanted: "an array of numbers",
+	}, {
+		kind: Duration, name: "Duration", storage: InInt64, traits: isComparable | onScale, json: JSONText, schema: Schema{Pattern: durationPattern},
+		goType: reflect.TypeFor[DurationValue](), wire: "duration", literal: "duration", example: `"PT1H30M"`,
+		wanted: "a duration as ISO 8601, such as PT1H30M",
+		parse:  func(s string) (int64, error) { d, err := ParseDuration(s); return int64(d), err },
+		format: func(dst []byte, n int64) []byte { return DurationValue(n).Append(dst) },
 	},
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/parquet"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/access"
 	"github.com/omnigraph-go/omnigraph/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/encoding"
@@ -162,7 +161,7 @@ func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 		info := q.Info()
 		list[i] = client.QueryEntry{Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Mutation: info.Mutation, Params: []client.ParamEntry{}}
 		for k, p := range q.Plan().Params {
-			entry := client.ParamEntry{Name: p.Name, Kind: kindNames[p.Type.Kind], VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+			entry := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 			if p.Type.List {
 				entry.Kind, entry.ItemKind = "list", entry.Kind
 			}
@@ -173,13 +172,6 @@ func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 		}
 	}
 	return list, nil
-}
-
-// kindNames maps kinds to their names on the wire. The wire names do not distinguish widths below
-// 64 bits.
-var kindNames = map[value.Kind]string{
-	value.String: "string", value.Bool: "bool", value.I32: "int", value.U32: "int", value.I64: "bigint", value.U64: "bigint",
-	value.F32: "float", value.F64: "float", value.Date: "date", value.DateTime: "datetime", value.Blob: "blob", value.Vector: "vector",
 }
 
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {

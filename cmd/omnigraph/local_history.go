@@ -147,14 +147,12 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 		}
 		return encoding.JSON(elems)
 	}
-	switch v.Kind() {
-	case value.Bool, value.I32, value.U32, value.I64, value.U64:
-		return value.AppendText(nil, v), nil
-	case value.F32:
+	switch v.Kind().Storage() {
+	case value.InFloat32:
 		return floatJSON(nil, v.Float(), 32), nil
-	case value.F64:
+	case value.InFloat64:
 		return floatJSON(nil, v.Float(), 64), nil
-	case value.Vector:
+	case value.InVector:
 		list := []byte{'['}
 		for i, f := range v.Vector() {
 			if i > 0 {
@@ -163,11 +161,12 @@ func valueJSON(v value.Value) (json.RawMessage, error) {
 			list = floatJSON(list, float64(f), 32)
 		}
 		return append(list, ']'), nil
-	case value.String, value.Date, value.DateTime, value.Blob:
-		return encoding.JSON(value.Text(v))
-	case value.Invalid:
+	default:
+		if v.Kind().JSON() == value.JSONText {
+			return encoding.JSON(value.Text(v))
+		}
+		return value.AppendText(nil, v), nil
 	}
-	panic("omnigraph: value of kind " + v.Kind().String())
 }
 
 // floatJSON appends a number, or a name such as "NaN" if JSON has no number for it.

@@ -121,11 +121,11 @@ func (d digest) value(v value.Value) {
 		for _, e := range v.Elems() {
 			d.value(e)
 		}
-	case v.Kind() == value.String:
+	case v.Kind().Storage() == value.InText:
 		d.text(v.Str())
-	case v.Kind() == value.Blob:
+	case v.Kind().Storage() == value.InBytes:
 		d.text(string(v.Bytes()))
-	case v.Kind() == value.Vector:
+	case v.Kind().Storage() == value.InVector:
 		d.number(len(v.Vector()))
 		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash returns no error
 	default:

@@ -130,8 +130,8 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 		}
 		return append(dst, ']'), true
 	}
-	switch v.Kind() {
-	case value.Vector:
+	switch k := v.Kind(); k.Storage() {
+	case value.InVector:
 		dst = append(dst, '[')
 		for i, f := range v.Vector() {
 			if i > 0 {
@@ -142,13 +142,14 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 			}
 		}
 		return append(dst, ']'), true
-	case value.F32:
+	case value.InFloat32:
 		return appendFloat(dst, v.Float(), 32)
-	case value.F64:
+	case value.InFloat64:
 		return appendFloat(dst, v.Float(), 64)
-	case value.Bool, value.I32, value.I64, value.U32, value.U64:
-		return value.AppendText(dst, v), true
-	case value.String, value.Date, value.DateTime, value.Blob, value.Invalid:
+	default:
+		if k.JSON() != value.JSONText {
+			return value.AppendText(dst, v), true
+		}
 	}
 	dst, _ = jsontext.AppendQuote(dst, value.AppendText(nil, v))
 	return dst, true

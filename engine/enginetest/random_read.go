@@ -193,7 +193,7 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	left := r.prop(v, p.Name)
 	wild, wordy := r.wild[declared.Type+"."+p.Name], r.wordy[declared.Type+"."+p.Name]
 	switch {
-	case p.Type.Kind == value.Vector || p.Type.Kind == value.Blob:
+	case !p.Type.Kind.IsComparable():
 		return r.idFilter(v, scope)
 	case p.Type.List && p.Type.Kind == value.String && r.percent(40):
 		return plan.Filter{Cond: r.compare(left, plan.Contains, stringType, r.part())}
@@ -276,7 +276,7 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 
 // wildProp reports whether a property may have values that a float64 cannot represent.
 func (r *readDraw) wildProp(p plan.Prop) bool {
-	return !p.Type.List && (p.Type.Kind == value.I64 || p.Type.Kind == value.U64) && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
+	return !p.Type.List && p.Type.Kind.JSON() == value.JSONWide && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
 }
 
 // idFilter draws a condition on the id of an entity or on an endpoint of an edge.

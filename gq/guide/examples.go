@@ -146,9 +146,7 @@ func enumValue(s *catalog.Schema) string {
 }
 
 func dateParam(s *catalog.Schema) string {
-	return propertyQuery(s, func(t value.Type) bool {
-		return !t.List && (t.Kind == value.Date || t.Kind == value.DateTime)
-	}, condition("%s < %s"), false)
+	return propertyQuery(s, func(t value.Type) bool { return !t.List && t.Kind.IsScale() && t.Kind.Literal() != "" }, condition("%s < %s"), false)
 }
 
 func along(s *catalog.Schema) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 var topics = []Topic{
@@ -64,12 +65,25 @@ properties of all nodes that fit, never the key. Deleting a node deletes its edg
 ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
-		text: `String "text", Bool true, I32 I64 U32 U64 42, F32 F64 4.2, Date date("2024-05-01"), DateTime
-datetime("2024-05-01T12:00:00Z") or now(), [T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a
-String. Numbers fit one another; a String is never taken for a date. As JSON: dates are strings, 64-bit integers
-numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`,
+		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},
 	{Name: "errors", Summary: "What the codes of faults mean.", text: errorText()},
+}
+
+// typesText lists the notation of each type, and says how they combine.
+func typesText() string {
+	notation := []string{`String "text"`, "Bool true", "I32 I64 U32 U64 42", "F32 F64 4.2"}
+	var written []string
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			notation = append(notation, k.String()+" "+f+"("+k.Example()+")")
+			written = append(written, k.String())
+		}
+	}
+	return strings.Join(notation, ", ") + `; now() is a DateTime,
+[T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a String. Numbers fit one another;
+a String is never taken for a ` + strings.Join(written, " or ") + `. As JSON: those are strings too, 64-bit integers
+numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`
 }
 
 func errorText() string {

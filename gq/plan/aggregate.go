@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -50,10 +51,20 @@ func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 var (
 	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}
 	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}
-	sortable = &Argument{"a number, a String or a date", false, func(t value.Type) bool {
-		return !t.List && (t.Kind.IsNumeric() || t.Kind == value.String || t.Kind == value.Date || t.Kind == value.DateTime)
-	}}
+	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}
 )
+
+// extremes describes the values that min and max take.
+func extremes() string {
+	names := []string{"a number"}
+	for _, k := range value.Kinds() {
+		if k.HasExtremes() && !k.IsNumeric() {
+			names = append(names, "a "+k.String())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
 
 // Aggregates lists the aggregates in the order of their numbers.
 var Aggregates = []Aggregate{

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Help texts that several rows share.
@@ -152,9 +153,18 @@ var queryHints = []hint{
 	{in: inCall, text: "count ( ^)", help: "count the rows by a variable of the match: count($p)"},
 	{in: inCall, text: "^distinct", help: noDistinct},
 	{in: inCall, text: aggregates + " ( !distinct ^<any>", help: noDistinct},
-	{in: inCall, text: "date ( ^<int>|<var>|<name>", help: "write date(\"2024-01-31\"), or declare a parameter as Date"},
-	{in: inCall, text: "datetime ( ^<int>|<var>|<name>", help: "write datetime(\"2024-01-31T12:00:00Z\"), or declare a parameter as DateTime"},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "^-", want: "`", help: noArithmetic},
 	{in: inReturn + " " + inOrder, text: "^as|asc|desc", want: "`}`", help: "keywords are lower case: %l1"},
 }
+
+// literalHints apply to calls that write a literal, and have no text.
+var literalHints = func() []hint {
+	var all []hint
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			all = append(all, hint{in: inCall, text: f + " ( ^<int>|<var>|<name>", help: "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
+		}
+	}
+	return all
+}()

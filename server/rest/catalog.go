@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -57,36 +58,22 @@ func entry(q tool.StoredQuery) queryEntry {
 }
 
 func param(p plan.Param) paramEntry {
-	e := paramEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+	e := paramEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 	if p.Type.List {
-		e.Kind, e.ItemKind = "list", e.Kind
+		e.Kind, e.ItemKind = listKind, string(e.Kind)
 	}
 	return e
 }
 
-// kindName returns the name of a kind on the wire, which does not distinguish widths below 64
-// bits.
-func kindName(k value.Kind) string {
-	switch k {
-	case value.String:
-		return "string"
-	case value.Bool:
-		return "bool"
-	case value.I32, value.U32:
-		return "int"
-	case value.I64, value.U64:
-		return "bigint"
-	case value.F32, value.F64:
-		return "float"
-	case value.Date:
-		return "date"
-	case value.DateTime:
-		return "datetime"
-	case value.Blob:
-		return "blob"
-	case value.Vector:
-		return "vector"
-	case value.Invalid:
+const listKind client.ParamKind = "list"
+
+// kindNames lists the names of the kinds of parameters, each once.
+func kindNames() []any {
+	var names []any
+	for _, k := range value.Kinds() {
+		if name := any(client.ParamKind(k.WireName())); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	panic("rest: parameter of kind " + k.String())
+	return append(names, listKind)
 }

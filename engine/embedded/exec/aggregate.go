@@ -130,14 +130,14 @@ func (s *sums) reset() { s.totals = s.totals[:0] }
 func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
 
 func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
-	switch values.Type.Kind {
-	case value.F32, value.F64:
+	switch values.Type.Kind.Storage() {
+	case value.InFloat32, value.InFloat64:
 		for i, g := range groups {
 			if !values.IsNull(i) {
 				s.totals[g].add(values.Floats[i])
 			}
 		}
-	case value.U64:
+	case value.InUint64:
 		for i, g := range groups {
 			if !values.IsNull(i) {
 				s.totals[g].addUint(uint64(values.Ints[i]))
@@ -235,10 +235,10 @@ func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
 func (m *medians) sum(keys ...uint64) float64 {
 	var s exactSum
 	for _, k := range keys {
-		switch m.kind {
-		case value.F32, value.F64:
+		switch m.kind.Storage() {
+		case value.InFloat32, value.InFloat64:
 			s.add(floatOfHead(k))
-		case value.U64:
+		case value.InUint64:
 			s.addUint(k)
 		default:
 			s.addInt(int64(k ^ 1<<63))

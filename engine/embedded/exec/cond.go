@@ -123,7 +123,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 				}
 			}
 			return rows
-		case column.CompareAsInts(v.Type.Kind, k.Kind()):
+		case column.SameOrder(v.Type.Kind, k.Kind()):
 			x := int64(k.Bits())
 			for i, y := range v.Ints[:n] {
 				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {

@@ -66,15 +66,9 @@ func convert(v value.Value, to value.Kind) (value.Value, error) {
 		return value.Null, outside
 	}
 	n := int64(v.Bits())
-	switch {
-	case to == value.I64:
-		return value.OfI64(n), nil
-	case to == value.U64 && n >= 0:
-		return value.OfU64(uint64(n)), nil
-	case to == value.I32 && n >= math.MinInt32 && n <= math.MaxInt32:
-		return value.OfI32(int32(n)), nil
-	case to == value.U32 && n >= 0 && n <= math.MaxUint32:
-		return value.OfU32(uint32(n)), nil
+	switch s := to.Storage(); {
+	case s == value.InInt32 && n != int64(int32(n)), s == value.InUint32 && n != int64(uint32(n)), s == value.InUint64 && n < 0:
+		return value.Null, outside
 	}
-	return value.Null, outside
+	return value.OfBits(to, uint64(n)), nil
 }

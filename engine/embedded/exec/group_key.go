@@ -18,13 +18,13 @@ func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
 	if v.Type.List {
 		return appendListKey(dst, v.Lists[i])
 	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
 		dst = binary.AppendUvarint(dst, uint64(len(v.Strings[i])))
 		return append(dst, v.Strings[i]...)
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		return binary.LittleEndian.AppendUint64(dst, floatKey(v.Floats[i]))
-	case value.Vector:
+	case value.InVector:
 		for _, x := range v.Vectors[i] {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
 		}

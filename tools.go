@@ -1,6 +1,4 @@
-//go:build tools || generate
+//go:build tools
 
 // Package omnigraph pins the tools that development needs.
 package omnigraph
-
-//go:generate go run ./cmd/gq generate

@@ -115,12 +115,12 @@ func (g *generator) run(cmd *cobra.Command) error {
 	}
 	for _, j := range jobs {
 		for dir, files := range j.folders() {
-			changed, err := files.Write(dir)
+			changed, err := files.Write(dir, removal(dir))
 			if err != nil {
-				return fmt.Errorf("write what is generated for graph %s: %w", j.graph, err)
+				return fmt.Errorf("write the generated files of graph %s: %w", j.graph, err)
 			}
 			for _, name := range changed {
-				fmt.Fprintln(g.stdout, filepath.Join(dir, name))
+				fmt.Fprintln(g.stdout, userPath(filepath.Join(dir, name)))
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (g *generator) report(jobs []job) error {
 			}
 			for _, name := range names {
 				stale = true
-				fmt.Fprintf(g.stderr, "%s is stale\n", filepath.Join(dir, name))
+				fmt.Fprintf(g.stderr, "%s is stale\n", userPath(filepath.Join(dir, name)))
 			}
 		}
 	}
@@ -152,41 +152,54 @@ func (g *generator) report(jobs []job) error {
 // compile fills in the generated files of a job, or reports the faults of its sources.
 func (g *generator) compile(j *job) (bool, error) {
 	root := moduleRoot(j.schema)
-	texts := map[string]string{}
-	read := func(path string) (gq.Source, error) {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return gq.Source{}, err
-		}
-		name := sourceName(root, path)
-		texts[name] = string(b)
-		return gq.Source{Name: name, Text: string(b)}, nil
-	}
-	in := codegen.Graph{Name: j.graph, Strict: j.strict}
-	var err error
-	if in.Schema, err = read(j.schema); err != nil {
+	in, err := j.input(func(path string) string { return sourceName(root, path) })
+	if err != nil {
 		return false, err
 	}
-	for _, path := range j.queries {
-		src, err := read(path)
-		if err != nil {
-			return false, err
-		}
-		in.Queries = append(in.Queries, src)
-	}
-	if j.selected != nil {
-		in.Selected = map[string]string{}
-		for name, path := range j.selected {
-			in.Selected[name] = sourceName(root, path)
-		}
-	}
 	out, diags, err := codegen.Generate(in)
-	diag.Render(g.stderr, diags, texts, false)
 	if err != nil {
 		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
 	}
 	j.output = out
+	if len(diags) == 0 {
+		return true, nil
+	}
+	// The output names files from the root of the module. The diagnostics, and the places in their
+	// messages, must name them as the reader reaches them.
+	if in, err = j.input(userPath); err != nil {
+		return false, err
+	}
+	if _, diags, err = codegen.Generate(in); err != nil {
+		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
+	}
+	texts := map[string]string{in.Schema.Name: in.Schema.Text}
+	for _, src := range in.Queries {
+		texts[src.Name] = src.Text
+	}
+	diag.Render(g.stderr, diags, texts, false)
 	return !diags.HasErrors(), nil
+}
+
+// input reads the sources of a job. name returns the name of the source in a file.
+func (j *job) input(name func(path string) string) (codegen.Graph, error) {
+	in := codegen.Graph{Name: j.graph, Strict: j.strict}
+	var err error
+	read := func(path string) gq.Source {
+		b, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr)
+		return gq.Source{Name: name(path), Text: string(b)}
+	}
+	in.Schema = read(j.schema)
+	for _, path := range j.queries {
+		in.Queries = append(in.Queries, read(path))
+	}
+	if j.selected != nil {
+		in.Selected = map[string]string{}
+		for query, path := range j.selected {
+			in.Selected[query] = name(path)
+		}
+	}
+	return in, err
 }
 
 func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {

@@ -113,7 +113,17 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
-			jobs = append(jobs, lintJob{graph: g.ID, schema: g.Schema, queries: g.QueryFiles, selected: g.Selected, whole: true})
+			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true}
+			for _, path := range g.QueryFiles {
+				j.queries = append(j.queries, fromHere(path))
+			}
+			if g.Selected != nil {
+				j.selected = map[string]string{}
+				for name, path := range g.Selected {
+					j.selected[name] = fromHere(path)
+				}
+			}
+			jobs = append(jobs, j)
 		}
 		return jobs, cfg, nil
 	}

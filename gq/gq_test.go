@@ -72,7 +72,10 @@ query plain() { match { $p: Person } return { $p.name } }
 	if q.Span.String() != "a.gq:3:1" || q.Span.End.Line != 7 {
 		t.Errorf("span %v to %v", q.Span, q.Span.End)
 	}
-	q.Plan, q.Info, q.Text, q.Span = nil, nil, "", diag.Span{}
+	if p := q.Places; p.Name.String() != "a.gq:3:7" || p.ToolName.String() != "a.gq:6:35" || len(p.Columns) != 1 || p.Columns[0].String() != "a.gq:7:65" {
+		t.Errorf("places %v", p)
+	}
+	q.Plan, q.Info, q.Text, q.Span, q.Places = nil, nil, "", diag.Span{}, gq.Places{}
 	want := gq.Query{
 		File: "a.gq", Description: "Finds\na person.", Instruction: "Ask first.", ParamDocs: []string{"Whom.", ""},
 		Expose: false, ToolName: "find_it", Title: "Find", Idempotent: &yes,

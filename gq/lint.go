@@ -25,10 +25,10 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Measure returns the size in bytes of each exposed query in tools/list, by query name. Lint
-	// calls it for a whole catalog without errors. If it is nil, the size rule has nothing to
-	// report.
-	Measure func(*catalog.Schema, []*Query) map[string]int
+	// Build builds the tools of the stored queries. It returns the size in bytes of each exposed
+	// one in tools/list, by query name, and the errors for which no package can be generated.
+	// Lint calls it if the sources compile. If it is nil, the size rule has nothing to report.
+	Build func(*catalog.Schema, []*Query) (sizes map[string]int, faults diag.List)
 
 	Config lint.Config
 }
@@ -65,8 +65,9 @@ func Lint(c Catalog) *lint.Report {
 		faults = append(faults, list.Cut(diag.Most)...)
 	}
 	in.Faults = append(faults, duplicates(in.Files, c.Whole)...)
-	if c.Whole && c.Measure != nil && !in.Faults.HasErrors() {
-		in.ToolBytes = c.Measure(schema, stored)
+	if c.Build != nil && !in.Faults.HasErrors() && !crossFile(in.Files) {
+		in.ToolBytes, faults = c.Build(schema, stored)
+		in.Faults = append(in.Faults, faults...)
 	}
 	return lint.Run(in)
 }
@@ -89,6 +90,9 @@ func duplicates(files []*syntax.File, whole bool) diag.List {
 	}
 	return list
 }
+
+// crossFile reports whether two files declare the same query.
+func crossFile(files []*syntax.File) bool { return duplicates(files, false).HasErrors() }
 
 func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	return &lint.Query{

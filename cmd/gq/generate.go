@@ -69,7 +69,8 @@ type job struct {
 	graph    string
 	schema   string
 	queries  []string
-	selected map[string]string // maps query names to files; nil means all queries
+	selected map[string]string    // maps query names to files; nil means all queries
+	places   map[string]diag.Span // of the names of selected in cluster.yaml
 	out      string
 	docs     string // the folder of the reference page; "" for none
 	strict   bool   // use the strict profile for the schemas
@@ -93,15 +94,8 @@ func (g *generator) run(cmd *cobra.Command) error {
 		return err
 	}
 	failed := false
-	packages := map[string]string{}
 	for i := range jobs {
-		j := &jobs[i]
-		pkg := filepath.Clean(j.out)
-		if other, taken := packages[pkg]; taken {
-			return fmt.Errorf("the graphs %s and %s would both be generated into %s; rename one", other, j.graph, j.out)
-		}
-		packages[pkg] = j.graph
-		ok, err := g.compile(j)
+		ok, err := g.compile(&jobs[i])
 		if err != nil {
 			return err
 		}
@@ -176,6 +170,11 @@ func (g *generator) compile(j *job) (bool, error) {
 	for _, src := range in.Queries {
 		texts[src.Name] = src.Text
 	}
+	for _, at := range j.places {
+		text, _ := os.ReadFile(at.File) // on error the report only lacks the source lines
+		texts[at.File] = string(text)
+		break // all are in one file
+	}
 	diag.Render(g.stderr, diags, texts, false)
 	return !diags.HasErrors(), nil
 }
@@ -194,7 +193,7 @@ func (j *job) input(name func(path string) string) (codegen.Graph, error) {
 		in.Queries = append(in.Queries, read(path))
 	}
 	if j.selected != nil {
-		in.Selected = map[string]string{}
+		in.Selected, in.SelectedAt = map[string]string{}, j.places
 		for query, path := range j.selected {
 			in.Selected[query] = name(path)
 		}
@@ -237,7 +236,7 @@ func (g *generator) clusterJobs() ([]job, error) {
 	for _, gr := range cfg.Graphs {
 		jobs = append(jobs, job{
 			strict: project.strict, meta: gr.MetaThreshold,
-			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
+			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
 		})
@@ -257,7 +256,9 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 		return "", nil, err
 	}
 	if err == nil {
-		diags = cfg.Notes
+		diags = onePackage(cfg, path)
+		err = diags.Err()
+		diags = append(diags, cfg.Notes...)
 	}
 	text, _ := os.ReadFile(path) // on error the report only lacks the source lines
 	diag.Render(stderr, diags, map[string]string{path: string(text)}, false)
@@ -265,6 +266,20 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 		return "", nil, &reportedError{}
 	}
 	return path, cfg, nil
+}
+
+// onePackage reports the graphs of cluster.yaml that would be generated into one package. The
+// diagnostics call cluster.yaml file.
+func onePackage(cfg *cluster.Config, file string) diag.List {
+	var names []string
+	for _, g := range cfg.Graphs {
+		names = append(names, g.ID)
+	}
+	return model.OnePackage(names, func(graph string) diag.Span {
+		at := cfg.Graph(graph).At
+		at.File = file
+		return at
+	})
 }
 
 // queryFiles returns the .gq files of paths. The files of a folder are in the order of their names.

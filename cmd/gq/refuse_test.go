@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile and from
+// which no package can be generated.
+func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
+	const schema = "node Task {\n  slug: String @key\n  source: enum(a-b, c)\n}\n"
+	const graph = "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n"
+	find := func(name string) string {
+		return "query " + name + "() { match { $t: Task } return { $t.slug as slug } limit 3 }\n"
+	}
+	tests := []struct {
+		name, want string
+		files      map[string]string
+	}{
+		{"none", "", map[string]string{"g/a.gq": find("task_source") + find("task_source_c")}},
+		{"two queries", "g/b.gq:1:7: error G1: query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at g/a.gq:1:7",
+			map[string]string{"g/a.gq": find("task"), "g/b.gq": find("task_row")}},
+		{"enum values", "g/schema.pg:1:44: error G1: the value a_b of",
+			map[string]string{"g/schema.pg": "node Task { slug: String @key x: enum(a-b, a_b) }\n", "g/a.gq": find("q")}},
+		{"files", "g/x_y.gq:1:1: error G7", map[string]string{"g/x-y.gq": find("q"), "g/x_y.gq": find("r")}},
+		{"a query that cluster.yaml lists", "cluster.yaml:8:7: error G8: g/a.gq has no query grups",
+			map[string]string{"cluster.yaml": strings.ReplaceAll(graph, " g/\n", "\n      q: {file: g/a.gq}\n      grups: {file: g/a.gq}\n"), "g/a.gq": find("q")}},
+		{"graphs", "cluster.yaml:7:3: error G10: graph pe-ople would be generated into the package people, as graph people at cluster.yaml:4:3 is",
+			map[string]string{"cluster.yaml": graph + "  pe-ople:\n    schema: g/schema.pg\n    queries: g/\n", "g/a.gq": find("q")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			files := map[string]string{"cluster.yaml": graph, "g/schema.pg": schema}
+			for name, text := range tt.files {
+				files[name] = text
+			}
+			module(t, files)
+			for _, verb := range []string{"generate", "lint"} {
+				code, stdout, stderr := gqRun(verb)
+				out := "\n" + stdout + stderr
+				if (code == exitDone) != (tt.want == "") || !strings.Contains(out, "\n"+tt.want) {
+					t.Errorf("gq %s: exit %d, want %q\n%s", verb, code, tt.want, out)
+				}
+				if strings.Contains(out, " 0 tools") || tt.want == "" && verb == "lint" && !strings.Contains(out, ": 2 tools for stored queries") {
+					t.Errorf("gq %s counts the tools wrong:\n%s", verb, out)
+				}
+			}
+			if code, stdout, stderr := gqRun("lint", "--schema", "g/schema.pg", "g"); strings.HasPrefix(tt.want, "g/") && (code == exitDone || !strings.Contains("\n"+stdout, "\n"+tt.want)) {
+				t.Errorf("gq lint --schema: exit %d, want %q\n%s%s", code, tt.want, stdout, stderr)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ package gq
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -46,6 +47,19 @@ type Places struct {
 
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, diag.List) { return compileSchema(nil, src) }
+
+// CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations that
+// an earlier version of the language accepted.
+func CompileStoredSchema(src Source) (*catalog.Schema, diag.List) {
+	tree, faults := syntax.ParseSchema(src.Name, src.Text)
+	s, more := resolve.Schema(tree)
+	more = slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return slices.Contains(resolve.StoredAnnotations, d.Code) })
+	if faults = append(faults, more...); faults.HasErrors() {
+		faults.Sort()
+		return nil, faults
+	}
+	return s, faults
+}
 
 func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	tree, faults := syntax.ParseSchemaWithin(m, src.Name, src.Text)

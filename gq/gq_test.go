@@ -136,3 +136,22 @@ func TestRealQueries(t *testing.T) {
 		t.Error(faults)
 	}
 }
+
+// TestStoredAnnotations checks that a text of a schema that an earlier version stored still compiles,
+// and to the same catalog as when it was stored.
+func TestStoredAnnotations(t *testing.T) {
+	src := gq.Source{Name: "schema.pg", Text: `node A @team("x") @key { x: String @key @deprecated }`}
+	if _, faults := gq.CompileSchema(src); len(faults) != 3 {
+		t.Errorf("a new text: %v", faults)
+	}
+	s, faults := gq.CompileStoredSchema(src)
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Node("A"); len(n.Annotations) != 2 || n.Annotations[0].Name != "team" || n.Properties[0].Annotations[0].Name != "deprecated" {
+		t.Errorf("found %+v", n)
+	}
+	if _, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
+		t.Error("an unknown type is accepted")
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,31 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 				t.Errorf("gq lint --schema: exit %d, want %q\n%s%s", code, tt.want, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestLintFixesAnnotations checks that --fix gives annotations of the user the prefix x_, and leaves
+// misspelt annotations of the language alone.
+func TestLintFixesAnnotations(t *testing.T) {
+	const queries = "query q() @mcp(expose: false) { match { $t: Task } return { $t.slug as slug } order { $t.slug } limit 3 }\n"
+	for _, tt := range []struct {
+		text, want string
+		code       int
+	}{
+		{"node Task @team(\"search\") { slug: String @key @deprecated }\n", "node Task @x_team(\"search\") { slug: String @key @x_deprecated }\n", exitDone},
+		{"node Task @team @descripton(\"A task.\") { slug: String @key }\n", "node Task @x_team @descripton(\"A task.\") { slug: String @key }\n", exitFailed},
+	} {
+		module(t, map[string]string{"g/schema.pg": tt.text, "g/a.gq": queries})
+		if code, stdout, _ := gqRun("lint", "--schema", "g/schema.pg", "g"); code != exitFailed || !strings.Contains(stdout, "g/schema.pg:1:12: error S19: unknown annotation @team") {
+			t.Errorf("before: exit %d\n%s", code, stdout)
+		}
+		code, stdout, stderr := gqRun("lint", "--fix", "--schema", "g/schema.pg", "g")
+		text, err := os.ReadFile("g/schema.pg")
+		if code != tt.code || err != nil || string(text) != tt.want {
+			t.Errorf("exit %d, %v, the file has %s, want %s\n%s%s", code, err, text, tt.want, stdout, stderr)
+		}
+		if tt.code == exitFailed && !strings.Contains(stdout, "help: did you mean @description?") {
+			t.Errorf("no help for the misspelt annotation:\n%s", stdout)
+		}
 	}
 }

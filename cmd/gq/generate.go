@@ -67,6 +67,7 @@ type generator struct {
 // job is one package to generate. Its paths are relative to the current directory.
 type job struct {
 	graph    string
+	root     string // the folder from which the output names files
 	schema   string
 	queries  []string
 	selected map[string]string    // maps query names to files; nil means all queries
@@ -235,7 +236,7 @@ func (g *generator) clusterJobs() ([]job, error) {
 	var jobs []job
 	for _, gr := range cfg.Graphs {
 		jobs = append(jobs, job{
-			strict: project.strict, meta: gr.MetaThreshold,
+			strict: project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
 			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),

@@ -27,10 +27,14 @@ func userPath(path string) string {
 // return, such as ../queries/a.gq in the folder queries.
 func fromHere(path string) string {
 	here, err := os.Getwd()
-	if err != nil || filepath.IsAbs(path) {
+	if err != nil {
 		return path
 	}
-	if rel, err := filepath.Rel(here, filepath.Join(here, path)); err == nil {
+	full := path
+	if !filepath.IsAbs(path) {
+		full = filepath.Join(here, path)
+	}
+	if rel, err := filepath.Rel(here, full); err == nil {
 		return rel
 	}
 	return path

@@ -1,6 +1,7 @@
 package gq_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -153,5 +154,25 @@ func TestStoredAnnotations(t *testing.T) {
 	}
 	if _, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
 		t.Error("an unknown type is accepted")
+	}
+}
+
+func TestRightQueries(t *testing.T) {
+	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: "node A { x: String @key }"})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const right = "() { match { $a: A } return { $a.x } } "
+	for text, want := range map[string]string{
+		"query a" + right + "query b() { match { $a: B } return { $a.x } } query c" + right: "[a c]",
+		"query a" + right + "query b() { match $a return { $a.x } }\nquery c" + right:       "[a c]",
+		"query b() { match { $a: A } return { $a.y } }":                                     "[]",
+		"query a" + right + "query a" + right:                                               "[a]",
+	} {
+		src := gq.Source{Name: "q.gq", Text: text}
+		_, faults := gq.CompileQueries(s, src)
+		if got := fmt.Sprint(gq.RightQueries(src, faults)); got != want || !faults.HasErrors() {
+			t.Errorf("%s: found %s, want %s; faults %v", text, got, want, faults)
+		}
 	}
 }

@@ -83,7 +83,8 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: c.file, Text: c.text})
 	if found.HasErrors() {
-		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
+		src := gq.Source{Name: c.file, Text: c.text}
+		return nil, &service.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}, Right: gq.RightQueries(src, found)}
 	}
 	q, err := c.choose(queries)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/service"
@@ -252,6 +253,9 @@ func refusal(resp *http.Response) error {
 	return e
 }
 
+// maxServerFaults is the number of faults from which on the answer of a server may lack some.
+const maxServerFaults = 20
+
 // atFile adds the name of the file to the faults of a text that a server refused. They then look
 // like the faults of a local graph.
 func atFile(err error, file, text string) error {
@@ -263,7 +267,11 @@ func atFile(err error, file, text string) error {
 	for i := range found {
 		found[i].Span.File = file
 	}
-	return &service.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+	r := &service.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+	if len(found) < maxServerFaults {
+		r.Right = gq.RightQueries(gq.Source{Name: file, Text: text}, found)
+	}
+	return r
 }
 
 // place returns the query parameters of a URL that select the state to read.

@@ -95,7 +95,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	for _, step := range m.Steps() {
 		fmt.Fprintf(w, "  %s\n", step)
 	}
-	_, err = fmt.Fprintf(w, "\nThe server goes on until Ctrl-C. In a second terminal, in the module's folder, call a query\nof its own over MCP:\n\n  %s\n", m.Call())
+	_, err = fmt.Fprintf(w, "\n%s\n\nThe server runs until Ctrl-C. In a second terminal, in the module's folder, call a query\nof the module over MCP:\n\n  %s\n", scaffold.CompileNote, m.Call())
 	return err
 }
 

@@ -10,6 +10,9 @@ import (
 // build is the command that builds the server.
 const build = "go build -o bin/ ./cmd/..."
 
+// CompileNote explains the silence of the first command that uses omnigraph.
+const CompileNote = "The first go tool omnigraph compiles the command, and prints nothing while it does."
+
 // fillStore lists the commands that create the graph and load the seed data.
 var fillStore = []string{
 	"go tool omnigraph cluster apply",

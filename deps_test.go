@@ -67,7 +67,7 @@ var imports = []struct {
 	{"server/policy", []string{"engine", "gq/diag", "server/service", "server/strictyaml", "server/tool"}},
 	{"server/cluster/converge", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/guard", "server/strictyaml"}},
-	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
+	{"server/launch", []string{"gq/diag", "gq/plan", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands combine the packages; no package imports a command.

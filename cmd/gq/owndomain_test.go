@@ -92,13 +92,26 @@ func TestOwnDomain(t *testing.T) {
 	if os.Getenv(initVar) == "" {
 		return
 	}
+	const main = "cmd/omnigraph-server/main.go"
+	text, err := os.ReadFile(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A sample that is gone must not stop the server.
+	const catalogs = "graph.Catalog()},"
+	if !strings.Contains(string(text), catalogs) {
+		t.Fatalf("%s has no %s", main, catalogs)
+	}
+	write(t, main, strings.Replace(string(text), catalogs, catalogs+` Sample: launch.Sample{Graph: "library", Query: "recent_decisions"},`, 1))
 	front := openTerminal(t, filepath.Join(work, "brain"))
 	for _, command := range []string{
 		"go mod tidy", "go generate ./...", "go test ./...", "go tool omnigraph policy test --tests policy.cases.yaml", "make build data/library",
 	} {
 		front.run(command, 10*time.Minute)
 	}
-	front.start("bin/omnigraph-server --dev --bind "+bind, "Serving;", time.Minute)
+	if out, _ := front.until("bin/omnigraph-server --dev --bind "+bind, "Serving;", time.Minute); !strings.Contains(out, "shelves answers 2 rows") {
+		t.Errorf("the server shows no other sample:\n%s", out)
+	}
 	second := openTerminal(t, filepath.Join(work, "brain"))
 	checkAnswer(t, second.run(`curl -s http://`+bind+`/graphs/library/mcp -H "Authorization: Bearer $(cat data/dev-token)" `+
 		`-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' `+

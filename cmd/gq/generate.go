@@ -68,6 +68,7 @@ type generator struct {
 type job struct {
 	graph    string
 	root     string // the folder from which the output names files
+	cluster  string // the path of cluster.yaml, or ""
 	schema   string
 	queries  []string
 	selected map[string]string    // maps query names to files; nil means all queries
@@ -171,10 +172,9 @@ func (g *generator) compile(j *job) (bool, error) {
 	for _, src := range in.Queries {
 		texts[src.Name] = src.Text
 	}
-	for _, at := range j.places {
-		text, _ := os.ReadFile(at.File) // on error the report only lacks the source lines
-		texts[at.File] = string(text)
-		break // all are in one file
+	if j.cluster != "" {
+		text, _ := os.ReadFile(j.cluster) // on error the report only lacks the source lines
+		texts[userPath(j.cluster)] = string(text)
 	}
 	diag.Render(g.stderr, diags, texts, false)
 	return !diags.HasErrors(), nil
@@ -235,8 +235,13 @@ func (g *generator) clusterJobs() ([]job, error) {
 	}
 	var jobs []job
 	for _, gr := range cfg.Graphs {
+		for name, at := range gr.SelectedAt {
+			at.File = userPath(path)
+			gr.SelectedAt[name] = at
+		}
 		jobs = append(jobs, job{
-			strict: project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			cluster: path,
+			strict:  project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
 			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
@@ -257,12 +262,15 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 		return "", nil, err
 	}
 	if err == nil {
-		diags = onePackage(cfg, path)
+		diags = onePackage(cfg, userPath(path))
 		err = diags.Err()
 		diags = append(diags, cfg.Notes...)
 	}
 	text, _ := os.ReadFile(path) // on error the report only lacks the source lines
-	diag.Render(stderr, diags, map[string]string{path: string(text)}, false)
+	for i := range diags {
+		diags[i].Span.File = userPath(path)
+	}
+	diag.Render(stderr, diags, map[string]string{userPath(path): string(text)}, false)
 	if err != nil {
 		return "", nil, &reportedError{}
 	}

@@ -68,6 +68,33 @@ func TestGoGenerate(t *testing.T) {
 	}
 }
 
+// TestFaultsUnderGoGenerate checks that diagnostics name files from the root of the module when the
+// directive stands in a folder.
+func TestFaultsUnderGoGenerate(t *testing.T) {
+	for want, graphs := range map[string]string{
+		"g/a.gq:1:28: error T1: ":        "  people:\n    schema: g/schema.pg\n    queries: g/\n",
+		"cluster.yaml:5:13: error C8: ":  "  people:\n    schema: gone.pg\n",
+		"cluster.yaml:7:3: error G10: ":  "  people:\n    schema: g/schema.pg\n    queries: g/\n  pe-ople:\n    schema: g/schema.pg\n    queries: g/\n",
+		"cluster.yaml:7:7: error G8: g/": "  people:\n    schema: g/schema.pg\n    queries:\n      gone: {file: g/b.gq}\n",
+	} {
+		module(t, map[string]string{
+			"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n" + graphs,
+			"g/schema.pg":  goodSchema, "g/a.gq": "query find() { match { $p: Persn } return { $p } }\n", "g/b.gq": goodQuery,
+		})
+		if strings.Contains(want, "G8") || strings.Contains(want, "G10") {
+			if err := os.Remove("g/a.gq"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Chdir("g")
+		t.Setenv("GOFILE", "generate.go")
+		t.Setenv("GOPACKAGE", "g")
+		if code, _, stderr := gqRun("generate"); code != exitFailed || !strings.HasPrefix(stderr, want) {
+			t.Errorf("exit %d, want %s\n%s", code, want, stderr)
+		}
+	}
+}
+
 // TestFaultsFromAFolder checks that the diagnostics name files, in their places and in their
 // messages, by the paths from the current directory.
 func TestFaultsFromAFolder(t *testing.T) {

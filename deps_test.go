@@ -80,7 +80,7 @@ var imports = []struct {
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
 	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
-	{"server/launch", []string{"engine", "gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
+	{"server/launch", []string{"engine", "gq/diag", "gq/plan", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands combine the packages; no package imports a command.

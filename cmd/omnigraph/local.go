@@ -89,7 +89,8 @@ func (c *statementCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	queries, found := gq.CompileQueries(schema.Catalog, gq.Source{Name: c.file, Text: c.text})
 	if found.HasErrors() {
-		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}}
+		src := gq.Source{Name: c.file, Text: c.text}
+		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.file: c.text}, Right: gq.RightQueries(src, found)}
 	}
 	q, err := c.choose(queries)
 	if err != nil {
@@ -163,7 +164,7 @@ func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 		for k, p := range q.Plan().Params {
 			entry := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 			if p.Type.List {
-				entry.Kind, entry.ItemKind = "list", entry.Kind
+				entry.Kind, entry.ItemKind = "list", string(entry.Kind)
 			}
 			if k < len(info.ParamDocs) {
 				entry.Description = info.ParamDocs[k]

@@ -83,7 +83,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 		return nil, nil, err
 	}
 	if found.HasErrors() {
-		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
+		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
 		if c.Write {
 			r.Example = exampleMutation
 		}
@@ -120,12 +120,19 @@ const (
 // sourceName is the file name of ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
-// choose returns the query to run among the queries of the text.
-func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+func queryNames(queries []*gq.Query) []string {
 	names := make([]string, len(queries))
-	var chosen *gq.Query
 	for i, q := range queries {
 		names[i] = q.Plan.Name
+	}
+	return names
+}
+
+// choose returns the query to run among the queries of the text.
+func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+	var chosen *gq.Query
+	names := queryNames(queries)
+	for i, q := range queries {
 		if c.Name == "" && len(queries) == 1 || names[i] == c.Name {
 			chosen = q
 		}

@@ -162,9 +162,9 @@ var byOptionalScalarsTool = tool.Compiled{
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesParams struct {
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
 }
 
 // WholeNodesRow is a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -180,10 +180,10 @@ type WholeNodesRowP struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string       `json:"slug"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string           `json:"slug"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMood          `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
 	Age   int32                `json:"age"`
 	Email *string              `json:"email"`
 	Seen  *value.DateTimeValue `json:"seen"`
@@ -287,10 +287,10 @@ type WalkParams struct {
 // WalkRow is a row of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkRow struct {
 	// A short name that nobody else has.
-	BSlug  string       `json:"b.slug"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	BSlug  string           `json:"b.slug"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	BMood *PersonMood `json:"b.mood" jsonschema:"enum=good,enum=bad"`
+	BMood *PersonMoodEnum `json:"b.mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
@@ -324,7 +324,7 @@ var walkTool = tool.Compiled{
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
 type EdgesParams struct {
-	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since,omitempty"`
 }
 
@@ -334,7 +334,7 @@ type EdgesRow struct {
 	From string `json:"from"`
 	// A short name that nobody else has.
 	To    string           `json:"to"`
-	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since"`
 	Edge  string           `json:"edge"`
 }
@@ -374,14 +374,14 @@ type GroupsParams struct{}
 
 // GroupsRow is a row of the query groups in codegen/testdata/corpus/reads.gq.
 type GroupsRow struct {
-	Status  PersonStatus     `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Samples value.BigInt     `json:"samples"`
 	Total   *float64         `json:"total"`
 	Mean    *float64         `json:"mean"`
 	First   *value.DateValue `json:"first"`
 	Biggest *value.BigInt    `json:"biggest"`
 	// How it goes.
-	Best *PersonMood `json:"best" jsonschema:"enum=good,enum=bad"`
+	Best *PersonMoodEnum `json:"best" jsonschema:"enum=good,enum=bad"`
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
@@ -598,7 +598,7 @@ type EdgeEndsRow struct {
 	Target string               `json:"target"`
 	Seen   *value.DateTimeValue `json:"seen"`
 	// How it goes.
-	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -672,13 +672,13 @@ var hitsTool = tool.Compiled{
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
 type BestParams struct {
 	// How it goes.
-	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
 }
 
 // BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
 type BestRow struct {
 	// How it goes.
-	Mood   *PersonMood          `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood   *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
 	Seen   *value.DateTimeValue `json:"seen"`
 	Age    *float64             `json:"age"`
 	People value.BigInt         `json:"people"`

@@ -16,12 +16,12 @@ type PutPersonParams struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
 	// What people call it.
-	Name   string       `json:"name" jsonschema_description:"What people call it."`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Name   string           `json:"name" jsonschema_description:"What people call it."`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
-	Age   int32       `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Email *string     `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
+	Mood  *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Age   int32           `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Email *string         `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
 }
 
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
@@ -160,8 +160,8 @@ type IntroduceParams struct {
 	// The id of a Person: its slug.
 	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
 	// The id of a Person: its slug.
-	To  string   `json:"to" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
+	To  string       `json:"to" jsonschema_description:"The id of a Person: its slug."`
+	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
@@ -193,8 +193,8 @@ var introduceTool = tool.Compiled{
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
 type AgeAllParams struct {
-	Age    int32        `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Age    int32            `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.

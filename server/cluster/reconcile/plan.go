@@ -213,7 +213,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
 		return nil
 	}
-	old, faults := gq.CompileSchema(gq.Source{Name: RevisionFile, Text: before.Source})
+	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
 		return nil // a later language; the steps become known when the graph can be opened
 	}
